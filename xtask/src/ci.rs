@@ -18,7 +18,7 @@ use clap::builder::PossibleValuesParser;
 use outcome::StepOutcome;
 use programs::{build_programs, select_published};
 
-use crate::cluster::has_redis;
+use crate::conformance::Setup;
 use crate::process;
 use crate::workspace::{FACADE, Workspace};
 use crate::{Result, api, bench, conformance, interop, llms, schemas, tidy};
@@ -31,16 +31,7 @@ const FUZZ_SECONDS: &str = "60";
 const LONG_SOAK: f64 = 600.0;
 
 /// Arguments for the soak with several nodes: two nodes are killed.
-const SHORT_CLUSTER_SOAK: [&str; 8] = [
-    "--sessions",
-    "20",
-    "--seconds",
-    "15",
-    "--kill-every",
-    "5",
-    "--rate",
-    "40",
-];
+const SHORT_CLUSTER_SOAK: &str = "soak --sessions 20 --seconds 15 --kill-every 5 --rate 40";
 
 /// The target without an operating system, for the crates that need none.
 const WASM: &str = "wasm32-unknown-unknown";
@@ -56,55 +47,49 @@ enum Stage {
 
 type RunStep = fn(&Workspace, Stage) -> Result<StepOutcome>;
 
-/// A named check.
-struct Step {
-    name: &'static str,
-    stage: Stage,
-    run: RunStep,
-}
-
-const fn step(name: &'static str, stage: Stage, run: RunStep) -> Step {
-    Step { name, stage, run }
-}
-
-const STEPS: [Step; 23] = [
-    step("fmt", Stage::Change, |w, _| {
-        cargo(w, &["fmt", "--all", "--check"])
+const STEPS: [(&str, Stage, RunStep); 23] = [
+    ("fmt", Stage::Change, |w, _| cargo(w, "fmt --all --check")),
+    ("test", Stage::Change, |w, _| cargo(w, "test --workspace")),
+    ("clippy", Stage::Change, |w, _| {
+        cargo(
+            w,
+            "clippy --workspace --all-targets --all-features -- -D warnings",
+        )
     }),
-    step("test", Stage::Change, |w, _| {
-        cargo(w, &["test", "--workspace"])
-    }),
-    step("clippy", Stage::Change, |w, _| clippy(w)),
-    step("doc", Stage::Change, |w, _| doc(w)),
-    step("tidy", Stage::Change, |w, _| {
+    ("doc", Stage::Change, |w, _| doc(w)),
+    ("tidy", Stage::Change, |w, _| {
         require(tidy::run(w)?, "tidy has findings")
     }),
-    step("api", Stage::Change, |w, _| {
-        let is_unchanged = api::run(w, false)?;
-        require(is_unchanged, "the public items have changed")
+    ("api", Stage::Change, |w, _| {
+        require(api::run(w, false)?, "the public items have changed")
     }),
-    step("llms", Stage::Change, |w, _| {
+    ("llms", Stage::Change, |w, _| {
         let is_current = llms::run(w, false)?;
         require(is_current, "the files for language models are not current")
     }),
-    step("features", Stage::Change, |w, _| features::run(w)),
-    step("package", Stage::Change, |w, _| package::run(w)),
-    step("deny", Stage::Change, |w, _| dependencies::deny(w)),
-    step("conformance", Stage::Change, |w, _| conformance(w)),
-    step("cluster", Stage::Change, |w, _| cluster(w)),
-    step("interop", Stage::Change, interop),
-    step("soak", Stage::Change, soak),
-    step("msrv", Stage::Release, |w, _| msrv(w)),
-    step("wasm", Stage::Release, |w, _| wasm(w)),
-    step("static", Stage::Release, |w, _| static_build::run(w)),
-    step("windows", Stage::Release, |w, _| windows_build::run(w)),
-    step("fuzz", Stage::Release, |w, _| fuzz(w)),
-    step("machete", Stage::Release, |w, _| dependencies::machete(w)),
-    step("advisories", Stage::Release, |w, _| {
+    ("features", Stage::Change, |w, _| features::run(w)),
+    ("package", Stage::Change, |w, _| package::run(w)),
+    ("deny", Stage::Change, |w, _| dependencies::deny(w)),
+    ("conformance", Stage::Change, |w, _| {
+        conformance(w, &[Setup::Server, Setup::Client])
+    }),
+    ("cluster", Stage::Change, |w, _| cluster(w)),
+    ("interop", Stage::Change, interop),
+    ("soak", Stage::Change, soak),
+    ("msrv", Stage::Release, |w, _| msrv(w)),
+    ("wasm", Stage::Release, |w, _| wasm(w)),
+    ("static", Stage::Release, |w, _| static_build::run(w)),
+    ("windows", Stage::Release, |w, _| windows_build::run(w)),
+    ("fuzz", Stage::Release, |w, _| fuzz(w)),
+    ("machete", Stage::Release, |w, _| dependencies::machete(w)),
+    ("advisories", Stage::Release, |w, _| {
         dependencies::advisories(w)
     }),
-    step("gateway", Stage::Release, |w, _| gateway(w)),
-    step("schemas", Stage::Release, |w, _| schemas(w)),
+    // One gateway in front of a legacy server, one in front of a modern one.
+    ("gateway", Stage::Release, |w, _| {
+        conformance(w, &[Setup::LegacyPipe, Setup::ModernHttp])
+    }),
+    ("schemas", Stage::Release, |w, _| schemas(w)),
 ];
 
 /// Arguments of `ci`.
@@ -125,7 +110,7 @@ pub(crate) struct CiArgs {
 }
 
 fn step_names() -> PossibleValuesParser {
-    STEPS.map(|step| step.name).into()
+    STEPS.map(|(name, ..)| name).into()
 }
 
 /// Runs the command. Returns true if no step failed.
@@ -135,20 +120,18 @@ pub(crate) fn run(workspace: &Workspace, args: &CiArgs) -> Result<bool> {
     } else {
         Stage::Change
     };
-    let is_selected = |step: &&Step| {
-        let is_in = |names: &[String]| names.iter().any(|name| name == step.name);
+    let is_in = |names: &[String], step: &str| names.iter().any(|name| name == step);
+    let mut reports = Vec::new();
+    for (name, first_stage, run) in STEPS {
         let is_wanted = if args.only.is_empty() {
-            step.stage <= stage
+            first_stage <= stage
         } else {
-            is_in(&args.only)
+            is_in(&args.only, name)
         };
-        is_wanted && !is_in(&args.skip)
-    };
-    let reports: Vec<StepReport> = STEPS
-        .iter()
-        .filter(is_selected)
-        .map(|step| StepReport::run(step, workspace, stage))
-        .collect();
+        if is_wanted && !is_in(&args.skip, name) {
+            reports.push(StepReport::run(name, || run(workspace, stage)));
+        }
+    }
     println!("\nsummary");
     for report in &reports {
         println!("  {report}");
@@ -167,15 +150,15 @@ struct StepReport {
 }
 
 impl StepReport {
-    fn run(step: &Step, workspace: &Workspace, stage: Stage) -> Self {
-        println!("\n== {}", step.name);
+    fn run(name: &'static str, run: impl FnOnce() -> Result<StepOutcome>) -> Self {
+        println!("\n== {name}");
         let start = Instant::now();
-        let result = (step.run)(workspace, stage);
+        let result = run();
         if let Err(error) = &result {
-            println!("{}: {error}", step.name);
+            println!("{name}: {error}");
         }
         Self {
-            name: step.name,
+            name,
             time: start.elapsed(),
             result,
         }
@@ -216,22 +199,9 @@ fn require(passed: bool, otherwise: &str) -> Result<StepOutcome> {
     }
 }
 
-fn cargo(workspace: &Workspace, args: &[&str]) -> Result<StepOutcome> {
-    process::run(workspace.cargo().args(args))?;
+fn cargo(workspace: &Workspace, arguments: &str) -> Result<StepOutcome> {
+    process::run(workspace.cargo().args(arguments.split(' ')))?;
     Ok(StepOutcome::Passed)
-}
-
-fn clippy(workspace: &Workspace) -> Result<StepOutcome> {
-    let args = [
-        "clippy",
-        "--workspace",
-        "--all-targets",
-        "--all-features",
-        "--",
-        "-D",
-        "warnings",
-    ];
-    cargo(workspace, &args)
 }
 
 fn doc(workspace: &Workspace) -> Result<StepOutcome> {
@@ -274,18 +244,8 @@ fn wasm(workspace: &Workspace) -> Result<StepOutcome> {
             "rustup cannot install the target {WASM}"
         )));
     }
-    cargo(
-        workspace,
-        &[
-            "check",
-            "--target",
-            WASM,
-            "-p",
-            "omnimcp-types",
-            "-p",
-            "omnimcp-core",
-        ],
-    )
+    let check = format!("check --target {WASM} -p omnimcp-types -p omnimcp-core");
+    cargo(workspace, &check)
 }
 
 /// Runs the fuzz targets with generated inputs, for [`FUZZ_SECONDS`] each. It needs no nightly
@@ -298,38 +258,27 @@ fn fuzz(workspace: &Workspace) -> Result<StepOutcome> {
     Ok(StepOutcome::Passed)
 }
 
-fn conformance(workspace: &Workspace) -> Result<StepOutcome> {
+/// Runs the suite with these programs.
+fn conformance(workspace: &Workspace, setups: &[Setup]) -> Result<StepOutcome> {
     build_programs(workspace)?;
-    let has_passed = conformance::run_claims(workspace)?;
+    let has_passed = conformance::run_claims(workspace, setups)?;
     require(has_passed, "a claimed scenario did not pass")
 }
 
 /// Runs the suite against several nodes on Redis, and a short soak of them. Skipped if Redis is not
 /// installed, unless `REQUIRE_REDIS` is set.
 fn cluster(workspace: &Workspace) -> Result<StepOutcome> {
-    if !has_redis() {
+    if !process::available("redis-server", &["--version"]) {
         let reason = "redis-server is not installed";
         return match env::var_os("REQUIRE_REDIS") {
             Some(_) => Err(reason.into()),
             None => Ok(StepOutcome::Skipped(reason.to_owned())),
         };
     }
-    build_programs(workspace)?;
-    let has_passed = conformance::run_claims_on_cluster(workspace)?;
-    require(
-        has_passed,
-        "a claimed scenario did not pass on several nodes",
-    )?;
+    conformance(workspace, &[Setup::Cluster])?;
     let mut soak = Command::new(workspace.binary("debug", "cluster-load"));
-    process::run(soak.arg("soak").args(SHORT_CLUSTER_SOAK))?;
+    process::run(soak.args(SHORT_CLUSTER_SOAK.split(' ')))?;
     Ok(StepOutcome::Passed)
-}
-
-/// Runs the suite through gateways.
-fn gateway(workspace: &Workspace) -> Result<StepOutcome> {
-    build_programs(workspace)?;
-    let has_passed = conformance::run_claims_behind_gateways(workspace)?;
-    require(has_passed, "a claimed scenario did not pass a gateway")
 }
 
 /// Runs one case of each peer that can be installed; before a release, all cases. Skipped if there are

@@ -6,32 +6,25 @@
 //! | [`claims`] | the scenarios that this project claims to pass, and their open checks |
 //! | [`checks`] | the results of a scenario, and the verdict |
 //! | [`suite`] | installing and running the suite |
-//! | [`runner`] | running scenarios against one program |
-//! | [`gateways`] | gateways in front of the server |
+//! | [`setup`] | the programs under test |
 
 mod checks;
 mod claims;
-mod gateways;
-mod runner;
+mod setup;
 mod suite;
 
-use std::path::Path;
-use std::process::Command;
-
-use claims::Leg;
-use gateways::Back;
-use runner::{Plan, Runner, SERVER, START_LIMIT, ScenarioCounts};
+use checks::Verdict;
+use claims::{Claim, NEWEST};
 use suite::Suite;
 
 use crate::Result;
-use crate::cluster::Cluster;
-use crate::process::{self, Server, free_port};
+use crate::process::{self, Server};
 use crate::workspace::Workspace;
 
-const CLIENT: &str = "everything-client";
+pub(crate) use setup::Setup;
 
-/// Arguments of `conformance`.
-#[derive(Debug, clap::Args)]
+/// Arguments of `conformance`. By default all claimed scenarios run.
+#[derive(Debug, Default, clap::Args)]
 pub(crate) struct ConformanceArgs {
     /// The scenarios of the server only
     #[arg(long)]
@@ -39,10 +32,10 @@ pub(crate) struct ConformanceArgs {
     /// The scenarios of the client only
     #[arg(long)]
     client: bool,
-    /// All scenarios of a revision
+    /// The scenarios at a revision only
     #[arg(long, value_name = "REVISION")]
-    requirements: Option<String>,
-    /// One scenario
+    revision: Option<String>,
+    /// One scenario, with the whole output of the suite
     #[arg(long, value_name = "NAME")]
     scenario: Option<String>,
     /// Optimized programs
@@ -56,132 +49,126 @@ pub(crate) struct ConformanceArgs {
     gateway: bool,
 }
 
-/// Runs the command. Returns true if every scenario that must pass has passed.
-pub(crate) fn run(workspace: &Workspace, args: ConformanceArgs) -> Result<bool> {
-    let profile = if args.release { "release" } else { "debug" };
-    let plan = match (args.scenario, args.requirements) {
-        (Some(name), revision) => Plan::Scenario { name, revision },
-        (None, Some(revision)) => Plan::Requirements(revision),
-        (None, None) => Plan::Claims,
-    };
-    build(workspace, profile)?;
-    if args.gateway {
-        return gateways::run(workspace, profile, &plan, &Back::ALL);
-    }
-    if args.cluster {
-        return run_on_cluster(workspace, profile, &plan);
-    }
-    let mut legs = vec![Leg::Server, Leg::Client];
-    if args.server != args.client {
-        legs.retain(|leg| args.server == (*leg == Leg::Server));
-    }
-    run_plan(workspace, profile, &plan, legs)
-}
-
-/// Runs the claimed scenarios of both legs. Our programs must be built.
-pub(crate) fn run_claims(workspace: &Workspace) -> Result<bool> {
-    run_plan(
-        workspace,
-        "debug",
-        &Plan::Claims,
-        vec![Leg::Server, Leg::Client],
-    )
-}
-
-/// Runs the claimed scenarios for servers against several nodes. Our programs must be built.
-pub(crate) fn run_claims_on_cluster(workspace: &Workspace) -> Result<bool> {
-    run_on_cluster(workspace, "debug", &Plan::Claims)
-}
-
-/// Runs the claimed scenarios for servers through gateways: one in front of a legacy server, one in front
-/// of a modern one. Our programs must be built.
-pub(crate) fn run_claims_behind_gateways(workspace: &Workspace) -> Result<bool> {
-    let backs = [Back::LegacyPipe, Back::ModernHttp];
-    gateways::run(workspace, "debug", &Plan::Claims, &backs)
-}
-
-/// Runs the scenarios for servers against nodes on Redis, behind a proxy without stickiness.
-fn run_on_cluster(workspace: &Workspace, profile: &str, plan: &Plan) -> Result<bool> {
-    let suite = Suite::install(workspace)?;
-    let mut counts = ScenarioCounts::default();
-    let mut cluster = Cluster::start(workspace, profile, suite.out())?;
-    let runner = Runner {
-        suite: &suite,
-        leg: Leg::Server,
-        target: cluster.url().to_owned(),
-    };
-    runner.run(plan, &mut counts)?;
-    if !cluster.is_running() {
-        let logs = suite.out().display();
-        return Err(format!("a process ended during the run; the logs are in {logs}").into());
-    }
-    counts.print(&suite);
-    Ok(!counts.must_fail)
-}
-
-fn run_plan(workspace: &Workspace, profile: &str, plan: &Plan, mut legs: Vec<Leg>) -> Result<bool> {
-    let suite = Suite::install(workspace)?;
-    if let Plan::Scenario { name, .. } = plan {
-        legs = suite.legs_of(name, &legs)?;
-    }
-    let mut counts = ScenarioCounts::default();
-    for leg in legs {
-        let name = if leg == Leg::Server { SERVER } else { CLIENT };
-        let binary = workspace.binary(profile, name);
-        if !binary.is_file() {
-            let expected = binary.display();
-            return Err(format!(
-                "cargo built no {name} at {expected}; check the package conformance"
-            )
-            .into());
-        }
-        match leg {
-            Leg::Server => run_server(&suite, plan, &binary, &mut counts)?,
-            Leg::Client => {
-                // The suite passes the command to a shell.
-                let target = format!("\"{}\"", binary.display());
-                Runner {
-                    suite: &suite,
-                    leg,
-                    target,
-                }
-                .run(plan, &mut counts)?;
-            }
-        }
-    }
-    counts.print(&suite);
-    Ok(!counts.must_fail)
-}
-
-fn build(workspace: &Workspace, profile: &str) -> Result<()> {
+/// Builds the programs and runs the command. Returns true if every scenario has passed.
+pub(crate) fn run(workspace: &Workspace, args: &ConformanceArgs) -> Result<bool> {
     let mut cargo = workspace.cargo();
     cargo.args(["build", "--package", "conformance", "--bins"]);
-    if profile == "release" {
-        cargo.arg("--release");
+    process::run(cargo.args(args.release.then_some("--release")))?;
+    if args.gateway {
+        return run_setups(workspace, args, &Setup::GATEWAYS);
     }
-    process::run(&mut cargo)
+    if args.cluster {
+        return run_setups(workspace, args, &[Setup::Cluster]);
+    }
+    let mut setups = vec![Setup::Server, Setup::Client];
+    if args.server != args.client {
+        setups.retain(|setup| args.server == (*setup == Setup::Server));
+    }
+    run_setups(workspace, args, &setups)
 }
 
-/// Starts the server, runs the scenarios for servers, and stops it.
-fn run_server(
-    suite: &Suite,
-    plan: &Plan,
-    binary: &Path,
-    counts: &mut ScenarioCounts,
-) -> Result<()> {
-    let mut command = Command::new(binary);
-    process::clean_environment(&mut command).env("PORT", free_port()?.to_string());
-    let log = suite.out().join("server-stderr.log");
-    let mut server = Server::start(&mut command, &log, START_LIMIT)?;
-    let runner = Runner {
-        suite,
-        leg: Leg::Server,
-        target: server.url().to_owned(),
-    };
-    runner.run(plan, counts)?;
-    if !server.is_running() {
-        let log = log.display();
-        return Err(format!("{SERVER} ended during the run; its stderr is in {log}").into());
+/// Runs the claimed scenarios with some programs, which must be built.
+pub(crate) fn run_claims(workspace: &Workspace, setups: &[Setup]) -> Result<bool> {
+    run_setups(workspace, &ConformanceArgs::default(), setups)
+}
+
+fn run_setups(workspace: &Workspace, args: &ConformanceArgs, setups: &[Setup]) -> Result<bool> {
+    let suite = Suite::install(workspace)?;
+    let profile = if args.release { "release" } else { "debug" };
+    let claims = selected(args, setups)?;
+    let (mut passed, mut failed) = (0, 0);
+    for setup in setups {
+        let (target, mut servers) = setup.start(workspace, profile, &suite.out)?;
+        for claim in claims.iter().filter(|claim| claim.leg == setup.leg()) {
+            let Claim {
+                scenario, revision, ..
+            } = claim;
+            let label = format!("{setup:?}");
+            let claim = match setup.claim(claim) {
+                Ok(claim) => claim,
+                Err(reason) => {
+                    println!("not run {label:10} {revision} {scenario}: {reason}");
+                    continue;
+                }
+            };
+            let run = suite.run(&claim, &target, &label)?;
+            let Verdict {
+                successes,
+                faults,
+                notes,
+            } = checks::judge(&run, &claim);
+            let (word, count) = if faults.is_empty() {
+                ("passed", &mut passed)
+            } else {
+                ("FAILED", &mut failed)
+            };
+            *count += 1;
+            println!("{word:7} {label:10} {revision} {scenario:45} {successes} successes");
+            for remark in faults.iter().chain(&notes) {
+                println!("          {remark}");
+            }
+            if args.scenario.is_some() {
+                println!("{}", run.output.trim_end());
+            }
+        }
+        if !servers.iter_mut().all(Server::is_running) {
+            let logs = suite.out.display();
+            return Err(format!("a process ended during the run; the logs are in {logs}").into());
+        }
     }
-    Ok(())
+    println!("details in {}", suite.out.display());
+    println!("{passed} passed, {failed} failed");
+    Ok(failed == 0)
+}
+
+/// Returns the selected claims. A scenario without a claim needs one success.
+fn selected(args: &ConformanceArgs, setups: &[Setup]) -> Result<Vec<Claim>> {
+    let mut claims = claims::all()?;
+    claims.retain(|claim| {
+        let is_in = |wanted: &Option<String>, found: &str| {
+            wanted.as_deref().is_none_or(|wanted| wanted == found)
+        };
+        is_in(&args.scenario, &claim.scenario)
+            && is_in(&args.revision, &claim.revision)
+            && setups.iter().any(|setup| setup.leg() == claim.leg)
+    });
+    if !claims.is_empty() {
+        return Ok(claims);
+    }
+    match (&args.scenario, setups) {
+        (Some(scenario), [setup]) => {
+            Ok(vec![Claim {
+                leg: setup.leg(),
+                revision: args.revision.clone().unwrap_or_else(|| NEWEST.to_owned()),
+                scenario: scenario.clone(),
+                successes: 1,
+                is_extension: true,
+                open: &[],
+            }])
+        }
+        _ => Err("no claim has this scenario and revision; to run it nevertheless, add --server or --client".into()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{ConformanceArgs, Setup, selected};
+
+    #[test]
+    fn scenario_without_claim_runs_with_one_program() {
+        let select = |scenario: &str, setups: &[Setup]| {
+            let args = ConformanceArgs {
+                scenario: Some(scenario.to_owned()),
+                ..ConformanceArgs::default()
+            };
+            selected(&args, setups)
+                .map(|claims| claims.iter().map(|claim| claim.successes).collect())
+        };
+        let both = [Setup::Server, Setup::Client];
+        let found: Vec<usize> = select("tools-list", &both).unwrap();
+        assert_eq!(found, [2, 3, 4]);
+        assert_eq!(select("tools-list", &[Setup::Client]).unwrap(), [1]);
+        assert_eq!(select("new", &[Setup::Cluster]).unwrap(), [1]);
+        assert!(select("new", &both).is_err());
+    }
 }

@@ -18,7 +18,6 @@
 mod api;
 mod bench;
 mod ci;
-mod cluster;
 mod conformance;
 mod finding;
 mod interop;
@@ -88,7 +87,7 @@ fn run(workspace: &Workspace, command: Command) -> Result<bool> {
         Command::Tidy => tidy::run(workspace),
         Command::Api(args) => api::run(workspace, args.update),
         Command::Llms(args) => llms::run(workspace, args.update),
-        Command::Conformance(args) => conformance::run(workspace, args),
+        Command::Conformance(args) => conformance::run(workspace, &args),
         Command::Interop(args) => interop::run(workspace, args),
         Command::Schemas(args) => schemas::run(workspace, args),
         Command::Bench(args) => bench::run(workspace, &args),

@@ -9,162 +9,76 @@ use crate::Result;
 
 /// One entry of a `checks.json`.
 #[derive(Clone, Debug, Deserialize)]
-pub(crate) struct Check {
+pub(super) struct Check {
     id: String,
     #[serde(default)]
     name: String,
-    status: Status,
+    /// `SUCCESS`, `FAILURE`, `WARNING`, `SKIPPED` or `INFO`.
+    status: String,
     #[serde(default, rename = "errorMessage")]
     message: String,
 }
 
-#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
-#[serde(rename_all = "UPPERCASE")]
-enum Status {
-    Success,
-    Failure,
-    Warning,
-    Skipped,
-    Info,
+/// A finished run of one scenario.
+#[derive(Debug)]
+pub(super) struct Run {
+    pub(super) checks: Vec<Check>,
+    /// A failure outside the checks: of the suite or of the client process.
+    pub(super) trouble: Option<String>,
+    pub(super) output: String,
 }
 
 /// Parses a `checks.json`. Entries that log traffic are skipped.
-pub(crate) fn parse(json: &str) -> Result<Vec<Check>> {
+pub(super) fn parse(json: &str) -> Result<Vec<Check>> {
     let mut checks: Vec<Check> = serde_json::from_str(json)?;
     checks.retain(|check| !check.id.starts_with("incoming") && !check.id.starts_with("outgoing"));
     Ok(checks)
 }
 
-/// The results of one scenario in a run.
+/// The verdict on a scenario, which passes if it has no faults.
 #[derive(Debug)]
-pub(crate) struct ScenarioResult {
-    /// `None` if the suite wrote no checks.
-    pub(crate) checks: Option<Vec<Check>>,
-    /// A failure outside the checks: of the suite or of the client process.
-    pub(crate) trouble: Option<String>,
+pub(super) struct Verdict {
+    pub(super) successes: usize,
+    pub(super) faults: Vec<String>,
+    /// Remarks about open checks.
+    pub(super) notes: Vec<String>,
 }
 
-/// The verdict on a scenario.
-#[derive(Debug)]
-pub(crate) struct Verdict {
-    pub(crate) outcome: Outcome,
-    pub(crate) tally: Tally,
-    pub(crate) remarks: Vec<String>,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Outcome {
-    Passed,
-    Failed,
-    Skipped,
-}
-
-impl fmt::Display for Outcome {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(match self {
-            Self::Passed => "passed",
-            Self::Failed => "FAILED",
-            Self::Skipped => "skipped",
-        })
-    }
-}
-
-/// The number of checks with each status.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Tally {
-    success: usize,
-    failure: usize,
-    warning: usize,
-    skipped: usize,
-    info: usize,
-}
-
-impl Tally {
-    fn new(checks: &[Check]) -> Self {
-        let mut tally = Self::default();
-        for check in checks {
-            *match check.status {
-                Status::Success => &mut tally.success,
-                Status::Failure => &mut tally.failure,
-                Status::Warning => &mut tally.warning,
-                Status::Skipped => &mut tally.skipped,
-                Status::Info => &mut tally.info,
-            } += 1;
-        }
-        tally
-    }
-}
-
-impl fmt::Display for Tally {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self {
-            success,
-            failure,
-            warning,
-            skipped,
-            info,
-        } = self;
-        write!(
-            f,
-            "{success} SUCCESS {failure} FAILURE {warning} WARNING {skipped} SKIPPED {info} INFO"
-        )
-    }
-}
-
-/// Judges a scenario by its claim, or without a claim by the rules of the suite.
-///
-/// A scenario without a success does not pass. A claimed scenario passes if the minimum number of
-/// checks succeeded and every other check is a success, an information, or open.
-pub(crate) fn judge(scenario: &ScenarioResult, claim: Option<&Claim>) -> Verdict {
-    let checks = scenario.checks.as_deref().unwrap_or_default();
-    let tally = Tally::new(checks);
-    let mut faults: Vec<String> = scenario.trouble.iter().cloned().collect();
+/// Judges a scenario by its claim: it passes if the minimum number of checks succeeded, and every other
+/// check is a success, an information, or open.
+pub(super) fn judge(run: &Run, claim: &Claim) -> Verdict {
+    let mut faults: Vec<String> = run.trouble.iter().cloned().collect();
     let mut notes = Vec::new();
-    for check in checks {
-        let open = claim.and_then(|claim| claim.open.iter().find(|open| check.is(open.check)));
-        match (check.status, open) {
-            (Status::Success, Some(open)) => {
-                notes.push(format!(
-                    "succeeds now, remove it from the open checks of the claim: {}",
-                    open.check
-                ));
-            }
-            (Status::Success | Status::Info, _) => {}
-            (_, Some(open)) => notes.push(format!("open: {} ({})", open.check, open.reason)),
-            // A skipped check fails a claim. Without a claim it is a remark.
-            (Status::Skipped, None) if claim.is_none() => notes.push(check.to_string()),
-            (_, None) => faults.push(check.to_string()),
+    for check in &run.checks {
+        let is_open = claim.open.iter().any(|open| check.is(open));
+        match check.status.as_str() {
+            "SUCCESS" if is_open => notes.push(format!("no longer open: {check}")),
+            "SUCCESS" | "INFO" => {}
+            _ if is_open => notes.push(format!("open: {check}")),
+            _ => faults.push(check.to_string()),
         }
     }
-    for open in claim.map(|claim| claim.open).unwrap_or_default() {
-        if !checks.is_empty() && !checks.iter().any(|check| check.is(open.check)) {
-            notes.push(format!(
-                "the suite made no check {}, which the claim lists as open",
-                open.check
-            ));
+    for open in claim.open {
+        if !run.checks.iter().any(|check| check.is(open)) {
+            notes.push(format!("the suite made no check {open}, which is open"));
         }
     }
-    if let Some(claim) = claim
-        && tally.success < claim.successes
-    {
-        let Tally { success, .. } = tally;
+    let succeeded = || run.checks.iter().filter(|check| check.status == "SUCCESS");
+    let successes = succeeded().count();
+    if successes < claim.successes {
+        let least = claim.successes;
         faults.push(format!(
-            "{success} checks succeeded; the claim is at least {}",
-            claim.successes
+            "{successes} checks succeeded; the claim is at least {least}"
         ));
     }
-    let outcome = if !faults.is_empty() {
-        Outcome::Failed
-    } else if checks.iter().any(Check::is_meaningful_success) {
-        Outcome::Passed
-    } else {
-        Outcome::Skipped
-    };
-    faults.append(&mut notes);
+    // This check also succeeds for a program that sent nothing.
+    if succeeded().all(|check| check.id == "wire-schema-valid") {
+        faults.push("no check of the scenario itself succeeded".to_owned());
+    }
     Verdict {
-        outcome,
-        tally,
-        remarks: faults,
+        successes,
+        faults,
+        notes,
     }
 }
 
@@ -173,35 +87,28 @@ impl Check {
         self.id == key || self.name == key
     }
 
-    /// Returns true for a success of the scenario itself. `wire-schema-valid` also succeeds for a
-    /// program that sent nothing.
-    fn is_meaningful_success(&self) -> bool {
-        self.status == Status::Success && self.id != "wire-schema-valid"
-    }
-
     /// Returns true if the check makes the suite exit with an error.
-    pub(crate) fn has_failed(&self) -> bool {
-        matches!(self.status, Status::Failure | Status::Warning)
+    pub(super) fn has_failed(&self) -> bool {
+        matches!(self.status.as_str(), "FAILURE" | "WARNING")
     }
 }
 
 impl fmt::Display for Check {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let status = match self.status {
-            Status::Success => "SUCCESS",
-            Status::Failure => "FAILURE",
-            Status::Warning => "WARNING",
-            Status::Skipped => "SKIPPED",
-            Status::Info => "INFO",
-        };
-        write!(f, "{status} {} [{}] {}", self.id, self.name, self.message)
+        let Self {
+            id,
+            name,
+            status,
+            message,
+        } = self;
+        write!(f, "{status} {id} [{name}] {message}")
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Outcome, ScenarioResult, Tally, Verdict, judge, parse};
-    use crate::conformance::claims::{Claim, Leg, Open};
+    use super::{Run, Verdict, judge, parse};
+    use crate::conformance::claims::{Claim, Leg, NEWEST};
 
     fn check(status: &str, id: &str, name: &str) -> String {
         format!(
@@ -210,188 +117,107 @@ mod tests {
         )
     }
 
-    fn scenario(checks: &[String]) -> ScenarioResult {
-        let checks = parse(&format!("[{}]", checks.join(","))).unwrap();
-        ScenarioResult {
-            checks: Some(checks),
+    fn run(checks: &[String]) -> Run {
+        Run {
+            checks: parse(&format!("[{}]", checks.join(","))).unwrap(),
             trouble: None,
+            output: String::new(),
         }
     }
 
-    fn claim(successes: usize, open: &'static [Open]) -> Claim {
+    fn claim(successes: usize, open: &'static [&'static str]) -> Claim {
         Claim {
             leg: Leg::Server,
-            revision: "2026-07-28",
-            scenario: "tools-list",
+            revision: NEWEST.to_owned(),
+            scenario: "tools-list".to_owned(),
             successes,
             is_extension: false,
             open,
         }
     }
 
-    fn outcome(checks: &[String], claim: Option<&Claim>) -> Outcome {
-        judge(&scenario(checks), claim).outcome
+    fn passes(checks: &[String], claim: &Claim) -> bool {
+        judge(&run(checks), claim).faults.is_empty()
     }
 
     #[test]
-    fn tally_counts_by_status_without_traffic_log() {
-        let Verdict { tally, .. } = judge(
-            &scenario(&[
-                check("SUCCESS", "a", "A"),
-                check("SUCCESS", "a", "A"),
-                check("FAILURE", "b", "B"),
-                check("WARNING", "c", "C"),
-                check("SKIPPED", "d", "D"),
-                check("INFO", "e", "E"),
-                check("INFO", "incoming-request", "I"),
-                check("INFO", "outgoing-response", "O"),
-            ]),
-            None,
-        );
+    fn successes_are_counted_without_traffic_log() {
+        let checks = [
+            check("SUCCESS", "a", "A"),
+            check("SUCCESS", "a", "A"),
+            check("FAILURE", "b", "B"),
+            check("SUCCESS", "incoming-request", "I"),
+            check("SUCCESS", "outgoing-response", "O"),
+        ];
+        let Verdict {
+            successes, faults, ..
+        } = judge(&run(&checks), &claim(2, &[]));
         assert_eq!(
-            tally,
-            Tally {
-                success: 2,
-                failure: 1,
-                warning: 1,
-                skipped: 1,
-                info: 1
-            }
+            (successes, faults),
+            (2, vec!["FAILURE b [B] because".to_owned()])
         );
-        assert!(
-            parse(r#"[{"id":"a","status":"PASSED"}]"#).is_err(),
-            "an unknown status is not a success"
-        );
-    }
-
-    #[test]
-    fn unclaimed_scenario_passes_by_rules_of_the_suite() {
-        let good = check("SUCCESS", "a", "A");
-        assert_eq!(
-            outcome(&[good.clone(), check("SKIPPED", "b", "B")], None),
-            Outcome::Passed
-        );
-        assert_eq!(
-            outcome(&[good.clone(), check("INFO", "b", "B")], None),
-            Outcome::Passed
-        );
-        assert_eq!(
-            outcome(&[good.clone(), check("WARNING", "b", "B")], None),
-            Outcome::Failed
-        );
-        assert_eq!(
-            outcome(&[good, check("FAILURE", "b", "B")], None),
-            Outcome::Failed
-        );
-        assert_eq!(
-            outcome(&[check("SKIPPED", "b", "B")], None),
-            Outcome::Skipped
-        );
-        assert_eq!(
-            outcome(&[check("SUCCESS", "wire-schema-valid", "W")], None),
-            Outcome::Skipped
-        );
-        assert_eq!(outcome(&[], None), Outcome::Skipped);
     }
 
     #[test]
     fn claim_with_too_few_successes_fails() {
         let one = [check("SUCCESS", "a", "A")];
-        assert_eq!(outcome(&one, Some(&claim(1, &[]))), Outcome::Passed);
-        assert_eq!(outcome(&one, Some(&claim(2, &[]))), Outcome::Failed);
-        assert_eq!(outcome(&[], Some(&claim(1, &[]))), Outcome::Failed);
+        assert!(passes(&one, &claim(1, &[])));
+        assert!(!passes(&one, &claim(2, &[])));
+        assert!(!passes(&[], &claim(1, &[])));
+        let nothing_sent = [check("SUCCESS", "wire-schema-valid", "W")];
+        assert!(!passes(&nothing_sent, &claim(1, &[])));
     }
 
     #[test]
     fn unsuccessful_check_that_is_not_open_fails_claim() {
-        const OPEN: &[Open] = &[Open {
-            check: "B2",
-            reason: "later",
-        }];
         let good = check("SUCCESS", "a", "A");
-        for status in ["FAILURE", "WARNING", "SKIPPED"] {
+        let info = check("INFO", "b", "B");
+        assert!(passes(&[good.clone(), info], &claim(1, &[])));
+        for status in ["FAILURE", "WARNING", "SKIPPED", "PASSED"] {
             let open = check(status, "shared", "B2");
             let closed = check(status, "shared", "B3");
-            let claim = claim(1, OPEN);
-            assert_eq!(
-                outcome(&[good.clone(), open.clone()], Some(&claim)),
-                Outcome::Passed,
-                "{status}"
-            );
-            assert_eq!(
-                outcome(&[good.clone(), open, closed], Some(&claim)),
-                Outcome::Failed,
-                "{status}"
-            );
+            let claim = claim(1, &["B2"]);
+            assert!(passes(&[good.clone(), open.clone()], &claim), "{status}");
+            assert!(!passes(&[good.clone(), open, closed], &claim), "{status}");
         }
     }
 
     #[test]
     fn open_check_that_succeeds_or_is_missing_is_a_remark() {
-        const OPEN: &[Open] = &[
-            Open {
-                check: "b",
-                reason: "later",
-            },
-            Open {
-                check: "c",
-                reason: "later",
-            },
-        ];
-        let verdict = judge(
-            &scenario(&[check("SUCCESS", "b", "B")]),
-            Some(&claim(1, OPEN)),
-        );
-        assert_eq!(verdict.outcome, Outcome::Passed);
-        assert!(
-            verdict.remarks[0].contains("succeeds now"),
-            "{:?}",
-            verdict.remarks
-        );
-        assert!(
-            verdict.remarks[1].contains("made no check c"),
-            "{:?}",
-            verdict.remarks
+        let verdict = judge(&run(&[check("SUCCESS", "b", "B")]), &claim(1, &["b", "c"]));
+        assert!(verdict.faults.is_empty());
+        assert_eq!(
+            verdict.notes,
+            [
+                "no longer open: SUCCESS b [B] because",
+                "the suite made no check c, which is open"
+            ]
         );
     }
 
     #[test]
     fn failure_outside_the_checks_fails_scenario() {
-        let mut scenario = scenario(&[check("SUCCESS", "a", "A")]);
-        scenario.trouble = Some("CLIENT EXITED WITH ERROR".to_owned());
-        assert_eq!(judge(&scenario, None).outcome, Outcome::Failed);
-        assert_eq!(
-            judge(&scenario, Some(&claim(1, &[]))).outcome,
-            Outcome::Failed
-        );
+        let run = Run {
+            trouble: Some("CLIENT EXITED WITH ERROR".to_owned()),
+            ..run(&[check("SUCCESS", "a", "A")])
+        };
+        let faults = judge(&run, &claim(1, &[])).faults;
+        assert_eq!(faults, ["CLIENT EXITED WITH ERROR"]);
     }
 
     /// The results of the suite for a server that does not respond.
     #[test]
     fn unreachable_server_fails() {
-        let json = r#"[
-      {"id":"tools-list","name":"ToolsList","description":"Server lists tools","status":"FAILURE",
+        let checks = [
+            r#"{"id":"tools-list","name":"ToolsList","description":"Server lists tools","status":"FAILURE",
        "timestamp":"2026-11-20T20:10:29.154Z","errorMessage":"Failed: fetch failed",
-       "specReferences":[{"id":"MCP-Tools-List","url":"https://modelcontextprotocol.io"}]},
-      {"id":"wire-schema-valid","name":"WireSchemaValid","description":"d","status":"SUCCESS",
-       "timestamp":"2026-11-20T20:10:29.154Z","specReferences":[],"details":{"messages":0}}]"#;
-        let scenario = ScenarioResult {
-            checks: Some(parse(json).unwrap()),
-            trouble: None,
-        };
-        let verdict = judge(&scenario, Some(&claim(4, &[])));
-        assert_eq!(verdict.outcome, Outcome::Failed);
-        assert!(
-            verdict
-                .remarks
-                .iter()
-                .any(|remark| remark.contains("Failed: fetch failed"))
-        );
-        assert!(
-            verdict
-                .remarks
-                .iter()
-                .any(|remark| remark.contains("1 checks succeeded; the claim is at least 4"))
-        );
+       "specReferences":[{"id":"MCP-Tools-List","url":"https://modelcontextprotocol.io"}]}"#,
+            r#"{"id":"wire-schema-valid","name":"WireSchemaValid","description":"d","status":"SUCCESS",
+       "timestamp":"2026-11-20T20:10:29.154Z","specReferences":[],"details":{"messages":0}}"#,
+        ];
+        let faults = judge(&run(&checks.map(str::to_owned)), &claim(4, &[])).faults;
+        assert!(faults[0].contains("Failed: fetch failed"), "{faults:?}");
+        assert_eq!(faults[1], "1 checks succeeded; the claim is at least 4");
+        assert_eq!(faults[2], "no check of the scenario itself succeeded");
     }
 }
