@@ -88,7 +88,7 @@ fn run(workspace: &Workspace, command: Command) -> Result<bool> {
         Command::Api(args) => api::run(workspace, args.update),
         Command::Llms(args) => llms::run(workspace, args.update),
         Command::Conformance(args) => conformance::run(workspace, &args),
-        Command::Interop(args) => interop::run(workspace, args),
+        Command::Interop(args) => interop::run(workspace, &args),
         Command::Schemas(args) => schemas::run(workspace, args),
         Command::Bench(args) => bench::run(workspace, &args),
     }

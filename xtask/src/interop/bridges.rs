@@ -2,16 +2,14 @@
 //! the command line, and nginx with its default buffering.
 
 use std::fs;
-use std::path::Path;
 use std::process::Command;
 
-use super::cases::{Case, Start, log_file};
-use super::http::{self, FEATURES, SERVER, START_LIMIT};
-use super::peers::{InstalledProgram, Peers};
+use super::cases::{Cases, PIPE_CLIENT, SERVER, START_LIMIT, log_file, with};
+use super::http::{self, FEATURES};
+use super::peers::{Obstacle, Started};
 use super::pipes;
 use crate::Result;
 use crate::process::{self, Server, free_port};
-use crate::workspace::Workspace;
 
 const LEGACY: &str = "2025-11-25";
 const MODERN: &str = "2026-07-28";
@@ -24,244 +22,164 @@ const PROXIED: &[&str] = FEATURES.split_at(6).0;
 /// The features that supergateway forwards. It has no stream outside of calls.
 const CALLS: &[&str] = FEATURES.split_at(7).0;
 
-/// Returns the cases, and the servers that must run until the cases have ended.
-pub(super) fn cases(
-    workspace: &Workspace,
-    peers: &Peers,
-    out: &Path,
-) -> Result<(Vec<Server>, Vec<Case>)> {
-    let mut bridges = Bridges {
-        workspace,
-        peers,
-        out,
-        servers: Vec::new(),
-        cases: Vec::new(),
-    };
-    bridges.offer_http_on_pipes()?;
-    bridges.command_lines()?;
-    bridges.offer_pipes_over_http()?;
-    bridges.proxies()?;
-    bridges.nginx()?;
-    Ok((bridges.servers, bridges.cases))
+const SUPERGATEWAY: &str = "npm supergateway dist/index.js";
+const MCP_PROXY: &str = "python-tools mcp-proxy";
+
+/// Adds all cases.
+pub(super) fn add(cases: &mut Cases<'_>) -> Result<()> {
+    let url = serve(cases, "bridges from pipes")?;
+    offer_http_on_pipes(cases, &url);
+    pipes::add_proxied(cases, &url);
+    let url = serve(cases, "clients on the command line")?;
+    command_lines(cases, &url);
+    offer_pipes_over_http(cases)?;
+    proxies(cases)?;
+    nginx(cases)
 }
 
-struct Bridges<'a> {
-    workspace: &'a Workspace,
-    peers: &'a Peers,
-    out: &'a Path,
-    servers: Vec<Server>,
-    cases: Vec<Case>,
+fn serve(cases: &mut Cases<'_>, name: &str) -> Result<String> {
+    cases
+        .serve_ours(name)
+        .map_err(|obstacle| format!("{obstacle:?}").into())
 }
 
-impl Bridges<'_> {
-    /// Starts our server and returns its URL.
-    fn serve(&mut self, name: &str) -> Result<String> {
-        let mut command = Command::new(self.workspace.binary("debug", SERVER));
-        let server = http::start(
-            command.env("PORT", "0"),
-            &format!("{name} server"),
-            self.out,
-        )?;
-        let url = server.url().to_owned();
-        self.servers.push(server);
-        Ok(url)
-    }
-
-    /// Clients over pipes whose server is a bridge to our server.
-    fn offer_http_on_pipes(&mut self) -> Result<()> {
-        let url = self.serve("bridges from pipes")?;
-        let ours = self.workspace.binary("debug", pipes::CLIENT);
-        let remote = self.peers.package("mcp-remote", "dist/proxy.js");
-        let proxy = self.peers.python_program("python-tools", "mcp-proxy");
-        for (name, bridge, arguments) in [
-            (
-                "mcp-remote",
-                remote,
-                vec![&*url, "--transport", "http-only"],
-            ),
-            (
-                "mcp-proxy",
-                proxy,
-                vec!["--transport", "streamablehttp", &*url],
-            ),
-        ] {
-            let start = bridge.map(|bridge| {
-                let mut command = Command::new(&ours);
-                command.args(bridge.words()).args(arguments);
-                command.args(["--", "test_simple_text"]);
-                command
-            });
-            let name = format!("our client -> {name} -> our server");
-            self.cases.push(pipes::case(name, start, SIMPLE_TEXT));
-        }
-        // supergateway opens a session of its own for a client that begins with another request than
-        // `initialize`, and then forwards `initialize` into it.
-        let client = self.peers.node("client_v1.mjs");
-        let gateway = self.peers.package("supergateway", "dist/index.js");
-        let start = client.and_then(|client| {
-            let gateway = gateway?;
-            let mut command = client.command();
-            command
-                .args(gateway.words())
-                .args(["--streamableHttp", &url]);
-            Ok(command)
+/// Clients over pipes whose server is a bridge to our server.
+fn offer_http_on_pipes(cases: &mut Cases<'_>, url: &str) {
+    for (name, bridge) in [
+        (
+            "mcp-remote",
+            format!("npm mcp-remote dist/proxy.js {url} --transport http-only"),
+        ),
+        (
+            "mcp-proxy",
+            format!("{MCP_PROXY} --transport streamablehttp {url}"),
+        ),
+    ] {
+        let start = cases.peers.program(&bridge).map(|bridge| {
+            with(
+                with(cases.ours(PIPE_CLIENT), bridge),
+                ["--", "test_simple_text"],
+            )
         });
-        let name = "TypeScript client 1 -> supergateway -> our server".to_owned();
-        self.cases.push(pipes::case(name, start, SIMPLE_TEXT));
-        let proxied = pipes::proxied(self.workspace, self.peers, &url);
-        self.cases.extend(proxied);
-        Ok(())
+        let name = format!("our client -> {name} -> our server, pipe");
+        cases.add(name, start, SIMPLE_TEXT);
     }
+    // supergateway opens a session of its own for a client that begins with another request than
+    // `initialize`, and then forwards `initialize` into it.
+    let gateway = format!("{SUPERGATEWAY} --streamableHttp {url}");
+    let start = cases.peers.command("node client_v1.mjs");
+    let start = start.and_then(|client| Ok(with(client, cases.peers.program(&gateway)?)));
+    let name = "TypeScript client 1 -> supergateway -> our server, pipe";
+    cases.add(name, start, SIMPLE_TEXT);
+}
 
-    /// Clients that call one tool of our server over HTTP.
-    fn command_lines(&mut self) -> Result<()> {
-        let url = self.serve("clients on the command line")?;
-        let inspector = self.peers.inspector().map(|program| {
-            let mut command = program.command();
-            command.args([
-                "--cli",
-                &url,
-                "--transport",
-                "http",
-                "--method",
-                "tools/call",
-            ]);
-            command.args(["--tool-name", "test_simple_text"]);
-            command
-        });
-        let fastmcp = |program: InstalledProgram| {
-            program.map(|program| {
-                let mut command = program.command();
-                command.arg(&url);
-                command
-            })
+/// Clients that call one tool of our server over HTTP.
+fn command_lines(cases: &mut Cases<'_>, url: &str) {
+    let inspector = format!(
+        "npm @modelcontextprotocol/inspector clients/launcher/build/index.js --cli {url} \
+         --transport http --method tools/call --tool-name test_simple_text"
+    );
+    for (name, client) in [
+        ("Inspector CLI", inspector),
+        (
+            "FastMCP 3 client",
+            format!("python-fastmcp-3 client_fastmcp.py {url}"),
+        ),
+        (
+            "FastMCP 4 client",
+            format!("python-2 client_fastmcp.py {url}"),
+        ),
+    ] {
+        let start = cases.peers.command(&client);
+        cases.add(format!("{name} -> our server, HTTP"), start, SIMPLE_TEXT);
+    }
+}
+
+/// Bridges that start our server and serve it over HTTP.
+fn offer_pipes_over_http(cases: &mut Cases<'_>) -> Result<()> {
+    let server = cases.binary(SERVER);
+    let server = server.to_str().ok_or("the target folder is not UTF-8")?;
+    let port = free_port()?;
+    let gateway = cases.peers.command(SUPERGATEWAY).map(|gateway| {
+        let gateway = with(
+            gateway,
+            ["--stdio", &format!("{server} --stdio"), "--stateful"],
+        );
+        let port = port.to_string();
+        with(
+            gateway,
+            ["--outputTransport", "streamableHttp", "--port", &port],
+        )
+    });
+    through(cases, "supergateway", port, gateway, LEGACY, CALLS);
+    let port = free_port()?;
+    let proxy = cases.peers.command(MCP_PROXY);
+    let proxy = proxy.map(|proxy| {
+        with(
+            proxy,
+            ["--port", &port.to_string(), "--", server, "--stdio"],
+        )
+    });
+    through(cases, "mcp-proxy", port, proxy, LEGACY, LISTS);
+    Ok(())
+}
+
+/// Proxies between our client and our server.
+fn proxies(cases: &mut Cases<'_>) -> Result<()> {
+    for (name, environment) in [
+        ("FastMCP 3 proxy", "python-fastmcp-3"),
+        ("FastMCP 4 proxy", "python-2"),
+    ] {
+        let (url, port) = (serve(cases, name)?, free_port()?);
+        let proxy = format!("{environment} proxy_fastmcp.py {url} {port}");
+        let proxy = cases.peers.command(&proxy);
+        through(cases, name, port, proxy, LEGACY, PROXIED);
+    }
+    Ok(())
+}
+
+/// nginx as it buffers by default, with every feature of both eras.
+fn nginx(cases: &mut Cases<'_>) -> Result<()> {
+    for revision in [LEGACY, MODERN] {
+        let (url, port) = (serve(cases, &format!("nginx {revision}"))?, free_port()?);
+        let folder = cases.out.join(format!("nginx-{revision}"));
+        fs::create_dir_all(&folder)?;
+        fs::write(folder.join("nginx.conf"), nginx_config(&url, port))?;
+        let nginx = if process::available("nginx", &["-v"]) {
+            let nginx = with(Command::new("nginx"), ["-c", "nginx.conf", "-p"]);
+            Ok(with(nginx, [folder]))
+        } else {
+            Err(Obstacle::NotInstalled("nginx is not installed".to_owned()))
         };
-        let clients = [
-            ("Inspector CLI", inspector),
-            (
-                "FastMCP 3 client",
-                fastmcp(self.peers.python("python-fastmcp-3", "client_fastmcp.py")),
-            ),
-            (
-                "FastMCP 4 client",
-                fastmcp(self.peers.python("python-2", "client_fastmcp.py")),
-            ),
-        ];
-        for (name, start) in clients {
-            let name = format!("{name} -> our server, HTTP");
-            self.cases.push(pipes::case(name, start, SIMPLE_TEXT));
-        }
-        Ok(())
+        through(cases, "nginx", port, nginx, revision, &FEATURES);
     }
+    Ok(())
+}
 
-    /// Bridges that start our server and serve it over HTTP.
-    fn offer_pipes_over_http(&mut self) -> Result<()> {
-        let server = self.workspace.binary("debug", SERVER);
-        let server = server.to_str().ok_or("the target folder is not UTF-8")?;
-        let port = free_port()?.to_string();
-        let gateway = self
-            .peers
-            .package("supergateway", "dist/index.js")
-            .map(|program| {
-                let mut command = program.command();
-                command.args(["--stdio", &format!("{server} --stdio"), "--stateful"]);
-                command.args(["--outputTransport", "streamableHttp", "--port", &port]);
-                command
-            });
-        self.through("supergateway", &port, gateway, LEGACY, CALLS)?;
-        let port = free_port()?.to_string();
-        let proxy = self
-            .peers
-            .python_program("python-tools", "mcp-proxy")
-            .map(|program| {
-                let mut command = program.command();
-                command.args(["--port", &port, "--", server, "--stdio"]);
-                command
-            });
-        self.through("mcp-proxy", &port, proxy, LEGACY, LISTS)
-    }
-
-    /// Proxies between our client and our server.
-    fn proxies(&mut self) -> Result<()> {
-        for (name, program) in [
-            (
-                "FastMCP 3 proxy",
-                self.peers.python("python-fastmcp-3", "proxy_fastmcp.py"),
-            ),
-            (
-                "FastMCP 4 proxy",
-                self.peers.python("python-2", "proxy_fastmcp.py"),
-            ),
-        ] {
-            let url = self.serve(name)?;
-            let port = free_port()?.to_string();
-            let proxy = program.map(|program| {
-                let mut command = program.command();
-                command.args([&url, &port]);
-                command
-            });
-            self.through(name, &port, proxy, LEGACY, PROXIED)?;
-        }
-        Ok(())
-    }
-
-    /// nginx as it buffers by default, with every feature of both eras.
-    fn nginx(&mut self) -> Result<()> {
-        for revision in [LEGACY, MODERN] {
-            let name = format!("nginx {revision}");
-            let url = self.serve(&name)?;
-            let port = free_port()?.to_string();
-            let folder = self.out.join(name.replace(' ', "-"));
-            fs::create_dir_all(&folder)?;
-            fs::write(folder.join("nginx.conf"), nginx_config(&url, &port))?;
-            let nginx = if process::available("nginx", &["-v"]) {
-                let mut command = Command::new("nginx");
-                command.arg("-p").arg(folder).args(["-c", "nginx.conf"]);
-                Ok(command)
-            } else {
-                Err("nginx is not installed".to_owned())
-            };
-            self.through("nginx", &port, nginx, revision, &FEATURES)?;
-        }
-        Ok(())
-    }
-
-    /// Adds a case of our client with a server that `command` starts at `port`.
-    fn through(
-        &mut self,
-        name: &str,
-        port: &str,
-        command: std::result::Result<Command, String>,
-        revision: &'static str,
-        features: &'static [&'static str],
-    ) -> Result<()> {
+/// Adds a case of our client with a server that `command` starts at `port`.
+fn through(
+    cases: &mut Cases<'_>,
+    name: &str,
+    port: u16,
+    command: Started<Command>,
+    revision: &'static str,
+    features: &'static [&'static str],
+) {
+    let start = command.and_then(|mut command| {
+        process::clean_environment(&mut command);
         let url = format!("http://127.0.0.1:{port}/mcp");
-        let start = match command {
-            Ok(mut command) => {
-                process::clean_environment(&mut command);
-                let log = log_file(self.out, &format!("{name} {revision} bridge"));
-                let number = port.parse()?;
-                match Server::start_at(&mut command, &url, number, &log, START_LIMIT) {
-                    Ok(server) => {
-                        self.servers.push(server);
-                        let mut client = Command::new(self.workspace.binary("debug", http::CLIENT));
-                        client.args([&url, revision, &features.join(",")]);
-                        Start::Run(client)
-                    }
-                    Err(error) => Start::Fail(error.to_string()),
-                }
-            }
-            Err(reason) => Start::Skip(reason),
-        };
-        let pair = format!("our client -> {name} -> our server");
-        self.cases
-            .push(http::case(&pair, revision, features, start));
-        Ok(())
-    }
+        let log = log_file(&cases.out, &format!("{name} {revision} bridge"));
+        let server = Server::start_at(&mut command, &url, port, &log, START_LIMIT)?;
+        cases.keep(server);
+        let client = cases.ours(http::CLIENT);
+        Ok(with(client, [&*url, revision, &features.join(",")]))
+    });
+    let pair = format!("our client -> {name} -> our server");
+    http::add_case(cases, &pair, revision, features, start);
 }
 
 /// Returns a configuration with nothing but the two addresses, and files in its folder.
-fn nginx_config(url: &str, port: &str) -> String {
+fn nginx_config(url: &str, port: u16) -> String {
     let server = url.trim_end_matches("/mcp");
     let folders = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"]
         .map(|name| format!("    {name}_temp_path {name};\n"))

@@ -8,7 +8,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use super::peers::Peers;
+use super::cases::Cases;
+use super::peers::{Obstacle, Started};
 use crate::Result;
 
 /// Names of the program. The first is that of Debian.
@@ -26,28 +27,26 @@ pub(super) struct Browser {
 }
 
 impl Browser {
-    /// Writes the program to the folder `out`, which gets the log `browser.log`, too. Returns the
-    /// reason if no Chromium is installed.
+    /// Writes the program to the folder for output, which gets the log `browser.log`, too. Returns the
+    /// obstacle if no Chromium is installed.
     ///
     /// # Errors
     ///
     /// Returns an error if the program cannot be written.
-    pub(super) fn install(peers: &Peers, out: &Path) -> Result<std::result::Result<Self, String>> {
-        if !cfg!(unix) {
-            return Ok(Err("the browser is started by a shell script".to_owned()));
+    pub(super) fn install(cases: &Cases<'_>) -> Result<Started<Self>> {
+        let chromium = find_chromium();
+        let mut words = match cases.peers.program("node browser.mjs") {
+            Ok(driver) if cfg!(unix) => driver,
+            Ok(_) => return Ok(Err(missing("the browser is started by a shell script"))),
+            Err(obstacle) => return Ok(Err(obstacle)),
+        };
+        match chromium {
+            Ok(chromium) => words.push(chromium),
+            Err(obstacle) => return Ok(Err(obstacle)),
         }
-        let driver = match peers.node("browser.mjs") {
-            Ok(driver) => driver,
-            Err(reason) => return Ok(Err(reason)),
-        };
-        let chromium = match find_chromium() {
-            Ok(chromium) => chromium,
-            Err(reason) => return Ok(Err(reason)),
-        };
-        let program = out.join("login-browser");
-        let words = driver.words().chain([chromium.as_path()]);
-        let words: Vec<String> = words.map(quote).collect();
-        let log = quote(&out.join("browser.log"));
+        let program = cases.out.join("login-browser");
+        let words: Vec<String> = words.iter().map(|word| quote(word)).collect();
+        let log = quote(&cases.out.join("browser.log"));
         // Some programs wait for the end of their browser before they answer it.
         let script = format!(
             "#!/bin/sh\n{} \"$1\" >>{log} 2>&1 </dev/null &\n",
@@ -69,17 +68,18 @@ impl Browser {
     }
 }
 
-/// Finds Chromium, or returns the reason why it cannot be used.
-pub(super) fn find_chromium() -> std::result::Result<PathBuf, String> {
-    let found = PROGRAMS.into_iter().find_map(on_path);
-    found.ok_or_else(|| "Chromium is not installed".to_owned())
+/// Finds Chromium in the folders of `PATH`.
+pub(super) fn find_chromium() -> Started<PathBuf> {
+    let folders = std::env::var_os("PATH").unwrap_or_default();
+    let mut files = PROGRAMS
+        .into_iter()
+        .flat_map(|name| std::env::split_paths(&folders).map(move |folder| folder.join(name)));
+    let found = files.find(|file| file.is_file());
+    found.ok_or_else(|| missing("Chromium is not installed"))
 }
 
-/// Finds a program in the folders of `PATH`.
-fn on_path(name: &str) -> Option<PathBuf> {
-    let folders = std::env::var_os("PATH")?;
-    let mut files = std::env::split_paths(&folders).map(|folder| folder.join(name));
-    files.find(|file| file.is_file())
+fn missing(reason: &str) -> Obstacle {
+    Obstacle::NotInstalled(reason.to_owned())
 }
 
 /// Quotes a path for the shell.

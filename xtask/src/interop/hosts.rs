@@ -5,32 +5,25 @@ use std::fs;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::time::Duration;
 
 use serde_json::json;
 
-use super::cases::{Case, Start, log_file};
-use super::peers::{InstalledProgram, PeerCommand, Peers};
+use super::cases::{Cases, MCP, with};
+use super::peers::{Obstacle, Started, command};
 use crate::Result;
-use crate::process::{self, Server};
-use crate::workspace::Workspace;
+use crate::process;
 
 /// The server with results and arguments that hosts and models stumble over.
-pub(super) const SERVER: &str = "host-server";
-/// Our command.
-const COMMAND: &str = "mcp";
-
-const START_LIMIT: Duration = Duration::from_secs(30);
+const SERVER: &str = "host-server";
 
 /// The steps of a model: the calls with their arguments, and a part of the last result.
-#[derive(Clone, Copy)]
 struct Script {
     name: &'static str,
     steps: &'static str,
     expected: &'static str,
 }
 
-const SCRIPTS: [Script; 3] = [
+static SCRIPTS: [Script; 3] = [
     Script {
         name: "add",
         steps: r#"[["add", {"a": 1.25, "b": 2}]]"#,
@@ -49,7 +42,7 @@ const SCRIPTS: [Script; 3] = [
 ];
 
 /// The scripts in front of many tools.
-const SEARCHES: [Script; 2] = [
+static SEARCHES: [Script; 2] = [
     Script {
         name: "search",
         steps: r#"[["search_tools", {"queries": ["add two numbers", "sum of numbers"]}],
@@ -77,145 +70,84 @@ const OBJECTS: [&str; 12] = [
 /// A text that no model may see: the identity of a server behind the gateway.
 const IDENTITY: &str = "io.modelcontextprotocol";
 
-/// Starts a host with the URL of its model and the command of its MCP server.
-type Launch = fn(&PeerCommand, &Path, &str, &[PathBuf]) -> Result<Command>;
-
-struct Host {
-    name: &'static str,
-    program: InstalledProgram,
-    launch: Launch,
-    settings: Option<Settings>,
+/// A run of a host.
+struct Run<'a> {
+    /// The words that start the host.
+    program: &'a [PathBuf],
+    home: &'a Path,
+    /// The URL of its model.
+    model: &'a str,
+    /// The words that start its MCP server.
+    server: &'a [PathBuf],
+    /// Our command.
+    mcp: &'a Path,
 }
 
-/// The settings file of a host, into which `mcp install` enters the server.
-#[derive(Clone, Copy)]
-struct Settings {
-    /// The host's name for `mcp install`.
-    host: &'static str,
-    /// The file in the home folder.
-    file: &'static str,
-    /// A line after the entry of the server.
-    addition: &'static str,
-}
+type Launch = fn(&Run<'_>) -> Result<Command>;
 
-const GEMINI: Settings = Settings {
-    host: "gemini-cli",
-    file: ".gemini/settings.json",
-    addition: "",
-};
-const CODEX: Settings = Settings {
-    host: "codex",
-    file: "config.toml",
-    addition: "default_tools_approval_mode = \"approve\"\n",
-};
+const HOSTS: [(&str, &str, Launch); 6] = [
+    (
+        "Gemini CLI",
+        "npm @google/gemini-cli bundle/gemini.js",
+        gemini,
+    ),
+    ("Codex", "npm @openai/codex bin/codex.js", codex),
+    (
+        "Claude Code",
+        "npm @anthropic-ai/claude-code cli-wrapper.cjs",
+        claude,
+    ),
+    ("opencode", "platform opencode bin/opencode", opencode),
+    ("LangChain JS", "node host_langchain.mjs", langchain),
+    ("LangChain", "python-langchain host_langchain.py", langchain),
+];
 
-const CLAUDE: Settings = Settings {
-    host: "claude-code",
-    file: ".claude.json",
-    addition: "",
-};
-const OPENCODE: Settings = Settings {
-    host: "opencode",
-    file: ".config/opencode/opencode.json",
-    addition: "",
-};
-
-fn hosts(peers: &Peers) -> [Host; 6] {
-    let host = |name, program, launch, settings| Host {
-        name,
-        program,
-        launch,
-        settings,
-    };
-    [
-        host(
-            "Gemini CLI",
-            peers.package("@google/gemini-cli", "bundle/gemini.js"),
-            gemini as Launch,
-            Some(GEMINI),
-        ),
-        host(
-            "Codex",
-            peers.package("@openai/codex", "bin/codex.js"),
-            codex,
-            Some(CODEX),
-        ),
-        host(
-            "Claude Code",
-            peers.package("@anthropic-ai/claude-code", "cli-wrapper.cjs"),
-            claude,
-            Some(CLAUDE),
-        ),
-        host(
-            "opencode",
-            peers.platform_program("opencode", "bin/opencode"),
-            opencode,
-            Some(OPENCODE),
-        ),
-        host(
-            "LangChain JS",
-            peers.node("host_langchain.mjs"),
-            langchain,
-            None,
-        ),
-        host(
-            "LangChain",
-            peers.python("python-langchain", "host_langchain.py"),
-            langchain,
-            None,
-        ),
-    ]
-}
-
-/// Returns all cases, and the models that must run until the cases have ended.
-pub(super) fn cases(
-    workspace: &Workspace,
-    peers: &Peers,
-    out: &Path,
-) -> Result<(Vec<Server>, Vec<Case>)> {
-    let server = vec![workspace.binary("debug", SERVER)];
-    let gateway = gateway(workspace, peers)?;
-    let office = office(workspace, peers)?;
-    let mut models = Vec::new();
-    let mut cases = Vec::new();
-    for host in hosts(peers) {
-        let mut add = |pair: &str, script: Script, words: &[PathBuf]| {
-            let name = format!("{} -> {pair}, {}", host.name, script.name);
-            let start = match &host.program {
-                Ok(program) => {
-                    let home = peers.folder("hosts").join(log_name(&name));
-                    fs::create_dir_all(&home)?;
-                    let log = log_file(out, &format!("{name} model"));
-                    let model = model(peers, script.steps, &log)?;
-                    let command = (host.launch)(program, &home, model.url(), words)?;
-                    if let Some(settings) = &host.settings {
-                        install(workspace, settings, &home, words)?;
-                    }
-                    models.push(model);
-                    Start::Run(command)
-                }
-                Err(reason) => Start::Skip(reason.clone()),
-            };
-            cases.push(Case {
-                name,
-                start,
-                check: Box::new(move |output| problem(output, script.expected)),
-            });
-            Result::Ok(())
-        };
-        for script in SCRIPTS {
-            add("our server", script, &server)?;
-        }
-        add("mcp gateway with a hanging server", SCRIPTS[0], &gateway)?;
-        for script in SEARCHES {
-            add("mcp gateway with 120 tools", script, &office)?;
+/// Adds all cases.
+pub(super) fn add(cases: &mut Cases<'_>) -> Result<()> {
+    let server = vec![cases.binary(SERVER)];
+    let gateway = gateway(cases)?;
+    let office = office(cases)?;
+    for (host, program, launch) in HOSTS {
+        let mut runs: Vec<(&str, &'static Script, &[PathBuf])> = Vec::new();
+        runs.extend(
+            SCRIPTS
+                .iter()
+                .map(|script| ("our server", script, &*server)),
+        );
+        runs.push(("mcp gateway with a hanging server", &SCRIPTS[0], &gateway));
+        let searches = SEARCHES.iter();
+        runs.extend(searches.map(|script| ("mcp gateway with 120 tools", script, &*office)));
+        for (pair, script, server) in runs {
+            let name = format!("{host} -> {pair}, {}", script.name);
+            let start = start(cases, &name, program, launch, script, server);
+            cases.add_checked(name, start, move |output| problem(output, script.expected));
         }
     }
-    Ok((models, cases))
+    Ok(())
 }
 
-fn log_name(name: &str) -> String {
-    name.replace(|c: char| !c.is_alphanumeric(), "-")
+fn start(
+    cases: &mut Cases<'_>,
+    name: &str,
+    program: &str,
+    launch: Launch,
+    script: &Script,
+    server: &[PathBuf],
+) -> Started<Command> {
+    let program = cases.peers.program(program)?;
+    let folder = name.replace(|c: char| !c.is_alphanumeric(), "-");
+    let home = cases.peers.folder("hosts").join(folder);
+    fs::create_dir_all(&home).map_err(|error| Obstacle::Failed(error.to_string()))?;
+    let mut model = cases.peers.command("node model_scripted.mjs")?;
+    model.env("STEPS", script.steps);
+    let model = cases.serve(&format!("{name} model"), model)?;
+    Ok(launch(&Run {
+        program: &program,
+        home: &home,
+        model: &model,
+        server,
+        mcp: &cases.binary(MCP),
+    })?)
 }
 
 /// Returns what is wrong with the output of a host. The result begins at a word of the scripted model, and may have several
@@ -235,21 +167,21 @@ fn problem(output: &str, expected: &str) -> Option<String> {
 }
 
 /// The command of a gateway with two servers, one of which never answers.
-fn gateway(workspace: &Workspace, peers: &Peers) -> Result<Vec<PathBuf>> {
-    let file = peers.folder("hosts.json");
+fn gateway(cases: &Cases<'_>) -> Result<Vec<PathBuf>> {
+    let file = cases.peers.folder("hosts.json");
     let settings = json!({"mcpServers": {
-        "shop": {"command": workspace.binary("debug", SERVER)},
+        "shop": {"command": cases.binary(SERVER)},
         "hanging": {"command": "sleep", "args": ["600"]},
     }});
     fs::write(&file, settings.to_string())?;
-    let command = workspace.binary("debug", COMMAND);
+    let command = cases.binary(MCP);
     Ok(vec![command, "gateway".into(), file, "--stdio".into()])
 }
 
 /// The command of a gateway in front of more than a hundred tools, which a model finds by search. The description of one
 /// has changed since the lock file was written.
-fn office(workspace: &Workspace, peers: &Peers) -> Result<Vec<PathBuf>> {
-    let folder = peers.folder("office");
+fn office(cases: &Cases<'_>) -> Result<Vec<PathBuf>> {
+    let folder = cases.peers.folder("office");
     fs::create_dir_all(&folder)?;
     let (document, lock) = (folder.join("office.json"), folder.join("mcp.lock"));
     let config = folder.join("gateway.toml");
@@ -257,7 +189,7 @@ fn office(workspace: &Workspace, peers: &Peers) -> Result<Vec<PathBuf>> {
         "[tools]\nmode = 'search'\npin = '{}'\n[servers.shop]\ncommand = '{}'\n\
          [servers.office]\nurl = 'http://127.0.0.1:9'\nopenapi = {{ document = '{}' }}\n",
         lock.display(),
-        workspace.binary("debug", SERVER).display(),
+        cases.binary(SERVER).display(),
         document.display(),
     );
     fs::write(&config, settings)?;
@@ -265,13 +197,10 @@ fn office(workspace: &Workspace, peers: &Peers) -> Result<Vec<PathBuf>> {
         fs::remove_file(&lock)?;
     }
     fs::write(&document, operations("Charges a credit card."))?;
-    let command = workspace.binary("debug", COMMAND);
+    let command = cases.binary(MCP);
     let words = vec![command.clone(), "gateway".into(), config, "--stdio".into()];
-    process::capture(
-        Command::new(command)
-            .args(["list", "--json", "--"])
-            .args(&words),
-    )?;
+    let list = with(Command::new(command), ["list", "--json", "--"]);
+    process::capture(&mut with(list, &words))?;
     if !lock.exists() {
         return Err(format!("the gateway has not written {}", lock.display()).into());
     }
@@ -299,92 +228,85 @@ fn operations(charge: &str) -> String {
         .to_string()
 }
 
-fn model(peers: &Peers, steps: &str, log: &Path) -> Result<Server> {
-    let mut command = peers.node("model_scripted.mjs")?.command();
-    process::clean_environment(&mut command);
-    command.env("STEPS", steps);
-    Server::start(&mut command, log, START_LIMIT)
+impl Run<'_> {
+    /// Enters the server into the settings of the host, as its user would. `file` is in the home folder.
+    fn install(&self, host: &str, file: &str) -> Result<()> {
+        let file = self.home.join(file);
+        let install = [
+            "install", "--quiet", "--name", "shop", "--host", host, "--file",
+        ];
+        let mut install = with(Command::new(self.mcp), install);
+        process::run(install.arg(file).arg("--").args(self.server))
+    }
+
+    /// Writes settings of the host to a file in the home folder.
+    fn settings(&self, file: &str, settings: impl ToString) -> Result<PathBuf> {
+        let file = self.home.join(file);
+        fs::create_dir_all(file.parent().unwrap_or(self.home))?;
+        fs::write(&file, settings.to_string())?;
+        Ok(file)
+    }
+
+    /// The host with these arguments, in the home folder.
+    fn host(&self, arguments: &[&str]) -> Command {
+        let mut host = with(command(self.program), arguments);
+        host.current_dir(self.home).env("HOME", self.home);
+        host
+    }
 }
 
-fn langchain(program: &PeerCommand, _: &Path, model: &str, server: &[PathBuf]) -> Result<Command> {
-    let mut command = program.command();
-    command.arg(model).args(server);
-    Ok(command)
+fn langchain(run: &Run<'_>) -> Result<Command> {
+    Ok(with(with(command(run.program), [run.model]), run.server))
 }
 
-/// Enters the server into the settings of a host, as its user would.
-fn install(
-    workspace: &Workspace,
-    settings: &Settings,
-    home: &Path,
-    server: &[PathBuf],
-) -> Result<()> {
-    let file = home.join(settings.file);
-    let mut install = Command::new(workspace.binary("debug", COMMAND));
-    install.args([
-        "install",
-        "--quiet",
-        "--name",
-        "shop",
-        "--host",
-        settings.host,
-        "--file",
-    ]);
-    process::run(install.arg(&file).arg("--").args(server))?;
-    let mut file = fs::OpenOptions::new().append(true).open(file)?;
-    file.write_all(settings.addition.as_bytes())?;
-    Ok(())
-}
-
-fn gemini(program: &PeerCommand, home: &Path, model: &str, _: &[PathBuf]) -> Result<Command> {
+fn gemini(run: &Run<'_>) -> Result<Command> {
     let settings = json!({
         "security": {"auth": {"selectedType": "gemini-api-key"}},
         "privacy": {"usageStatisticsEnabled": false},
         "general": {"disableAutoUpdate": true, "disableUpdateNag": true},
     });
-    fs::create_dir_all(home.join(".gemini"))?;
-    fs::write(home.join(GEMINI.file), settings.to_string())?;
-    let mut gemini = program.command();
+    run.settings(".gemini/settings.json", settings)?;
+    run.install("gemini-cli", ".gemini/settings.json")?;
+    let model = ["--model", "gemini-2.5-flash", "--skip-trust"];
+    let call = ["--prompt", "Call the tool.", "--approval-mode", "yolo"];
+    let mut gemini = with(run.host(&call), model);
     gemini
-        .args(["--prompt", "Call the tool.", "--approval-mode", "yolo"])
-        .args(["--model", "gemini-2.5-flash", "--skip-trust"])
-        .current_dir(home)
-        .env("HOME", home)
         .env("GEMINI_API_KEY", "none")
-        .env("GOOGLE_GEMINI_BASE_URL", model);
+        .env("GOOGLE_GEMINI_BASE_URL", run.model);
     Ok(gemini)
 }
 
-fn codex(program: &PeerCommand, home: &Path, model: &str, _: &[PathBuf]) -> Result<Command> {
+fn codex(run: &Run<'_>) -> Result<Command> {
     let settings = format!(
         "model = \"scripted\"\nmodel_provider = \"scripted\"\napproval_policy = \"never\"\n\
-         [model_providers.scripted]\nname = \"scripted\"\nbase_url = \"{model}/v1\"\n\
-         wire_api = \"responses\"\n"
+         [model_providers.scripted]\nname = \"scripted\"\nbase_url = \"{}/v1\"\n\
+         wire_api = \"responses\"\n",
+        run.model
     );
-    fs::write(home.join(CODEX.file), settings)?;
-    let mut codex = program.command();
-    codex
-        .args(["exec", "--skip-git-repo-check", "--json", "Call the tool."])
-        .current_dir(home)
-        .env("CODEX_HOME", home);
+    let file = run.settings("config.toml", settings)?;
+    run.install("codex", "config.toml")?;
+    let mut file = fs::OpenOptions::new().append(true).open(file)?;
+    writeln!(file, "default_tools_approval_mode = \"approve\"")?;
+    let call = ["exec", "--skip-git-repo-check", "--json", "Call the tool."];
+    let mut codex = run.host(&call);
+    codex.env("CODEX_HOME", run.home);
     Ok(codex)
 }
 
-fn claude(program: &PeerCommand, home: &Path, model: &str, _: &[PathBuf]) -> Result<Command> {
-    let mut claude = program.command();
+fn claude(run: &Run<'_>) -> Result<Command> {
+    run.install("claude-code", ".claude.json")?;
+    let call = ["--print", "Call the tool.", "--allowedTools", "mcp__shop"];
+    let mut claude = run.host(&call);
     claude
-        .args(["--print", "Call the tool.", "--allowedTools", "mcp__shop"])
-        .current_dir(home)
-        .env("HOME", home)
         .env("ANTHROPIC_API_KEY", "none")
-        .env("ANTHROPIC_BASE_URL", model)
+        .env("ANTHROPIC_BASE_URL", run.model)
         .env("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1")
         // The model gets all tools, and not only a search for them.
         .env("ENABLE_TOOL_SEARCH", "false");
     Ok(claude)
 }
 
-fn opencode(program: &PeerCommand, home: &Path, model: &str, _: &[PathBuf]) -> Result<Command> {
+fn opencode(run: &Run<'_>) -> Result<Command> {
     let settings = json!({
         "autoupdate": false,
         "share": "disabled",
@@ -392,21 +314,18 @@ fn opencode(program: &PeerCommand, home: &Path, model: &str, _: &[PathBuf]) -> R
         "small_model": "scripted/scripted",
         "provider": {"scripted": {
             "npm": "@ai-sdk/openai-compatible",
-            "options": {"baseURL": format!("{model}/v1"), "apiKey": "none"},
+            "options": {"baseURL": format!("{}/v1", run.model), "apiKey": "none"},
             "models": {"scripted": {"tool_call": true}},
         }},
     });
-    fs::create_dir_all(home.join(".config/opencode"))?;
-    fs::write(home.join(OPENCODE.file), settings.to_string())?;
-    let mut opencode = program.command();
+    run.settings(".config/opencode/opencode.json", settings)?;
+    run.install("opencode", ".config/opencode/opencode.json")?;
+    let mut opencode = run.host(&["run", "Call the tool."]);
     opencode
-        .args(["run", "Call the tool."])
-        .current_dir(home)
-        .env("HOME", home)
-        .env("XDG_CACHE_HOME", home.join("cache"))
-        .env("XDG_CONFIG_HOME", home.join(".config"))
-        .env("XDG_DATA_HOME", home.join("data"))
-        .env("XDG_STATE_HOME", home.join("state"));
+        .env("XDG_CACHE_HOME", run.home.join("cache"))
+        .env("XDG_CONFIG_HOME", run.home.join(".config"))
+        .env("XDG_DATA_HOME", run.home.join("data"))
+        .env("XDG_STATE_HOME", run.home.join("state"));
     Ok(opencode)
 }
 

@@ -3,23 +3,14 @@
 //! All servers have the fixtures of the everything server, and all clients use them in the same way.
 //! A client prints `revision R`, then `ok FEATURE` or `no FEATURE: PROBLEM` for each feature.
 
-use std::path::Path;
 use std::process::Command;
-use std::time::Duration;
 
-use super::cases::{Case, Start, log_file};
-use super::peers::{InstalledProgram, Peers};
-use crate::Result;
-use crate::process::{self, Server};
-use crate::workspace::Workspace;
+use super::cases::{Cases, with};
+use super::peers::Started;
 
-/// Our server and our client.
-pub(super) const SERVER: &str = "everything-server";
+/// Our client, and our gateway in front of one server.
 pub(super) const CLIENT: &str = "interop-client";
-/// Our gateway, in front of one server.
-pub(super) const GATEWAY: &str = "everything-gateway";
-
-pub(super) const START_LIMIT: Duration = Duration::from_secs(60);
+const GATEWAY: &str = "everything-gateway";
 
 /// The features that a case exercises. It passes if all of them work.
 pub(super) const FEATURES: [&str; 8] = [
@@ -33,219 +24,112 @@ pub(super) const FEATURES: [&str; 8] = [
     "list_changed",
 ];
 
-const SESSIONS: [&str; 2] = ["2025-06-18", "2025-11-25"];
+const SESSIONS: &[&str] = &["2025-06-18", "2025-11-25"];
 const NEWEST: &str = "2026-07-28";
-const ALL: [&str; 3] = ["2025-06-18", "2025-11-25", NEWEST];
+const ALL: &[&str] = &["2025-06-18", "2025-11-25", NEWEST];
 
-/// A program of another SDK, and the revisions that it supports.
-struct Peer {
-    name: &'static str,
-    program: InstalledProgram,
-    revisions: &'static [&'static str],
-}
+/// Programs of other SDKs, and the revisions that they support.
+type PeerTable = [(&'static str, &'static str, &'static [&'static str]); 5];
 
-impl Peer {
-    fn new(
-        name: &'static str,
-        program: InstalledProgram,
-        revisions: &'static [&'static str],
-    ) -> Self {
-        Self {
-            name,
-            program,
-            revisions,
-        }
-    }
-}
+const SERVERS: PeerTable = [
+    ("TypeScript server 2", "node server_http.mjs", ALL),
+    ("TypeScript server 1", "node server_http_v1.mjs", SESSIONS),
+    ("Python server 2", "python-2 server_http.py", ALL),
+    ("Python server 1", "python-1 server_http_v1.py", SESSIONS),
+    ("rmcp server", "rmcp interop-rmcp-server", ALL),
+];
 
-fn servers(peers: &Peers) -> [Peer; 5] {
-    [
-        Peer::new("TypeScript server 2", peers.node("server_http.mjs"), &ALL),
-        Peer::new(
-            "TypeScript server 1",
-            peers.node("server_http_v1.mjs"),
-            &SESSIONS,
-        ),
-        Peer::new(
-            "Python server 2",
-            peers.python("python-2", "server_http.py"),
-            &ALL,
-        ),
-        Peer::new(
-            "Python server 1",
-            peers.python("python-1", "server_http_v1.py"),
-            &SESSIONS,
-        ),
-        Peer::new("rmcp server", peers.rmcp("interop-rmcp-server"), &ALL),
-    ]
-}
+const CLIENTS: PeerTable = [
+    ("TypeScript client 2", "node client_http.mjs", ALL),
+    // It always requests the newest revision that it supports.
+    (
+        "TypeScript client 1",
+        "node client_http_v1.mjs",
+        &["2025-11-25"],
+    ),
+    ("Python client 2", "python-2 client_http.py", ALL),
+    ("Python client 1", "python-1 client_http_v1.py", SESSIONS),
+    ("rmcp client", "rmcp interop-rmcp-client", ALL),
+];
 
-fn clients(peers: &Peers) -> [Peer; 5] {
-    [
-        Peer::new("TypeScript client 2", peers.node("client_http.mjs"), &ALL),
-        // It always requests the newest revision that it supports.
-        Peer::new(
-            "TypeScript client 1",
-            peers.node("client_http_v1.mjs"),
-            &SESSIONS[1..],
-        ),
-        Peer::new(
-            "Python client 2",
-            peers.python("python-2", "client_http.py"),
-            &ALL,
-        ),
-        Peer::new(
-            "Python client 1",
-            peers.python("python-1", "client_http_v1.py"),
-            &SESSIONS,
-        ),
-        Peer::new("rmcp client", peers.rmcp("interop-rmcp-client"), &ALL),
-    ]
-}
-
-/// Returns a case of the newest revision with each SDK as client and as server, and the servers that
-/// must run until the cases have ended.
-pub(super) fn newest_cases(
-    workspace: &Workspace,
-    peers: &Peers,
-    out: &Path,
-) -> Result<(Vec<Server>, Vec<Case>)> {
-    let mut pairs = Pairs::new(workspace, out);
-    let newest = |peer: &Peer| peer.revisions.contains(&NEWEST);
-    for peer in clients(peers).into_iter().filter(newest) {
-        pairs.client(&peer, NEWEST, None)?;
-    }
-    for peer in servers(peers).into_iter().filter(newest) {
-        let server = pairs.start_peer(&peer);
-        pairs.server(peer.name, &server, NEWEST, None)?;
-        pairs.running.extend(server.ok());
-    }
-    Ok((pairs.running, pairs.cases))
-}
-
-/// Returns all cases, and the servers that must run until the cases have ended.
-pub(super) fn cases(
-    workspace: &Workspace,
-    peers: &Peers,
-    out: &Path,
-) -> Result<(Vec<Server>, Vec<Case>)> {
-    let mut pairs = Pairs::new(workspace, out);
-    for peer in clients(peers) {
-        for revision in peer.revisions {
-            // The gateway has to translate between the eras.
-            let back = if *revision == NEWEST {
-                "legacy"
-            } else {
-                "modern"
-            };
-            pairs.client(&peer, revision, None)?;
-            pairs.client(&peer, revision, Some(back))?;
-        }
-    }
-    for peer in servers(peers) {
-        let server = pairs.start_peer(&peer);
-        for revision in peer.revisions {
-            pairs.server(peer.name, &server, revision, None)?;
-        }
-        for revision in [NEWEST, SESSIONS[1]] {
-            pairs.server(peer.name, &server, revision, Some("auto"))?;
-        }
-        pairs.running.extend(server.ok());
-    }
-    Ok((pairs.running, pairs.cases))
-}
-
-/// A server of a peer, or the start of cases without it and the reason.
-type PeerServer = std::result::Result<Server, (fn(String) -> Start, String)>;
-
-/// The cases, and their servers.
-struct Pairs<'a> {
-    workspace: &'a Workspace,
-    out: &'a Path,
-    running: Vec<Server>,
-    cases: Vec<Case>,
-}
-
-impl<'a> Pairs<'a> {
-    fn new(workspace: &'a Workspace, out: &'a Path) -> Self {
-        Self {
-            workspace,
-            out,
-            running: Vec::new(),
-            cases: Vec::new(),
-        }
-    }
-
-    /// Starts the server of a peer.
-    fn start_peer(&self, peer: &Peer) -> PeerServer {
-        let skip: fn(String) -> Start = Start::Skip;
-        let program = peer.program.clone().map_err(|reason| (skip, reason))?;
-        start(&mut program.command(), peer.name, self.out)
-            .map_err(|error| (Start::Fail as fn(String) -> Start, error.to_string()))
-    }
-
-    /// The client of a peer with our server, and our gateway before it that calls it in the era `back`.
-    fn client(&mut self, peer: &Peer, revision: &'static str, back: Option<&str>) -> Result<()> {
-        let name = format!("{} -> {}our server", peer.name, hop(back));
-        let start = match &peer.program {
-            Ok(program) => {
-                // Every case has its own server: change notifications go to all clients.
-                let label = format!("{name} {revision}");
-                let mut server = Command::new(self.workspace.binary("debug", SERVER));
-                let server = start(
-                    server.env("PORT", "0"),
-                    &format!("{label} server"),
-                    self.out,
-                )?;
-                let url = server.url().to_owned();
-                self.running.push(server);
-                let url = self.behind_gateway(url, back, &label)?;
-                let mut command = program.command();
-                command.args([&*url, revision]);
-                Start::Run(command)
+/// Adds all cases, or one of the newest revision with each SDK as client and as server.
+pub(super) fn add(cases: &mut Cases<'_>, newest_only: bool) {
+    let is_wanted = |revision: &&&str| !newest_only || **revision == NEWEST;
+    for (name, program, revisions) in CLIENTS {
+        for revision in revisions.iter().filter(is_wanted) {
+            add_client(cases, name, program, revision, None);
+            if !newest_only {
+                // The gateway has to translate between the eras.
+                let back = if *revision == NEWEST {
+                    "legacy"
+                } else {
+                    "modern"
+                };
+                add_client(cases, name, program, revision, Some(back));
             }
-            Err(reason) => Start::Skip(reason.clone()),
-        };
-        self.cases.push(case(&name, revision, &FEATURES, start));
-        Ok(())
+        }
     }
+    for (name, program, revisions) in SERVERS {
+        if newest_only && !revisions.contains(&NEWEST) {
+            continue;
+        }
+        let url = cases.serve_peer(name, program, &[]);
+        for revision in revisions.iter().filter(is_wanted) {
+            add_server(cases, name, &url, revision, None);
+        }
+        for revision in ["2025-11-25", NEWEST].into_iter().filter(|_| !newest_only) {
+            add_server(cases, name, &url, revision, Some("auto"));
+        }
+    }
+}
 
-    /// Our client with the server of a peer, and our gateway before it.
-    fn server(
-        &mut self,
-        name: &str,
-        server: &PeerServer,
-        revision: &'static str,
-        back: Option<&str>,
-    ) -> Result<()> {
-        let start = match server {
-            Ok(server) => {
-                let label = format!("{name} {revision}");
-                let url = self.behind_gateway(server.url().to_owned(), back, &label)?;
-                let mut command = Command::new(self.workspace.binary("debug", CLIENT));
-                command.args([&*url, revision]);
-                Start::Run(command)
-            }
-            Err((start, reason)) => start(reason.clone()),
-        };
-        let name = format!("our client -> {}{name}", hop(back));
-        self.cases.push(case(&name, revision, &FEATURES, start));
-        Ok(())
-    }
+/// The client of a peer with our server, and our gateway before it that calls it in the era `back`.
+fn add_client(
+    cases: &mut Cases<'_>,
+    name: &str,
+    program: &str,
+    revision: &'static str,
+    back: Option<&str>,
+) {
+    let pair = format!("{name} -> {}our server", hop(back));
+    let start = cases.peers.command(program).and_then(|client| {
+        // Every case has its own server: change notifications go to all clients.
+        let label = format!("{pair} {revision}");
+        let url = cases.serve_ours(&label)?;
+        let url = behind_gateway(cases, url, back, &label)?;
+        Ok(with(client, [&*url, revision]))
+    });
+    add_case(cases, &pair, revision, &FEATURES, start);
+}
 
-    /// Starts a gateway before `url` if `back` has an era. Returns the URL for clients.
-    fn behind_gateway(&mut self, url: String, back: Option<&str>, label: &str) -> Result<String> {
-        let Some(back) = back else {
-            return Ok(url);
-        };
-        let mut gateway = Command::new(self.workspace.binary("debug", GATEWAY));
-        gateway.args([back, &url]).env("PORT", "0");
-        let gateway = start(&mut gateway, &format!("{label} gateway"), self.out)?;
-        let url = gateway.url().to_owned();
-        // A gateway ends before its server.
-        self.running.insert(0, gateway);
-        Ok(url)
-    }
+/// Our client with the server of a peer, and our gateway before it.
+fn add_server(
+    cases: &mut Cases<'_>,
+    name: &str,
+    url: &Started<String>,
+    revision: &'static str,
+    back: Option<&str>,
+) {
+    let start = url.clone().and_then(|url| {
+        let url = behind_gateway(cases, url, back, &format!("{name} {revision}"))?;
+        Ok(with(cases.ours(CLIENT), [&*url, revision]))
+    });
+    let pair = format!("our client -> {}{name}", hop(back));
+    add_case(cases, &pair, revision, &FEATURES, start);
+}
+
+/// Starts a gateway before `url` if `back` has an era. Returns the URL for clients.
+fn behind_gateway(
+    cases: &mut Cases<'_>,
+    url: String,
+    back: Option<&str>,
+    label: &str,
+) -> Started<String> {
+    let Some(back) = back else {
+        return Ok(url);
+    };
+    let gateway = with(cases.ours(GATEWAY), [back, &url]);
+    cases.serve(&format!("{label} gateway"), gateway)
 }
 
 /// The part of a case's name for the gateway.
@@ -253,30 +137,24 @@ fn hop(back: Option<&str>) -> &'static str {
     back.map_or("", |_| "our gateway -> ")
 }
 
-pub(super) fn start(command: &mut Command, name: &str, out: &Path) -> Result<Server> {
-    process::clean_environment(command);
-    Server::start(command, &log_file(out, name), START_LIMIT)
-}
-
-/// A case that passes if the client prints `ok` for each of these features.
-pub(super) fn case(
+/// Adds a case that passes if the client prints `ok` for each of these features.
+pub(super) fn add_case(
+    cases: &mut Cases<'_>,
     pair: &str,
     revision: &'static str,
     features: &'static [&'static str],
-    start: Start,
-) -> Case {
-    Case {
-        name: format!("{pair}, HTTP, {revision}"),
-        start,
-        check: Box::new(move |output| {
-            let is_other = !output
-                .lines()
-                .any(|line| line.trim_end() == format!("revision {revision}"));
-            let other = is_other.then(|| "the client used another revision".to_owned());
-            let problems: Vec<_> = other.into_iter().chain(problem(output, features)).collect();
-            (!problems.is_empty()).then(|| problems.join("; "))
-        }),
-    }
+    start: Started<Command>,
+) {
+    let name = format!("{pair}, HTTP, {revision}");
+    cases.add_checked(name, start, move |output| check(output, revision, features));
+}
+
+fn check(output: &str, revision: &str, features: &[&str]) -> Option<String> {
+    let line = format!("revision {revision}");
+    let is_other = !output.lines().any(|found| found.trim_end() == line);
+    let other = is_other.then(|| "the client used another revision".to_owned());
+    let problems: Vec<_> = other.into_iter().chain(problem(output, features)).collect();
+    (!problems.is_empty()).then(|| problems.join("; "))
 }
 
 /// Returns the features that did not work or were not exercised.
@@ -296,19 +174,14 @@ pub(super) fn problem(output: &str, features: &[&str]) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::{FEATURES, Start, case};
+    use super::{FEATURES, check};
 
     #[test]
     fn output_with_every_feature_passes() {
-        let case = case(
-            "a -> b",
-            "2025-11-25",
-            &FEATURES,
-            Start::Skip(String::new()),
-        );
+        let check = |output: &str| check(output, "2025-11-25", &FEATURES);
         let oks = FEATURES.map(|feature| format!("ok {feature}\n")).concat();
         let all = format!("a warning\nrevision 2025-11-25\n{oks}");
-        assert_eq!((case.check)(&all), None);
+        assert_eq!(check(&all), None);
         for (output, expected) in [
             (
                 String::new(),
@@ -326,7 +199,7 @@ mod tests {
             ),
             (format!("{all}no tools: twice"), "no tools: twice"),
         ] {
-            let found = (case.check)(&output).unwrap_or_default();
+            let found = check(&output).unwrap_or_default();
             assert!(found.starts_with(expected), "{found}");
         }
     }

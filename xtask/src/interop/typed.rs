@@ -3,11 +3,10 @@
 
 use std::fs;
 use std::path::Path;
-use std::process::Command;
 
-use super::cases::{Case, Start};
-use super::pipes::{self, COMMAND};
-use super::servers::RealServer;
+use super::cases::{Cases, MCP, with};
+use super::peers::Obstacle;
+use super::servers::PeerServer;
 use crate::Result;
 use crate::process;
 use crate::workspace::Workspace;
@@ -15,57 +14,40 @@ use crate::workspace::Workspace;
 /// The program with all clients.
 const PROGRAM: &str = "typed-clients";
 
-/// Generates the clients, builds the program, and returns a case for each server. `mcp` must be built.
-pub(super) fn cases(workspace: &Workspace, mut servers: Vec<RealServer>) -> Result<Vec<Case>> {
-    let folder = workspace.target().join("interop/typed");
+/// Generates the clients, builds the program, and adds a case for each server. `mcp` must be built.
+pub(super) fn add(cases: &mut Cases<'_>, mut servers: Vec<PeerServer>) -> Result<()> {
+    let folder = cases.peers.folder("typed");
     fs::create_dir_all(folder.join("src"))?;
-    let mut cases = Vec::new();
-    servers.retain(|server| match generate(workspace, &folder, server) {
-        Ok(()) => true,
-        Err(error) => {
-            cases.push(Case {
-                name: format!("mcp gen -> {}", server.name),
-                start: Start::Fail(error.to_string()),
-                check: Box::new(|_| None),
-            });
-            false
+    for server in &mut servers {
+        if let Ok(words) = &server.words {
+            let file = folder.join(format!("src/{}.rs", server.name));
+            let mut generate = with(cases.ours(MCP), ["gen", "rust", "--yes", "--output"]);
+            let generated = process::capture(generate.arg(file).arg("--").args(words));
+            if let Err(error) = generated {
+                server.words = Err(Obstacle::Failed(error.to_string()));
+            }
         }
-    });
-    let installed = servers.iter().filter(|server| server.program.is_ok());
-    write_package(workspace, &folder, &installed.collect::<Vec<_>>())?;
-    let mut build = workspace.cargo();
+    }
+    let generated: Vec<_> = servers
+        .iter()
+        .filter(|server| server.words.is_ok())
+        .collect();
+    write_package(cases.workspace, &folder, &generated)?;
+    let mut build = cases.workspace.cargo();
     build.args(["build", "--quiet", "--manifest-path"]);
     build.arg(folder.join("Cargo.toml"));
-    process::run(build.arg("--target-dir").arg(workspace.target()))?;
-    let binary = workspace.binary("debug", PROGRAM);
-    let case = |server: RealServer| {
-        let start = server.program.map(|program| {
-            let mut command = Command::new(&binary);
-            command.arg(server.name).args(program.words());
-            command.args(&server.arguments);
-            command
-        });
-        let name = format!("typed client -> {}", server.name);
-        pipes::case(name, start, server.typed_expected)
-    };
-    cases.extend(servers.into_iter().map(case));
-    Ok(cases)
-}
-
-/// Writes the client of a server, if the server is installed.
-fn generate(workspace: &Workspace, folder: &Path, server: &RealServer) -> Result<()> {
-    let Ok(program) = &server.program else {
-        return Ok(());
-    };
-    let file = folder.join(format!("src/{}.rs", server.name));
-    let mut command = Command::new(workspace.binary("debug", COMMAND));
-    command.args(["gen", "rust", "--yes", "--output"]).arg(file);
-    command.arg("--").args(program.words());
-    process::capture(command.args(&server.arguments)).map(|_| ())
+    process::run(build.arg("--target-dir").arg(cases.workspace.target()))?;
+    for server in servers {
+        let client = with(cases.ours(PROGRAM), [&server.name]);
+        let start = server.words.map(|words| with(client, words));
+        let name = format!("typed client -> {}, pipe", server.name);
+        cases.add(name, start, server.typed_expected);
+    }
+    Ok(())
 }
 
 /// Writes the package with the generated files. Warnings are errors in it.
-fn write_package(workspace: &Workspace, folder: &Path, servers: &[&RealServer]) -> Result<()> {
+fn write_package(workspace: &Workspace, folder: &Path, servers: &[&PeerServer]) -> Result<()> {
     let library = workspace.root().join("mcp");
     let manifest = format!(
         "[package]\nname = \"{PROGRAM}\"\nversion = \"0.0.0\"\nedition = \"2024\"\n\n[workspace]\n\n[dependencies]\n\
@@ -80,7 +62,7 @@ fn write_package(workspace: &Workspace, folder: &Path, servers: &[&RealServer]) 
     let modules = servers
         .iter()
         .map(|server| format!("mod {};\n", server.name));
-    let arms = servers.iter().map(|RealServer { name, typed_call, .. }| {
+    let arms = servers.iter().map(|PeerServer { name, typed_call, .. }| {
         let mut letters = name.chars();
         let first = letters.next().map(|letter| letter.to_ascii_uppercase());
         let ty: String = first.into_iter().chain(letters).collect();
