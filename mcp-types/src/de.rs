@@ -10,7 +10,7 @@ use serde::de::{self, Deserialize, Deserializer, Visitor};
 #[serde(transparent)]
 pub(crate) struct Str<'a>(#[serde(borrow)] pub(crate) Cow<'a, str>);
 
-/// Parses a JSON string. An error of `parse` has the position of the string, not of the object around it.
+/// Parses a JSON string. An error of `parse` is at the string, not at the object around it.
 pub(crate) fn parse_str<'de, T, E: Display, D: Deserializer<'de>>(
     deserializer: D,
     parse: fn(&str) -> Result<T, E>,

@@ -92,8 +92,8 @@ pub(crate) trait Wire: Debug + Send + Sync {
     ) -> Result<ClientResponse, DecodeError>;
 }
 
-/// One protocol revision, as clients use it. It is a trait of its own, so that the program of a server
-/// does not contain the decoders of results.
+/// One protocol revision, as clients use it. It is a trait of its own, so that a server does not
+/// contain the decoders of results.
 pub(crate) trait ClientWire: Debug + Send + Sync {
     /// Encodes a request. A server refuses a method that the revision does not have.
     fn encode_request(
