@@ -261,7 +261,7 @@ mod tests {
         // An empty map of requests has an empty map of responses.
         let empty = mrtr.start_round(&tool(), asking([])).unwrap();
         let input = empty.respond(&BTreeMap::new()).unwrap();
-        assert_eq!(input.responses, Some(RawObject::empty()));
+        assert_eq!(input.responses, Some(RawObject::default()));
     }
 
     #[test]

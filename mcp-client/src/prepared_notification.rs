@@ -189,7 +189,7 @@ async fn send(client: &Client, call: Call, options: NotifyOptions) -> Result<(),
     if let Some(reason) = inner.closing.reason() {
         return Err(ErrorKind::closed(reason));
     }
-    let params = params.unwrap_or_else(RawObject::empty);
+    let params = params.unwrap_or_default();
     let mut profile = ClientProfile::clone(&inner.profile);
     if let Some(capabilities) = options.capabilities {
         profile.capabilities = capabilities;

@@ -60,7 +60,7 @@ impl ClientContext {
     /// Returns [`InvalidSettings`] when the settings do not have the type that the extension defines.
     // spec: EXT-05
     pub fn extension<E: Extension>(&self) -> Result<Option<E::ClientSettings>, InvalidSettings> {
-        extension::read_settings(&self.capabilities, E::ID)
+        extension::read_settings(&self.capabilities.extensions, E::ID)
     }
 
     /// Returns the name and version that the client claims. They prove nothing. Parses the JSON on each

@@ -9,7 +9,7 @@
 mod json;
 mod registration;
 
-use mcp_types::{ClientCapabilities, ServerCapabilities};
+use mcp_types::{ClientCapabilities, JsonObject, ServerCapabilities};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -183,25 +183,7 @@ pub trait CustomNotification: Send + Sync + 'static {
     type Params: Serialize + DeserializeOwned + Send + 'static;
 }
 
-/// The capabilities of one side, as extensions see them.
-pub trait Capabilities {
-    /// Returns the raw settings of an extension, or `None` when it is not declared.
-    fn raw_extension(&self, id: &str) -> Option<&serde_json::Value>;
-}
-
-macro_rules! capabilities {
-    ($($type:ty),*) => {
-        $(impl Capabilities for $type {
-            fn raw_extension(&self, id: &str) -> Option<&serde_json::Value> {
-                self.extensions.get(id)
-            }
-        })*
-    };
-}
-
-capabilities!(ClientCapabilities, ServerCapabilities);
-
-/// Reads the settings that a peer declares for an extension. `None` when it does not declare the
+/// Reads the settings that a peer declares for an extension in its capabilities. `None` when it does not declare the
 /// extension.
 ///
 /// # Errors
@@ -209,10 +191,10 @@ capabilities!(ClientCapabilities, ServerCapabilities);
 /// Returns [`InvalidSettings`] when the settings are not a `T`.
 // spec: EXT-05
 pub fn read_settings<T: DeserializeOwned>(
-    capabilities: &impl Capabilities,
+    extensions: &JsonObject,
     id: &'static str,
 ) -> Result<Option<T>, InvalidSettings> {
-    let Some(settings) = capabilities.raw_extension(id) else {
+    let Some(settings) = extensions.get(id) else {
         return Ok(None);
     };
     let read = from_params(Some(&settings.to_string()));
@@ -231,12 +213,6 @@ pub struct InvalidSettings {
     pub id: &'static str,
     /// The error, with the path of the value that does not fit.
     pub reason: String,
-}
-
-/// Returns the capabilities of a client that supports an extension, as an error names them.
-// spec: EXT-05
-pub fn required_extension(id: &str) -> ClientCapabilities {
-    ClientCapabilities::default().with_extension(id, &())
 }
 
 /// Returns the extensions that both sides declare.

@@ -6,10 +6,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::stream::BoxStream;
-use mcp_types::RawObject;
 use mcp_types::meta::keys;
+use mcp_types::{ClientCapabilities, RawObject};
 
-use crate::extension::required_extension;
 use crate::{
     BoxFuture, ClientContext, Exchange, Extensions, Fault, Reply, ServerNotification, ServerProfile,
 };
@@ -106,7 +105,8 @@ impl Fault {
     /// Creates the fault for a client that does not declare the tasks extension.
     // spec: TASK-04, TASK-23
     pub fn tasks_undeclared() -> Self {
-        let required = Arc::new(required_extension(keys::TASKS_EXTENSION));
+        let required =
+            Arc::new(ClientCapabilities::default().with_extension(keys::TASKS_EXTENSION, &()));
         Self::MissingCapability { required }
     }
 

@@ -397,7 +397,7 @@ mod tests {
         let notifications = |numbers: std::ops::Range<usize>| {
             let mut changes = ChangeSet::default();
             for number in numbers {
-                let (method, params) = (number.to_string(), RawObject::empty());
+                let (method, params) = (number.to_string(), RawObject::default());
                 let notification = ExtensionNotification::new("x", method, &params);
                 changes.add(ChangeEvent::Notification(Arc::new(notification)));
             }
@@ -421,7 +421,7 @@ mod tests {
         ];
         let mut changes = ChangeSet::default();
         for caller in callers.clone() {
-            let mut notification = ExtensionNotification::new("x", "y", &RawObject::empty());
+            let mut notification = ExtensionNotification::new("x", "y", &RawObject::default());
             notification.caller = caller;
             changes.add(ChangeEvent::Notification(Arc::new(notification)));
         }

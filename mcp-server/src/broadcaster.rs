@@ -94,7 +94,7 @@ impl Broadcaster {
     /// messages on, such as gateways.
     // spec: EXT-05
     pub fn send_raw(&self, id: &str, method: &str, params: Option<&RawObject>) {
-        let empty = RawObject::empty();
+        let empty = RawObject::default();
         let notification = ExtensionNotification::new(id, method, params.unwrap_or(&empty));
         self.publish(notification);
     }
@@ -109,7 +109,7 @@ impl Broadcaster {
         method: &str,
         params: Option<&RawObject>,
     ) {
-        let empty = RawObject::empty();
+        let empty = RawObject::default();
         let mut notification = ExtensionNotification::new(id, method, params.unwrap_or(&empty));
         notification.caller = Some(caller.clone());
         self.publish(notification);

@@ -105,7 +105,7 @@ async fn update(
         "`params.inputResponses`: the responses are larger than the server can store; send shorter ones",
     );
     changed.await?.record(full)?;
-    Ok(RawObject::empty())
+    Ok(RawObject::default())
 }
 
 /// Accepts the responses to open questions. Others are ignored.
@@ -147,5 +147,5 @@ async fn cancel(
     });
     let full = Fault::internal("the store of tasks is full");
     changed.await?.record(full)?;
-    Ok(RawObject::empty())
+    Ok(RawObject::default())
 }

@@ -113,9 +113,9 @@ mod tests {
         assert_eq!(works.status, TaskStatus::Working);
         assert_eq!(works.input_requests, None);
 
-        let completed = Outcome::Completed(RawObject::empty()).apply(asks.clone());
+        let completed = Outcome::Completed(RawObject::default()).apply(asks.clone());
         assert_eq!(completed.status, TaskStatus::Completed);
-        assert_eq!(completed.result, Some(RawObject::empty()));
+        assert_eq!(completed.result, Some(RawObject::default()));
         assert_eq!(completed.input_requests, None);
 
         let failed = Outcome::internal("broken").apply(asks);

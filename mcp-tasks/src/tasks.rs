@@ -44,7 +44,7 @@ impl Tasks {
     /// Tasks in the memory of this process. They end with it.
     pub fn in_memory() -> Self {
         // The clock of the runtime, which tests can pause.
-        Self::with_store(MemoryTaskStore::new().clock(|| Instant::now().into_std()))
+        Self::with_store(MemoryTaskStore::default().clock(|| Instant::now().into_std()))
     }
 
     /// Tasks in a store, which other nodes may share. When the process ends, its tasks fail: after at

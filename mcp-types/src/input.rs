@@ -169,7 +169,7 @@ impl InputRequest {
     pub fn params_to_raw(&self) -> Result<RawObject, RawObjectError> {
         match self.params() {
             Some(params) => RawObject::from_value(&params),
-            None => Ok(RawObject::empty()),
+            None => Ok(RawObject::default()),
         }
     }
 
@@ -231,7 +231,7 @@ impl<'de> Deserialize<'de> for InputRequest {
         }
 
         let Members { method, params } = Members::deserialize(deserializer)?;
-        let required = || params.clone().unwrap_or_else(RawObject::empty);
+        let required = || params.clone().unwrap_or_default();
         match Method::from_name(&method) {
             Some(Method::Elicit) => tagged::from_object(&required()).map(Self::Elicit),
             Some(Method::CreateMessage) => {
@@ -383,6 +383,6 @@ mod tests {
         assert!(matches!(read("roots"), InputResponse::ListRoots(list) if list.roots.len() == 1));
         // The response to another kind of request is an error.
         assert!(requests()["form"].read(&answers["model"]).is_err());
-        assert!(requests()["roots"].read(&RawObject::empty()).is_err());
+        assert!(requests()["roots"].read(&RawObject::default()).is_err());
     }
 }

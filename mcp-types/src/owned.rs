@@ -340,7 +340,7 @@ where
 {
     match raw {
         Some(raw) => Lossless::read(raw.clone()).ok(),
-        None => RawObject::empty().parse::<T>().ok().map(Lossless::from),
+        None => RawObject::default().parse::<T>().ok().map(Lossless::from),
     }
 }
 

@@ -6,8 +6,15 @@
 pub enum Part<'t> {
     /// Text that stands in the URI as it is. A brace in it has no counterpart.
     Literal(&'t str),
-    /// An expression without its braces, such as `?page,lang`.
-    Expression(&'t str),
+    /// An expression, such as `{?page,lang}`.
+    Expression {
+        /// The text between the braces.
+        text: &'t str,
+        /// The operator, one of `+#./;?&`.
+        operator: Option<char>,
+        /// The list of variables.
+        list: &'t str,
+    },
 }
 
 /// Returns the parts of a template in their order. Text that is not a template is a literal.
@@ -15,9 +22,14 @@ pub fn parts(template: &str) -> impl Iterator<Item = Part<'_>> {
     let mut rest = template;
     std::iter::from_fn(move || {
         let inner = rest.strip_prefix('{');
-        if let Some((expression, after)) = inner.and_then(|inner| inner.split_once('}')) {
+        if let Some((text, after)) = inner.and_then(|inner| inner.split_once('}')) {
             rest = after;
-            return Some(Part::Expression(expression));
+            let (operator, list) = split_operator(text);
+            return Some(Part::Expression {
+                text,
+                operator,
+                list,
+            });
         }
         let open = rest.find('{').filter(|open| rest[*open..].contains('}'));
         let (literal, after) = rest.split_at(open.unwrap_or(rest.len()));
@@ -26,8 +38,8 @@ pub fn parts(template: &str) -> impl Iterator<Item = Part<'_>> {
     })
 }
 
-/// Splits an expression into its operator (one of `+#./;?&`) and its list of variables.
-pub fn split_operator(expression: &str) -> (Option<char>, &str) {
+/// Splits an expression into its operator and its list of variables.
+fn split_operator(expression: &str) -> (Option<char>, &str) {
     match expression.chars().next() {
         Some(operator) if "+#./;?&".contains(operator) => (Some(operator), &expression[1..]),
         _ => (None, expression),
@@ -39,7 +51,7 @@ pub fn split_operator(expression: &str) -> (Option<char>, &str) {
 pub fn variables(template: &str) -> impl Iterator<Item = (&str, Option<char>)> {
     let expressions = parts(template).filter_map(|part| match part {
         Part::Literal(_) => None,
-        Part::Expression(expression) => Some(split_operator(expression)),
+        Part::Expression { operator, list, .. } => Some((operator, list)),
     });
     expressions.flat_map(|(operator, list)| {
         let names = list.split(',').map(|variable| split_modifier(variable).0);
@@ -68,14 +80,20 @@ pub fn expand(template: &str, values: &[(&str, Option<&str>)]) -> String {
     for part in parts(template) {
         match part {
             Part::Literal(literal) => uri.push_str(literal),
-            Part::Expression(expression) => expand_expression(expression, values, &mut uri),
+            Part::Expression { operator, list, .. } => {
+                expand_expression(operator, list, values, &mut uri);
+            }
         }
     }
     uri
 }
 
-fn expand_expression(expression: &str, values: &[(&str, Option<&str>)], uri: &mut String) {
-    let (operator, list) = split_operator(expression);
+fn expand_expression(
+    operator: Option<char>,
+    list: &str,
+    values: &[(&str, Option<&str>)],
+    uri: &mut String,
+) {
     let (prefix, separator, is_named) = match operator {
         None | Some('+') => ("", ",", false),
         Some('#') => ("#", ",", false),
@@ -130,18 +148,23 @@ mod tests {
     #[test]
     fn text_outside_of_expressions_is_literal() {
         use Part::{Expression, Literal};
+        let expression = |operator, text: &'static str, list: &'static str| Expression {
+            text,
+            operator,
+            list,
+        };
         let all = |template| parts(template).collect::<Vec<_>>();
         assert_eq!(
             all("a{b}{+c}d{e"),
             [
                 Literal("a"),
-                Expression("b"),
-                Expression("+c"),
+                expression(None, "b", "b"),
+                expression(Some('+'), "+c", "c"),
                 Literal("d{e")
             ]
         );
         assert_eq!(all("a}{"), [Literal("a}{")]);
-        assert_eq!(all("{}"), [Expression("")]);
+        assert_eq!(all("{}"), [expression(None, "", "")]);
         assert!(all("").is_empty());
     }
 

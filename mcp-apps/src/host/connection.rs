@@ -205,7 +205,7 @@ impl Connection {
             "request of a view"
         );
         let answer = match method {
-            _ if method == Method::Ping.as_str() => Ok(RawObject::empty()),
+            _ if method == Method::Ping.as_str() => Ok(RawObject::default()),
             "ui/initialize" => self.initialize(&params),
             _ if self.conversation.current_phase() == Phase::New => {
                 let message = "send `ui/initialize` first";
@@ -264,7 +264,7 @@ impl Connection {
     fn set_model_context(&self, params: &RawObject) -> Result<RawObject, ErrorObject> {
         let context: ModelContext = read_params(params)?;
         self.conversation.state.lock().model_context = Some(context);
-        Ok(RawObject::empty())
+        Ok(RawObject::default())
     }
 
     /// Starts a request handler on its own task.

@@ -35,7 +35,7 @@ impl Incoming {
         if message.jsonrpc != "2.0" {
             return None;
         }
-        let params = message.params.unwrap_or_else(RawObject::empty);
+        let params = message.params.unwrap_or_default();
         match (message.id, message.method, message.result, message.error) {
             (Some(id), Some(method), None, None) => Some(Kind::Request(id, method, params)),
             (None, Some(method), None, None) => Some(Kind::Notification(method, params)),

@@ -96,7 +96,7 @@ impl AppServer for mcp_client::Client {
         &self,
         params: CallToolParams,
     ) -> BoxFuture<'static, Result<CallToolResult, Refusal>> {
-        let arguments = params.arguments.unwrap_or_else(mcp_types::RawObject::empty);
+        let arguments = params.arguments.unwrap_or_default();
         let call = self.call(params.name, arguments);
         Box::pin(async move { call.await.map_err(refused) })
     }

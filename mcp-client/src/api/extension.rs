@@ -30,7 +30,7 @@ impl Client {
         let Some(server) = self.inner.server() else {
             return Err(ErrorKind::UnknownExtensions.into());
         };
-        match read_settings::<E::ServerSettings>(&server.capabilities, E::ID) {
+        match read_settings::<E::ServerSettings>(&server.capabilities.extensions, E::ID) {
             Ok(Some(settings)) => Ok(ExtensionClient {
                 client: self.clone(),
                 settings: Arc::new(settings),

@@ -64,7 +64,7 @@ impl ExtensionNotification {
     // spec: ELIC-10
     pub fn elicitation_complete(id: &str) -> Self {
         let params = RawObject::from_value(&ElicitationComplete::from(id));
-        let params = params.unwrap_or_else(|_| RawObject::empty());
+        let params = params.unwrap_or_default();
         let method = Method::ElicitationComplete.as_str();
         Self::new(format!("{OF_SESSION}{id}"), method, &params)
     }

@@ -90,7 +90,7 @@ mod tests {
         let mut queues = callers
             .clone()
             .map(|caller| BroadcastQueue::new(vec!["x".into()], None, caller));
-        let notification = || ExtensionNotification::new("x", "y", &RawObject::empty());
+        let notification = || ExtensionNotification::new("x", "y", &RawObject::default());
         for (index, caller) in callers.into_iter().enumerate() {
             let mut to_caller = notification();
             to_caller.caller = Some(caller);

@@ -44,7 +44,7 @@ fn is_empty_object(json: &str) -> bool {
 /// Returns [`RawObjectError`] when the value cannot be serialized, or is not an object.
 pub fn to_object(value: &impl Serialize) -> Result<RawObject, RawObjectError> {
     match RawObject::from_value(value) {
-        Err(RawObjectError::NotAnObject("null")) => Ok(RawObject::empty()),
+        Err(RawObjectError::NotAnObject("null")) => Ok(RawObject::default()),
         object => object,
     }
 }

@@ -9,7 +9,7 @@ use mcp_types::{JsonObject, Method};
 use serde::Serialize;
 use serde_json::Value;
 
-use super::{Capabilities, Extension, to_object};
+use super::{Extension, to_object};
 
 /// A registered extension, with the data that [`find_problems`] checks before its first use. `C` is the
 /// capabilities type of the side that registers it.
@@ -32,7 +32,7 @@ struct Requirement<C> {
     is_met: Arc<dyn Fn(&C) -> bool + Send + Sync>,
 }
 
-impl<C: Capabilities> Registration<C> {
+impl<C> Registration<C> {
     /// Creates the registration of the extension `E`.
     pub fn of<E: Extension>(settings: &impl Serialize) -> Self {
         Self::new(E::ID, type_name::<E>(), settings)
@@ -81,14 +81,6 @@ impl<C: Capabilities> Registration<C> {
         });
     }
 
-    /// Requires that this side also has the extension `id`.
-    pub fn require_extension(&mut self, id: impl Into<String>) {
-        let id = id.into();
-        self.require(format!("the extension `{id}`"), move |capabilities: &C| {
-            capabilities.raw_extension(&id).is_some()
-        });
-    }
-
     /// Returns the identifier and the settings, as a member of `capabilities.extensions`.
     // spec: EXT-01
     pub fn published(&self) -> (String, Value) {
@@ -131,10 +123,7 @@ fn is_valid_id(id: &str) -> bool {
 
 /// Returns the mistakes in registrations: invalid or repeated identifiers, invalid settings, method names that
 /// the protocol or another extension uses, and requirements that the final capabilities do not meet.
-pub fn find_problems<C: Capabilities>(
-    registrations: &[Registration<C>],
-    capabilities: &C,
-) -> Vec<String> {
+pub fn find_problems<C>(registrations: &[Registration<C>], capabilities: &C) -> Vec<String> {
     let mut problems = Vec::new();
     let mut sources = HashMap::new();
     let mut owners = HashMap::new();

@@ -9,19 +9,12 @@ use super::StoreError;
 
 /// The id of a stream: its session and its name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-#[non_exhaustive]
+#[expect(clippy::exhaustive_structs, reason = "an id has these parts")]
 pub struct StreamId<'a> {
     /// The id of the session.
     pub session: &'a str,
     /// The name of the stream within the session.
     pub stream: &'a str,
-}
-
-impl<'a> StreamId<'a> {
-    /// The id of a session's stream.
-    pub fn new(session: &'a str, stream: &'a str) -> Self {
-        Self { session, stream }
-    }
 }
 
 /// An event of a stream.

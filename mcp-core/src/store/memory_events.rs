@@ -332,7 +332,7 @@ mod tests {
 
     fn append(store: &MemoryEventStore, session: &str, stream: &str, text: &'static str) -> u64 {
         let event = StoredEvent::new(Bytes::from_static(text.as_bytes()));
-        block_on(store.append(StreamId::new(session, stream), event)).unwrap()
+        block_on(store.append(StreamId { session, stream }, event)).unwrap()
     }
 
     /// Returns the messages after a number, and the end of the stream.
@@ -341,7 +341,7 @@ mod tests {
         (session, stream): (&str, &str),
         number: Option<u64>,
     ) -> Result<(Vec<String>, bool), ReplayError> {
-        let replay = block_on(store.after(StreamId::new(session, stream), number))?;
+        let replay = block_on(store.after(StreamId { session, stream }, number))?;
         let texts = replay.events.iter();
         let texts = texts.map(|(_, event)| String::from_utf8(event.text.to_vec()).unwrap());
         Ok((texts.collect(), replay.is_over))
@@ -372,7 +372,14 @@ mod tests {
         assert!(!after(&store, stream, None).unwrap().1);
         let mut last = StoredEvent::new(Bytes::from_static(b"c"));
         last.is_last = true;
-        let end = block_on(store.append(StreamId::new("s", "1"), last)).unwrap();
+        let end = block_on(store.append(
+            StreamId {
+                session: "s",
+                stream: "1",
+            },
+            last,
+        ))
+        .unwrap();
         assert!(after(&store, stream, Some(end)).unwrap().1);
 
         block_on(store.forget("s")).unwrap();
@@ -457,7 +464,14 @@ mod tests {
         let numbers: Vec<_> = (0..10).map(|_| append(&store, "s", "1", text)).collect();
         let (mut seen, mut last, mut parts) = (Vec::new(), None, 0);
         loop {
-            let replay = block_on(store.after(StreamId::new("s", "1"), last)).unwrap();
+            let replay = block_on(store.after(
+                StreamId {
+                    session: "s",
+                    stream: "1",
+                },
+                last,
+            ))
+            .unwrap();
             assert!(replay.events.len() < 4);
             seen.extend(replay.events.iter().map(|(number, _)| *number));
             last = seen.last().copied();
@@ -471,7 +485,14 @@ mod tests {
         let large: &str = "x".repeat(2 * PAGE_BYTES).leak();
         append(&store, "s", "2", large);
         append(&store, "s", "2", "");
-        let replay = block_on(store.after(StreamId::new("s", "2"), None)).unwrap();
+        let replay = block_on(store.after(
+            StreamId {
+                session: "s",
+                stream: "2",
+            },
+            None,
+        ))
+        .unwrap();
         assert_eq!((replay.events.len(), replay.has_more), (1, true));
     }
 }

@@ -37,14 +37,6 @@ struct StoredTask {
 }
 
 impl MemoryTaskStore {
-    /// An empty store.
-    pub fn new() -> Self {
-        Self {
-            state: Mutex::default(),
-            clock: Instant::now,
-        }
-    }
-
     /// Sets the clock. Default: [`Instant::now`].
     #[must_use]
     pub fn clock(mut self, clock: fn() -> Instant) -> Self {
@@ -53,13 +45,8 @@ impl MemoryTaskStore {
     }
 
     /// Returns the number of stored tasks.
-    pub fn len(&self) -> usize {
+    pub fn count(&self) -> usize {
         self.state.lock().tasks.len()
-    }
-
-    /// Returns true if no task is stored.
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
     }
 
     /// Returns the size of the stored records as JSON, in bytes.
@@ -231,7 +218,10 @@ impl TaskStore for MemoryTaskStore {
 
 impl Default for MemoryTaskStore {
     fn default() -> Self {
-        Self::new()
+        Self {
+            state: Mutex::default(),
+            clock: Instant::now,
+        }
     }
 }
 
@@ -281,7 +271,7 @@ mod tests {
 
     #[test]
     fn limits_of_store_and_principal_are_separate() {
-        let store = MemoryTaskStore::new();
+        let store = MemoryTaskStore::default();
         let mut limits = TaskLimits::default();
         (limits.tasks, limits.tasks_per_principal) = (3, 1);
         assert_eq!(
@@ -320,7 +310,7 @@ mod tests {
 
     #[test]
     fn write_of_an_old_revision_is_a_conflict() {
-        let store = MemoryTaskStore::new();
+        let store = MemoryTaskStore::default();
         let limits = TaskLimits::default();
         insert(&store, record("a", None), &limits);
         let mut next = record("a", None);
@@ -336,7 +326,7 @@ mod tests {
 
     #[test]
     fn watcher_wakes_on_change() {
-        let store = MemoryTaskStore::new();
+        let store = MemoryTaskStore::default();
         let limits = TaskLimits::default();
         insert(&store, record("a", None), &limits);
         let mut cx = Context::from_waker(Waker::noop());
@@ -351,7 +341,7 @@ mod tests {
 
     #[test]
     fn task_and_node_expire_after_their_ttl() {
-        let store = MemoryTaskStore::new().clock(clock);
+        let store = MemoryTaskStore::default().clock(clock);
         let limits = TaskLimits::default();
         insert(&store, record("a", Some("ada")), &limits);
         block_on(store.keep_node("node", TTL / 2)).unwrap();
@@ -361,14 +351,14 @@ mod tests {
         assert!(block_on(store.load("a")).unwrap().is_some());
         SECONDS.store(10, Ordering::Relaxed);
         store.purge();
-        assert!(store.is_empty());
+        assert_eq!(store.count(), 0);
         assert_eq!(store.bytes(), 0);
         assert!(store.state.lock().owners.is_empty());
     }
 
     #[test]
     fn largest_ttl_does_not_overflow() {
-        let store = MemoryTaskStore::new();
+        let store = MemoryTaskStore::default();
         let limits = TaskLimits::default();
         let written = block_on(store.insert(record("a", None), Duration::MAX, &limits)).unwrap();
         assert_eq!(written, TaskWrite::Stored);

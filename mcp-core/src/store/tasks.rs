@@ -117,7 +117,7 @@ pub enum TaskWrite {
 /// use std::time::Duration;
 ///
 /// # futures_util::future::FutureExt::now_or_never(async {
-/// let store = MemoryTaskStore::new();
+/// let store = MemoryTaskStore::default();
 /// let record = TaskRecord::new(Task::new("t-1", "2026-07-28T12:00:00Z"), None, "node-1");
 /// let written = store.insert(record, Duration::from_secs(60), &TaskLimits::default()).await?;
 /// assert_eq!(written, TaskWrite::Stored);

@@ -3,7 +3,7 @@
 use mcp_types::meta::keys;
 use mcp_types::{
     ElicitParams, InputRequest, InputResponse, JsonObject, Meta, Method, MethodKind, Params,
-    ProgressToken, ProtocolVersion, RawJson, RawObject, Request, RequestId, Sender,
+    ProgressToken, ProtocolVersion, RawJson, Request, RequestId, Sender,
 };
 
 use serde::de::DeserializeOwned;
@@ -65,7 +65,7 @@ pub(super) fn write(
             let meta = take_meta(&mut request);
             let params = request.params_to_raw();
             debug_assert!(params.is_ok(), "{params:?}");
-            let params = params.unwrap_or_else(|_| RawObject::empty());
+            let params = params.unwrap_or_default();
             write_request(&head, meta, |out| splice_json(out, &params))
         }
         None => write_request(&head, None, |out| out.push(b'}')),

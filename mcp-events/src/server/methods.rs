@@ -186,7 +186,7 @@ async fn stream(
         {
             let error = failure(codes::EVENTS_NOT_FOUND, "the event type was removed");
             notify(notifications, notification::TERMINATED, &error).await;
-            return Ok(RawObject::empty());
+            return Ok(RawObject::default());
         }
         let page = match selection.page(&shared, &cursor, STREAM_PAGE).await {
             Ok(page) => page,

@@ -196,7 +196,7 @@ pub(super) async fn unsubscribe(
     let removed = webhooks.timed(webhooks.store.remove(&id)).await;
     if removed.map_err(errors::store_failed)? {
         webhooks.changed.notify_one();
-        Ok(RawObject::empty())
+        Ok(RawObject::default())
     } else {
         Err(errors::no_subscription())
     }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use mcp_types::uri_template::{Part, parts, split_operator};
+use mcp_types::uri_template::{Part, parts};
 
 use crate::patterns::{Piece, overlap};
 
@@ -85,10 +85,8 @@ impl UriPattern {
         for part in parts(template) {
             match part {
                 Part::Literal(text) => pieces.extend(bytes(text)),
-                Part::Expression(expression) => pieces.push(match split_operator(expression) {
-                    (None, _) => Piece::Segment,
-                    _ => Piece::Any,
-                }),
+                Part::Expression { operator: None, .. } => pieces.push(Piece::Segment),
+                Part::Expression { .. } => pieces.push(Piece::Any),
             }
         }
         Self {

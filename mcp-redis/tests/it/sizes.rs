@@ -42,7 +42,15 @@ async fn memory_per_session_event_stream_and_task_is_as_documented() {
     for number in 0..EVENTS {
         let event = StoredEvent::new(Bytes::from(vec![b'x'; MESSAGE]));
         let stream = format!("{}", number % 10);
-        let appended = events.append(StreamId::new(id, &stream), event).await;
+        let appended = events
+            .append(
+                StreamId {
+                    session: id,
+                    stream: &stream,
+                },
+                event,
+            )
+            .await;
         appended.unwrap();
     }
     let stored = memory(&server, &format!("test:v1:{{{id}}}:events")).await;

@@ -56,7 +56,10 @@ async fn session_contract(store: &dyn SessionStore) {
 async fn append(store: &dyn EventStore, stream: (&str, &str), text: &str) -> u64 {
     let mut event = StoredEvent::new(Bytes::copy_from_slice(text.as_bytes()));
     event.is_last = text == "end";
-    let id = StreamId::new(stream.0, stream.1);
+    let id = StreamId {
+        session: stream.0,
+        stream: stream.1,
+    };
     store.append(id, event).await.unwrap()
 }
 
@@ -65,7 +68,15 @@ async fn after(
     stream: (&str, &str),
     after: Option<u64>,
 ) -> Result<Replay, ReplayError> {
-    store.after(StreamId::new(stream.0, stream.1), after).await
+    store
+        .after(
+            StreamId {
+                session: stream.0,
+                stream: stream.1,
+            },
+            after,
+        )
+        .await
 }
 
 fn texts(replay: &Replay) -> Vec<String> {

@@ -195,10 +195,10 @@ async fn watch_contract(store: &dyn TaskStore, writer: &dyn TaskStore) {
 
 #[tokio::test]
 async fn task_stores_meet_the_contract() {
-    task_contract(&MemoryTaskStore::new()).await;
-    limit_contract(&MemoryTaskStore::new()).await;
-    expiry_contract(&MemoryTaskStore::new()).await;
-    let memory = MemoryTaskStore::new();
+    task_contract(&MemoryTaskStore::default()).await;
+    limit_contract(&MemoryTaskStore::default()).await;
+    expiry_contract(&MemoryTaskStore::default()).await;
+    let memory = MemoryTaskStore::default();
     watch_contract(&memory, &memory).await;
     let Some(server) = RedisServer::start().await else {
         return;

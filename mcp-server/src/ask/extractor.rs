@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use mcp_core::Fault;
-use mcp_core::extension::{CustomRequest, Extension, from_params, required_extension, to_object};
+use mcp_core::extension::{CustomRequest, Extension, from_params, to_object};
 use mcp_types::{
     ClientCapabilities, CreateMessageParams, CreateMessageResult, ElicitAction, ElicitFormParams,
     ElicitParams, ElicitResult, ElicitUrlParams, FormSchema, InputRequest, InputResponse,
@@ -271,7 +271,9 @@ impl Ask {
         let request = if self.capabilities().has_extension(id) {
             custom_request::<R>(params)
         } else {
-            Err(QuestionError::Capability(required_extension(id).into()))
+            Err(QuestionError::Capability(
+                ClientCapabilities::default().with_extension(id, &()).into(),
+            ))
         };
         Asking::try_new(self.0.clone(), key.into(), request, |_, response| {
             let InputResponse::Other(members) = response else {

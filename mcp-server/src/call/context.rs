@@ -150,7 +150,7 @@ impl CallContext {
             Call::Complete(params) => take_known_arguments(Arc::make_mut(params)),
             _ => None,
         };
-        arguments.unwrap_or_else(RawObject::empty)
+        arguments.unwrap_or_default()
     }
 
     /// Takes the parameters of an extension's message.

@@ -3,9 +3,9 @@
 use std::fmt;
 use std::sync::Arc;
 
-use mcp_core::extension::{from_params, required_extension, to_object};
+use mcp_core::extension::{from_params, to_object};
 use mcp_core::{BoxFuture, Fault, Reply, ResultBody};
-use mcp_types::{JsonObject, MethodKind, RawObject};
+use mcp_types::{ClientCapabilities, JsonObject, MethodKind, RawObject};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -99,7 +99,8 @@ impl MethodRoute {
     pub(crate) fn call(&self, call: CallContext) -> BoxFuture<'static, Reply> {
         let declared = &call.facts().capabilities;
         if !self.allows_undeclared && !declared.has_extension(&self.extension) {
-            let required = Arc::new(required_extension(&self.extension));
+            let required =
+                Arc::new(ClientCapabilities::default().with_extension(&*self.extension, &()));
             let fault = Fault::MissingCapability { required };
             return Box::pin(std::future::ready(fault.into()));
         }

@@ -243,7 +243,9 @@ impl<E: ServerExtension> ServerSetup<E> {
     /// Requires another extension, which may be registered before or after this one; see
     /// [`requires`](Self::requires).
     pub fn requires_extension(&mut self, id: impl Into<String>) {
-        self.parts.registration.require_extension(id);
+        let id = id.into();
+        let name = format!("the extension `{id}`");
+        self.requires(name, move |capabilities| capabilities.has_extension(&id));
     }
 
     /// Publishes a member of the server's capabilities beside `extensions`, for clients that look for it

@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use mcp_core::Fault;
-use mcp_core::extension::{Extension, required_extension};
+use mcp_core::extension::Extension;
+use mcp_types::ClientCapabilities;
 
 use super::from_call::FromCall;
 use crate::call::CallContext;
@@ -43,7 +44,7 @@ impl<E: Extension> FromCall for Declared<E> {
         let settings = call.facts().extension::<E>();
         let settings = settings.map_err(|error| Fault::bad_params(error.to_string()))?;
         settings.map(Self).ok_or_else(|| {
-            let required = Arc::new(required_extension(E::ID));
+            let required = Arc::new(ClientCapabilities::default().with_extension(E::ID, &()));
             Rejection::Fault(Fault::MissingCapability { required })
         })
     }

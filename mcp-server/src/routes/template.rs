@@ -187,7 +187,7 @@ impl TemplateRoute {
             .map(|(name, value)| (name.into_string(), value.into()))
             .collect();
         // Serializing an object of strings cannot fail.
-        let variables = RawObject::from_value(&variables).unwrap_or_else(|_| RawObject::empty());
+        let variables = RawObject::from_value(&variables).unwrap_or_default();
         call.set_variables(variables);
         self.scope.run(call, self, |route, call| {
             route.handler.call(call, route.cache)

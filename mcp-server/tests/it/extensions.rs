@@ -14,7 +14,7 @@ const ID: &str = "com.example/wave";
 async fn wave(exchange: Exchange, next: Next) -> Reply {
     match &exchange.call {
         Call::Other { method, params } if **method == *"acme/wave" => {
-            let params = params.clone().unwrap_or_else(RawObject::empty);
+            let params = params.clone().unwrap_or_default();
             ResultBody::Other(params).into()
         }
         _ => next.run(exchange).await,

@@ -12,7 +12,7 @@ use crate::kit::{AFTER, CALLER, Caller, server, text};
 use crate::nodes::SharedStore;
 
 fn shared_store() -> SharedStore {
-    let store = MemoryTaskStore::new().clock(|| Instant::now().into_std());
+    let store = MemoryTaskStore::default().clock(|| Instant::now().into_std());
     SharedStore(Arc::new(store))
 }
 
@@ -33,10 +33,10 @@ async fn abandoned_tasks_leave_nothing_after_their_ttl() {
         "{reply:?}"
     );
     sleep(Duration::from_secs(30)).await;
-    assert_eq!(store.0.len(), 10_000);
+    assert_eq!(store.0.count(), 10_000);
     assert_eq!(running.count(), 5000);
     sleep(Duration::from_secs(60)).await;
-    assert_eq!(store.0.len(), 0);
+    assert_eq!(store.0.count(), 0);
     assert_eq!(store.0.bytes(), 0);
     assert_eq!(running.count(), 0);
     // The sweep of the store ends with its last task.

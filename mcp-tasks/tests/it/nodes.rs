@@ -67,7 +67,7 @@ impl TaskStore for SharedStore {
 #[tokio::test(start_paused = true)]
 async fn another_node_reads_answers_and_cancels() {
     let store = SharedStore(Arc::new(
-        MemoryTaskStore::new().clock(|| tokio::time::Instant::now().into_std()),
+        MemoryTaskStore::default().clock(|| tokio::time::Instant::now().into_std()),
     ));
     let node = || {
         let ask = |ask: Ask| async move {
@@ -103,7 +103,7 @@ fn clock() -> Instant {
 
 #[test]
 fn task_of_an_ended_server_is_reported_failed_by_its_store() {
-    let store = SharedStore(Arc::new(MemoryTaskStore::new().clock(clock)));
+    let store = SharedStore(Arc::new(MemoryTaskStore::default().clock(clock)));
     let build = || server(Tasks::with_store(store.clone()), TaskMode::Always).0;
     let runtime = || {
         let mut builder = tokio::runtime::Builder::new_current_thread();

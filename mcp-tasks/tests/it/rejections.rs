@@ -85,7 +85,7 @@ async fn malformed_parameters_and_undeclared_clients_are_refused() {
 
 #[tokio::test(start_paused = true)]
 async fn large_answers_that_nobody_asked_for_are_not_stored() {
-    let store = MemoryTaskStore::new().clock(|| Instant::now().into_std());
+    let store = MemoryTaskStore::default().clock(|| Instant::now().into_std());
     let store = SharedStore(Arc::new(store));
     let (server, _) = server(Tasks::with_store(store.clone()), TaskMode::Always);
     let id = CALLER

@@ -42,7 +42,7 @@ async fn unknown_method_is_other() {
     let server = server().layer(recorder.server_layer());
     let call = Call::Other {
         method: "com.example/invented".into(),
-        params: Some(RawObject::empty()),
+        params: Some(RawObject::default()),
     };
     let facts = mcp::core::ClientContext::new(mcp::ProtocolVersion::LATEST);
     let _ = server.call(Exchange::new(call, facts.into())).await;

@@ -196,7 +196,7 @@ impl<'a> Params<'a> {
         }
         text.push('}');
         // Valid members make a valid object.
-        RawObject::from_text(text).unwrap_or_else(|_| RawObject::empty())
+        RawObject::from_text(text).unwrap_or_default()
     }
 }
 

@@ -38,6 +38,13 @@ pub enum RawObjectError {
     NotAnObject(&'static str),
 }
 
+/// The object without members.
+impl Default for RawObject {
+    fn default() -> Self {
+        Self("{}".into())
+    }
+}
+
 impl RawObject {
     /// Creates an object from a JSON string and validates it.
     ///
@@ -70,11 +77,6 @@ impl RawObject {
     fn from_boxed(raw: Box<RawValue>) -> Result<Self, RawObjectError> {
         check(raw.get())?;
         Ok(Self(raw.into()))
-    }
-
-    /// Returns the object without members.
-    pub fn empty() -> Self {
-        Self("{}".into())
     }
 
     /// Returns the JSON as a string.
@@ -153,7 +155,7 @@ mod tests {
             RawObject::from_text(r#"{"a":1}"#).unwrap().as_str(),
             r#"{"a":1}"#
         );
-        assert_eq!(RawObject::empty().as_str(), "{}");
+        assert_eq!(RawObject::default().as_str(), "{}");
     }
 
     #[test]

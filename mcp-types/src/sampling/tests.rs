@@ -9,7 +9,7 @@ use super::{
 use crate::{ContentBlock, RawObject, ToolResultContent, ToolUseContent};
 
 fn call(id: &str) -> ContentBlock {
-    ToolUseContent::new(id, "weather", RawObject::empty()).into()
+    ToolUseContent::new(id, "weather", RawObject::default()).into()
 }
 
 fn answers<'a>(ids: impl IntoIterator<Item = &'a str>) -> SamplingMessage {

@@ -138,7 +138,7 @@ fn repeated_member_of_error_data_and_extension_type_is_refused() {
     let mut task = tasks::Task::new("t", "2026-07-28T12:00:00Z");
     (task.ttl_ms, task.poll_interval_ms) = (Some(1), Some(1));
     task.status_message = Some("m".to_owned());
-    let responses = InputResponses::from([("r".to_owned(), RawObject::empty())]);
+    let responses = InputResponses::from([("r".to_owned(), RawObject::default())]);
     let roots = InputRequests::from([("r".to_owned(), InputRequest::ListRoots)]);
     task.input_requests = Some(roots);
     task.result = RawObject::from_value(&CallToolResult::default()).ok();

@@ -345,7 +345,7 @@ fn contents(cases: &mut Cases) {
         .span(R4, R5)
         .plain(
             "ToolUseContent",
-            &ContentBlock::from(ToolUseContent::new("c", "t", RawObject::empty())),
+            &ContentBlock::from(ToolUseContent::new("c", "t", RawObject::default())),
         )
         .plain("ToolUseContent", &tool_use())
         .plain(

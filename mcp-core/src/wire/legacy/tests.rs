@@ -51,7 +51,7 @@ fn legacy_result_has_no_modern_fields() {
             json!({"content": [{"type": "text", "text": "hi"}]}),
             "{version}"
         );
-        let empty = result(version, ResultBody::Other(RawObject::empty()));
+        let empty = result(version, ResultBody::Other(RawObject::default()));
         assert_eq!(empty, json!({}), "{version}");
     }
 }

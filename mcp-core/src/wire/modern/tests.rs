@@ -50,7 +50,7 @@ fn result_has_type_and_server_info() {
             r#"{{"jsonrpc":"2.0","id":7,"result":{{"resultType":"complete","_meta":{{{INFO}}},"content":[{{"type":"text","text":"hi"}}]}}}}"#
         )
     );
-    let empty = ResultBody::Other(RawObject::empty());
+    let empty = ResultBody::Other(RawObject::default());
     assert_eq!(
         text(encode(empty)),
         format!(

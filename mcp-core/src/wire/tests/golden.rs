@@ -339,7 +339,7 @@ fn sampling_has_one_block_per_message_in_older_revisions() {
 }
 
 fn sampling(book: &mut Book) {
-    let call = ToolUseContent::new("1", "add", RawObject::empty());
+    let call = ToolUseContent::new("1", "add", RawObject::default());
     let blocks = vec![
         ContentBlock::text("a"),
         ContentBlock::audio(b"abc", "audio/wav"),

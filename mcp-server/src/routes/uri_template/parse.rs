@@ -40,9 +40,11 @@ impl UriTemplate {
         for part in uri_template::parts(text) {
             match part {
                 uri_template::Part::Literal(literal) => template.add_literal(literal)?,
-                uri_template::Part::Expression(expression) => {
-                    template.add_expression(expression)?
-                }
+                uri_template::Part::Expression {
+                    text,
+                    operator,
+                    list,
+                } => template.add_expression(text, operator, list)?,
             }
         }
         let values: Vec<_> = template.variables().map(|name| (name, Some("x"))).collect();
@@ -80,8 +82,12 @@ impl UriTemplate {
         Ok(())
     }
 
-    fn add_expression(&mut self, text: &str) -> Result<(), String> {
-        let (operator, list) = uri_template::split_operator(text);
+    fn add_expression(
+        &mut self,
+        text: &str,
+        operator: Option<char>,
+        list: &str,
+    ) -> Result<(), String> {
         if let Some(operator @ ('#' | '.' | ';' | '&')) = operator {
             return Err(format!(
                 "`{{{operator}…}}` cannot be matched; use `{{name}}`, `{{+name}}`, `{{/name}}` \

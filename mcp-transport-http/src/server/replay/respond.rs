@@ -88,7 +88,10 @@ pub(in crate::server) async fn resume(
         }
         None => None,
     };
-    let id = StreamId::new(session, &last.stream);
+    let id = StreamId {
+        session,
+        stream: &last.stream,
+    };
     // Another server writes a stream that this one does not know.
     let writer = match &stream {
         Some(_) => None,

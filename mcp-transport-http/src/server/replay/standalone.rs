@@ -31,7 +31,10 @@ pub(in crate::server) async fn missed_events(
     last: u64,
     retry: Duration,
 ) -> Result<MissedEvents, Rejection> {
-    let id = StreamId::new(session, STANDALONE_STREAM);
+    let id = StreamId {
+        session,
+        stream: STANDALONE_STREAM,
+    };
     let missed = store.after(id, Some(last)).await;
     let missed = missed.map_err(|error| event_id::rejection(&error))?;
     let mut events = Vec::new();
@@ -54,7 +57,10 @@ pub(in crate::server) async fn append(
     retry: Duration,
 ) -> Vec<u8> {
     let event = StoredEvent::new(message);
-    let id = StreamId::new(session, STANDALONE_STREAM);
+    let id = StreamId {
+        session,
+        stream: STANDALONE_STREAM,
+    };
     let mut events = Vec::new();
     match store.append(id, event.clone()).await {
         Ok(number) => {

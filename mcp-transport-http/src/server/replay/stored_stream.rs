@@ -119,7 +119,10 @@ impl Progress {
 
 impl StoredStream {
     fn id(&self) -> StreamId<'_> {
-        StreamId::new(&self.session, &self.name)
+        StreamId {
+            session: &self.session,
+            stream: &self.name,
+        }
     }
 
     pub(super) fn progress(&self) -> MutexGuard<'_, Progress> {

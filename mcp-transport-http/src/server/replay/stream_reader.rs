@@ -169,7 +169,10 @@ impl StreamReader {
             }
             let mut attempts = 1;
             loop {
-                let stream = StreamId::new(&session, &name);
+                let stream = StreamId {
+                    session: &session,
+                    stream: &name,
+                };
                 match writer::events_after(&*store, stream, after, writer.as_ref()).await {
                     Err(ReplayError::Store(_)) if attempts < MAX_ATTEMPTS => {
                         attempts += 1;

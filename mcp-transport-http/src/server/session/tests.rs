@@ -31,7 +31,7 @@ use mcp_core::{
 };
 use mcp_types::{
     CallToolResult, ContentBlock, ExtraFields, Implementation, LogMessage, LoggingLevel,
-    ProgressUpdate, ProtocolVersion, RawObject, ServerCapabilities,
+    ProgressUpdate, ProtocolVersion, ServerCapabilities,
 };
 use serde_json::{Value, json};
 use tokio::sync::Notify;
@@ -123,7 +123,7 @@ impl Tools {
         let params = match &exchange.call {
             Call::CallTool(params) => params,
             Call::Other { method, params } if **method == *"x/echo" => {
-                let params = params.clone().unwrap_or_else(RawObject::empty);
+                let params = params.clone().unwrap_or_default();
                 return ResultBody::Other(params).into();
             }
             Call::Notification { method, .. } if **method == *"notifications/x/go" => {

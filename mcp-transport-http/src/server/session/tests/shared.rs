@@ -219,7 +219,10 @@ async fn stream_of_a_killed_server_ends_and_is_refused() {
     let session = here.session.clone().unwrap();
     let name = format!("a.{}-1", writer.node());
     let append = async |event: StoredEvent| {
-        let id = StreamId::new(&session, &name);
+        let id = StreamId {
+            session: &session,
+            stream: &name,
+        };
         let number = nodes.events.append(id, event).await.unwrap();
         format!("{name}_{number}")
     };

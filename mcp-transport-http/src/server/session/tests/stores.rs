@@ -506,7 +506,10 @@ async fn long_replay_is_loaded_while_the_client_reads() {
     let peer = Peer::open(&endpoint).await;
     let session = peer.session.clone().unwrap();
     for (stream, is_call) in [("0", false), ("elsewhere-1", true)] {
-        let id = StreamId::new(&session, stream);
+        let id = StreamId {
+            session: &session,
+            stream,
+        };
         let mut last = 0;
         for number in 0..100 {
             let text = json!({ "id": number, "x": "x".repeat(50_000) }).to_string();
