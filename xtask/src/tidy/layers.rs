@@ -39,7 +39,7 @@ conformance: mcp mcp-testing
 examples: mcp mcp-testing
 templates: mcp mcp-testing
 bench: mcp mcp-testing
-fuzz: mcp-types mcp-core mcp-server mcp-client mcp-auth mcp-transport-http
+fuzz: mcp-types mcp-core mcp-server mcp-client mcp-auth mcp-transport-http mcp-transport-stdio
 xtask:
 ";
 
