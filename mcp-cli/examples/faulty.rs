@@ -7,7 +7,10 @@ use serde_json::{Value, json};
 fn main() {
     let defect = std::env::args().nth(1).unwrap_or_default();
     let lock = std::env::args().nth(2).unwrap_or_default();
-    if defect == "sessions" && std::fs::File::create_new(&lock).is_err() {
+    // Unlocked when the process ends, also when it is killed.
+    let lock = std::fs::File::create(lock).ok();
+    let lock = lock.filter(|file| file.try_lock().is_ok());
+    if defect == "sessions" && lock.is_none() {
         return;
     }
     let mut leak: Vec<Vec<u8>> = Vec::new();
@@ -62,9 +65,6 @@ fn main() {
         if writeln!(out, "{reply}").and_then(|()| out.flush()).is_err() {
             break;
         }
-    }
-    if defect == "sessions" {
-        drop(std::fs::remove_file(lock));
     }
 }
 

@@ -57,7 +57,9 @@ struct Server;
 
 impl Service for Server {
     fn profile(&self) -> Arc<ServerProfile> {
-        Arc::new(ServerProfile::new(Implementation::new("calc", "1.0.0")))
+        let mut profile = ServerProfile::new(Implementation::new("calc", "1.0.0"));
+        profile.versions = ProtocolVersion::ALL.to_vec();
+        Arc::new(profile)
     }
 
     fn call(&self, _: Exchange) -> BoxFuture<'static, Reply> {

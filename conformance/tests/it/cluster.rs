@@ -159,20 +159,17 @@ async fn task_is_answered_and_ended_by_other_nodes() {
     assert!(result.text().contains("finished"), "{}", result.text());
 }
 
-/// Returns the configuration of the documentation, for these nodes and this port.
+/// Returns the configuration that `mcp new` writes, for these nodes and this port.
 fn nginx_configuration(nodes: &[Node], port: u16, folder: &Path) -> String {
-    let page = include_str!("../../../mcp/src/docs/deployment.md");
-    let start = page
-        .find("upstream mcp {")
-        .expect("the page has no upstream");
-    let documented = &page[start..];
-    let documented = &documented[..documented.find("```").unwrap()];
-    let mut configured = documented.replace("listen 80;", &format!("listen 127.0.0.1:{port};"));
-    for (number, node) in nodes.iter().enumerate() {
-        let placeholder = format!("10.0.0.{}:8000", number + 1);
-        assert!(configured.contains(&placeholder), "{configured}");
-        configured = configured.replace(&placeholder, node.address());
-    }
+    let template = include_str!("../../../mcp-cli/templates/deploy/nginx.conf");
+    let server = "server node:8000 max_fails=1 fail_timeout=2s;";
+    assert!(template.contains(server), "{template}");
+    let servers = nodes
+        .iter()
+        .map(|node| server.replace("node:8000", node.address()));
+    let servers: String = servers.collect();
+    let configured = template.replace(server, &servers);
+    let configured = configured.replace("listen 80;", &format!("listen 127.0.0.1:{port};"));
     let folder = folder.display();
     format!(
         "daemon off;\nmaster_process off;\npid {folder}/pid;\nerror_log {folder}/error.log;\n\

@@ -375,6 +375,7 @@ impl Gateway {
             prompts: server.prompts(),
             resources: server.resources(),
             templates: server.templates(),
+            notify: server.notify(),
         };
         let is_search = self.tool_mode == ToolMode::Search;
         let always_listed = is_search.then(|| self.search.listed.clone());

@@ -35,6 +35,8 @@ pub(super) struct ListedServer {
     pub(super) listing: Listing,
     /// The lists that are to be requested.
     pub(super) stale: Kinds,
+    /// The lists that have changed, as the server says.
+    pub(super) announced: Kinds,
     pub(super) is_requested: bool,
     /// The callers that wait until the server is started again and listed.
     pub(super) restarts: Vec<oneshot::Sender<Result<(), GatewayError>>>,
@@ -63,6 +65,7 @@ impl ListedServer {
             generation,
             listing: Listing::default(),
             stale: Kinds::ALL,
+            announced: Kinds::NONE,
             is_requested: false,
             restarts: Vec::new(),
             problem: None,

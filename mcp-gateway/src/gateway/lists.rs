@@ -274,7 +274,12 @@ impl ServerLists {
                     None => return,
                 },
                 changed = announcements.next() => {
-                    changed.iter().for_each(|(server, kinds)| self.add_changes(server, *kinds));
+                    // What a caller's session announces may concern that caller alone.
+                    for (server, kinds) in changed {
+                        if let Some(server) = self.server(&server) {
+                            server.stale.add(kinds);
+                        }
+                    }
                 }
                 Some(listed) = self.requests.next(), if !self.requests.is_empty() => {
                     self.serve_listed(listed);
@@ -292,6 +297,7 @@ impl ServerLists {
                 },
                 () = pins_changed(self.setup.pins.as_ref(), &mut self.pins_seen) => {
                     let all: Vec<usize> = (0..self.servers.len()).collect();
+                    self.starting.add_listed(Kinds::TOOLS);
                     self.serve_tools(&all, false);
                 }
                 () = subscriptions_changed(&mut self.updates) => {
@@ -336,7 +342,11 @@ impl ServerLists {
     fn add_event(&mut self, event: GroupEvent) {
         match event {
             GroupEvent::Changed { server, change, .. } => {
-                self.add_changes(&server, Kinds::of_change(&change));
+                let changed = Kinds::of_change(&change);
+                if let Some(server) = self.server(&server) {
+                    server.stale.add(changed);
+                    server.announced.add(changed);
+                }
             }
             GroupEvent::Health { server, health, .. } => {
                 let Some(server) = self.server(&server) else {
@@ -362,12 +372,6 @@ impl ServerLists {
                 servers.for_each(|server| server.stale = Kinds::ALL);
             }
             _ => {}
-        }
-    }
-
-    fn add_changes(&mut self, server: &str, changed: Kinds) {
-        if let Some(server) = self.server(server) {
-            server.stale.add(changed);
         }
     }
 
@@ -500,9 +504,13 @@ impl ServerLists {
             server.stale.add(failed);
             server.next = Instant::now() + server.backoff.next_delay();
         }
+        let kinds = listed.requested.without(failed);
+        // The first list of a server is not a change. A later one is, also for clients that only subscribe.
+        self.starting
+            .add_listed(kinds.without(server.listing.missing()));
         server.update(listed.listing);
         self.broadcasts.start(&server.upstream);
-        Some((index, listed.requested.without(failed)))
+        Some((index, kinds))
     }
 
     /// Serves the lists of one server.
@@ -510,20 +518,24 @@ impl ServerLists {
         let Some((index, kinds)) = self.store(listed) else {
             return;
         };
+        let announced = std::mem::take(&mut self.servers[index].announced);
         self.serve_extensions();
+        let mut unchanged = Kinds::NONE;
         if kinds.tools {
-            self.serve_tools(&[index], false);
+            unchanged.tools = !self.serve_tools(&[index], false) && self.always_listed.is_none();
         }
         if kinds.prompts {
-            self.serve_prompts(&[index], false);
+            unchanged.prompts = !self.serve_prompts(&[index], false);
         }
         if kinds.resources {
-            self.serve_resources(&[index], false);
+            unchanged.resources = !self.serve_resources(&[index], false);
             // A URI may be free now that another server lists, too.
             let others: Vec<usize> = self.incomplete_resources().collect();
             self.serve_resources(&others, false);
             self.update_sources(&[index]);
         }
+        // The server may know of a difference that its list does not show.
+        self.announce(announced.and(unchanged));
         self.servers[index].report_restart();
     }
 
@@ -545,6 +557,7 @@ impl ServerLists {
         naming: Naming,
     ) -> Result<(), GatewayError> {
         check_settings(&servers)?;
+        self.starting.add_listed(Kinds::ALL);
         self.set_servers(servers, naming);
         read_manifests(&mut self.servers, self.setup.pins.as_ref()).await;
         self.serve_all();

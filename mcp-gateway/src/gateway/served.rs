@@ -92,7 +92,8 @@ impl<T: Clone + PartialEq> Served<T> {
     }
 
     /// Serves the next items of servers. With `is_complete`, other servers have none any more, and the settings of all
-    /// servers may differ. `replace` is told whether clients see a difference: only if they list an item with this name.
+    /// servers may differ. Returns whether clients see a difference, and tells `replace`: only if `is_listed` returns true
+    /// for the name of an item that differs.
     pub(super) fn serve<R>(
         &mut self,
         mut next: Vec<NextItems<'_, T>>,
@@ -100,7 +101,7 @@ impl<T: Clone + PartialEq> Served<T> {
         is_listed: impl Fn(&str) -> bool,
         route: impl Fn(&Arc<Upstream>, &Named<T>) -> R,
         replace: impl Fn(Vec<String>, Vec<R>, bool) -> Result<(), EditError>,
-    ) {
+    ) -> bool {
         let listed = |item: &&Named<T>| is_listed(&item.name);
         let mut differs = false;
         let mut removed = Vec::new();
@@ -121,7 +122,7 @@ impl<T: Clone + PartialEq> Served<T> {
             removed.extend(former.flatten());
         }
         if next.is_empty() && removed.is_empty() {
-            return;
+            return false;
         }
         let removed: Vec<_> = removed.into_iter().map(|item| item.name).collect();
         let items = || {
@@ -143,5 +144,6 @@ impl<T: Clone + PartialEq> Served<T> {
         for (upstream, items) in next {
             self.servers.insert(upstream.server.clone(), items);
         }
+        differs
     }
 }

@@ -7,9 +7,9 @@ use std::sync::Arc;
 use mcp_client::group::{Naming, prefixed};
 use mcp_core::tower::{Middleware, Next};
 use mcp_core::{Call, Exchange, Fault};
-use mcp_server::{Caller, Prompts, Resources, Templates, Tools};
+use mcp_server::{Caller, Notify, Prompts, Resources, Templates, Tools};
 use parking_lot::{Mutex, RwLock};
-use tokio::sync::Notify;
+use tokio::sync;
 
 use super::changes::Kinds;
 use super::upstream::Upstream;
@@ -20,7 +20,7 @@ pub(super) struct Starting(Arc<SharedStarting>);
 
 struct SharedStarting {
     state: RwLock<State>,
-    changed: Notify,
+    changed: sync::Notify,
     handles: Handles,
     /// The kinds of lists that a client may have seen.
     listed: Mutex<Kinds>,
@@ -40,6 +40,7 @@ pub(super) struct Handles {
     pub(super) prompts: Prompts,
     pub(super) resources: Resources,
     pub(super) templates: Templates,
+    pub(super) notify: Notify,
 }
 
 /// A server that is not listed yet.
@@ -58,13 +59,13 @@ impl Starting {
     pub(super) fn new(handles: Handles) -> Self {
         Self(Arc::new(SharedStarting {
             state: RwLock::default(),
-            changed: Notify::new(),
+            changed: sync::Notify::new(),
             handles,
             listed: Mutex::default(),
         }))
     }
 
-    /// Notes that clients may see the lists of these kinds from now on.
+    /// Notes that clients may have seen the lists of these kinds.
     pub(super) fn add_listed(&self, kinds: Kinds) {
         self.0.listed.lock().add(kinds);
     }

@@ -1,7 +1,7 @@
 //! Two callers of a gateway, and everything that it keeps for them: nothing of one reaches the other.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use futures::future::join_all;
@@ -35,8 +35,6 @@ pub(crate) struct Pipes {
     ended: Arc<AtomicUsize>,
     /// Number of lists of tools that were requested.
     lists: Arc<AtomicUsize>,
-    /// The lists have one more tool.
-    has_more: Arc<AtomicBool>,
     /// Number of calls of `hold`, and the gate that lets them end.
     held: Arc<AtomicUsize>,
     /// Number of responses to `ping`.
@@ -154,11 +152,9 @@ async fn answer(pipes: &Pipes, number: usize, message: &Value, kept: &Mutex<Stri
         }),
         "tools/list" => {
             pipes.lists.fetch_add(1, Ordering::SeqCst);
-            let names = ["who", "remember", "recall", "hold", "refuse"].into_iter();
-            let has_more = pipes.has_more.load(Ordering::SeqCst);
-            let names = names.chain(has_more.then_some("more"));
+            let names = ["who", "remember", "recall", "hold", "refuse"];
             let tools = names.map(|name| json!({"name": name, "inputSchema": {"type": "object"}}));
-            json!({"tools": tools.collect::<Vec<_>>()})
+            json!({"tools": tools})
         }
         "tools/call" => {
             let params = &message["params"];
@@ -437,7 +433,6 @@ async fn change_in_the_session_of_a_caller_is_not_announced_to_others() {
     timeout(LIMIT, listed).await.unwrap();
     text(&bob, "who").await;
     assert!(changes.next().now_or_never().is_none());
-    pipes.has_more.store(true, Ordering::SeqCst);
     let announced = async {
         loop {
             pipes.send(0, changed.clone());

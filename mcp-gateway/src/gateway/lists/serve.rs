@@ -1,8 +1,8 @@
 //! Publishes the servers' items on the gateway's own server, under the names that the gateway gives them.
 //!
 //! The functions for each kind have the same parameters: `indices` are the servers whose items are replaced, and
-//! `is_complete` removes the items of all other servers. Clients are notified of a list that differs from the one that
-//! they can have seen.
+//! `is_complete` removes the items of all other servers. They return true if the list differs from the one that clients
+//! can have seen. Clients are notified of that.
 
 use std::collections::HashMap;
 
@@ -30,6 +30,20 @@ impl ServerLists {
         self.serve_tools(&all, true);
         self.serve_prompts(&all, true);
         self.serve_resources(&all, true);
+    }
+
+    /// Notifies the clients that may have listed these kinds.
+    pub(super) fn announce(&self, kinds: Kinds) {
+        let is_announced = |kind| !kinds.and(kind).is_empty() && self.starting.has_listed(kind);
+        if is_announced(Kinds::TOOLS) {
+            self.handles.notify.tools_changed();
+        }
+        if is_announced(Kinds::PROMPTS) {
+            self.handles.notify.prompts_changed();
+        }
+        if is_announced(Kinds::RESOURCES) {
+            self.handles.notify.resources_changed();
+        }
     }
 
     /// Publishes the extensions that the gateway passes on without knowing them.
@@ -108,7 +122,7 @@ impl ServerLists {
     }
 
     /// Serves tools. An exact name from the settings precedes the names that the gateway chooses.
-    pub(super) fn serve_tools(&mut self, indices: &[usize], is_complete: bool) {
+    pub(super) fn serve_tools(&mut self, indices: &[usize], is_complete: bool) -> bool {
         let lists = self.servers.iter().map(ListedServer::allowed_tools);
         let lists: Vec<_> = lists.collect();
         let naming = self.naming;
@@ -144,10 +158,10 @@ impl ServerLists {
                 let tools = &self.handles.tools;
                 tools.replace_announced_if(removed, added, is_announced)
             },
-        );
+        )
     }
 
-    pub(super) fn serve_prompts(&mut self, indices: &[usize], is_complete: bool) {
+    pub(super) fn serve_prompts(&mut self, indices: &[usize], is_complete: bool) -> bool {
         let lists = self
             .servers
             .iter()
@@ -170,7 +184,7 @@ impl ServerLists {
                 let prompts = &self.handles.prompts;
                 prompts.replace_announced_if(removed, added, is_announced)
             },
-        );
+        )
     }
 
     /// Returns the URIs of the servers whose resources stay: all but those in `replaced`.
@@ -193,7 +207,7 @@ impl ServerLists {
     }
 
     /// Serves resources and templates. If the URIs of two servers' items overlap, only the first item is served.
-    pub(super) fn serve_resources(&mut self, indices: &[usize], is_complete: bool) {
+    pub(super) fn serve_resources(&mut self, indices: &[usize], is_complete: bool) -> bool {
         let (mut resources, mut templates) = (Vec::new(), Vec::new());
         let mut taken = self.taken_uris(indices, is_complete);
         let own_name = |uri: &str| std::iter::once(uri.to_owned());
@@ -217,7 +231,7 @@ impl ServerLists {
         }
         // Resources and templates share one notification.
         let has_listed = || self.starting.has_listed(Kinds::RESOURCES);
-        self.resources.serve(
+        let resources_differ = self.resources.serve(
             resources,
             is_complete,
             |_| true,
@@ -227,7 +241,7 @@ impl ServerLists {
                 resources.replace_announced_if(removed, added, || differs && has_listed())
             },
         );
-        self.templates.serve(
+        let templates_differ = self.templates.serve(
             templates,
             is_complete,
             |_| true,
@@ -237,5 +251,6 @@ impl ServerLists {
                 templates.replace_announced_if(removed, added, || differs && has_listed())
             },
         );
+        resources_differ || templates_differ
     }
 }
