@@ -97,9 +97,9 @@ fn handle_core(inner: &ClientInner, method: &str, params: Option<&RawObject>) {
     };
     let json = serde_json::value::to_raw_value(&members);
     let json = json.as_deref().map_or("", RawValue::get);
-    if let Ok(Message::Notification(notification)) = Message::parse(json.as_bytes()) {
-        if let Some(notification) = ServerNotification::decode(&notification, inner.version()) {
-            inner.handle_notification(notification);
-        }
+    if let Ok(Message::Notification(notification)) = Message::parse(json.as_bytes())
+        && let Some(notification) = ServerNotification::decode(&notification, inner.version())
+    {
+        inner.handle_notification(notification);
     }
 }

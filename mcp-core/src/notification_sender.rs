@@ -1,6 +1,7 @@
 //! Progress and log messages of a running call, on their way to its client.
 
 mod buffer;
+mod sink;
 
 use std::fmt;
 use std::future::{Future, poll_fn};
@@ -11,23 +12,9 @@ use mcp_types::{LogMessage, LoggingLevel, Meta, ProgressToken, ProgressUpdate, R
 use parking_lot::Mutex;
 
 pub use buffer::NotificationBuffer;
+use sink::NotificationSink;
 
 use crate::{NotificationObserver, ServerNotification, TaskChannel, catch_panic_sync};
-
-/// A bounded queue of notifications that a transport empties.
-pub(crate) trait NotificationSink: Send + Sync {
-    /// Queues a notification with further keys of `_meta`. Registers the waker when there is no space.
-    /// Sinks that encode no messages leave the keys out.
-    fn poll_send(
-        &self,
-        cx: &mut Context<'_>,
-        notification: &ServerNotification,
-        meta: Option<&Meta>,
-    ) -> Poll<()>;
-
-    /// Queues a notification with further keys of `_meta`, or drops it when there is no space.
-    fn try_send(&self, notification: &ServerNotification, meta: Option<&Meta>);
-}
 
 /// Sends progress and log messages of one call, as far as its client asked for them.
 ///

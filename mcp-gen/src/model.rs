@@ -18,6 +18,9 @@ const MAX_ITEMS: usize = 20_000;
 /// Names of methods that the generated types have anyway.
 const RESERVED_METHODS: [&str; 4] = ["new", "client", "clone", "fmt"];
 
+/// Adds one item of a list to the model.
+type AddItem = fn(&mut Builder, &Value);
+
 /// The kind of a method's call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
@@ -52,7 +55,7 @@ pub(crate) struct Model {
 impl Model {
     pub(crate) fn new(name: &str, snapshot: &Snapshot) -> Result<Self, GenerateError> {
         let value = snapshot.as_value();
-        let lists: [(&str, fn(&mut Builder, &Value)); 4] = [
+        let lists: [(&str, AddItem); 4] = [
             ("tools", Builder::tool),
             ("prompts", Builder::prompt),
             ("resourceTemplates", Builder::template),

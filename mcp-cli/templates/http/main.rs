@@ -7,7 +7,7 @@
 //! | `STATE_SECRET` | at least 32 bytes, the same on all nodes | random |
 
 use std::env;
-use std::io::Error;
+use std::io::{self, Write as _};
 
 use axum::Router;
 use axum::routing::get;
@@ -35,7 +35,7 @@ impl Lengths {
 fn server() -> mcp::Result<Server> {
     let server = Server::of(Lengths);
     Ok(match env::var("STATE_SECRET") {
-        Ok(secret) => server.request_state_keys(StateKeys::new(secret).map_err(Error::other)?),
+        Ok(secret) => server.request_state_keys(StateKeys::new(secret).map_err(io::Error::other)?),
         Err(_) => server,
     })
 }
@@ -63,7 +63,7 @@ async fn main() -> mcp::Result<()> {
     let app = application(server()?, &shutdown);
     let address = env::var("ADDRESS").unwrap_or_else(|_| "127.0.0.1:8000".to_owned());
     let listener = TcpListener::bind(address).await?;
-    eprintln!("http://{}/mcp", listener.local_addr()?);
+    writeln!(io::stderr(), "http://{}/mcp", listener.local_addr()?)?;
     let stop = async move {
         termination().await;
         // Ends subscriptions. Running calls finish.

@@ -128,7 +128,7 @@ impl SubscribedResources {
     }
 
     /// Polls for a change as [`changed`](Self::changed) does.
-    pub(crate) fn poll_changed(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+    pub(crate) fn poll_changed(&mut self, cx: &Context<'_>) -> Poll<()> {
         let mut state = self.uris.0.lock();
         if state.version != self.seen {
             self.seen = state.version;

@@ -187,7 +187,7 @@ fn subscribed_resources_are_those_of_all_subscribers() {
     let count = Arc::new(Count::default());
     let waker = Waker::from(count.clone());
     let cx = &mut Context::from_waker(&waker);
-    let mut changed = |subscribed: &mut SubscribedResources, expected: &[&str]| {
+    let changed = |subscribed: &mut SubscribedResources, expected: &[&str]| {
         assert!(subscribed.poll_changed(cx).is_ready());
         assert!(subscribed.poll_changed(cx).is_pending());
         let mut uris = subscribed.uris();

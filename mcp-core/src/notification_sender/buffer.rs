@@ -10,7 +10,7 @@ use bytes::Bytes;
 use mcp_types::{Meta, ProtocolVersion, RequestId};
 use parking_lot::{Mutex, MutexGuard};
 
-use super::NotificationSink;
+use super::sink::NotificationSink;
 use crate::endpoint_metrics::QueueShare;
 use crate::wire::{self, Wire};
 use crate::{Framing, ServerNotification};

@@ -62,6 +62,9 @@ pub(super) struct StartSettings {
     pub(super) health_check: Option<Duration>,
 }
 
+/// Returns true for the tools that clients may know.
+type ToolFilter = dyn Fn(&str) -> bool + Send + Sync;
+
 /// The settings of a server that calls of it need.
 #[derive(Clone, Default)]
 pub(super) struct ServerSettings {
@@ -74,8 +77,8 @@ pub(super) struct ServerSettings {
     pub(super) limiter: Arc<Limiter>,
     /// Extensions that only the server and its clients know.
     pub(super) extensions: Arc<ExtensionClaims>,
-    /// Each returns true for the tools that clients may know.
-    shown: Vec<Arc<dyn Fn(&str) -> bool + Send + Sync>>,
+    /// Clients know the tools that all of them accept.
+    shown: Vec<Arc<ToolFilter>>,
     visible_to: Vec<Visible>,
     /// Calls have the name of the client that makes them.
     pub(super) forwards_client_name: bool,

@@ -123,7 +123,7 @@ async fn dropped_calls_are_removed_and_cancelled() {
     }
     assert_eq!(channel.shared.pending.lock().len(), 1000);
     drop(calls);
-    assert!(channel.shared.pending.lock().len() == 0);
+    assert!(channel.shared.pending.lock().is_empty());
     for id in 1..=1000 {
         let note = server.receive().await.unwrap();
         assert_eq!(note["method"], "notifications/cancelled");
@@ -148,7 +148,7 @@ async fn call_dropped_on_full_pipe_is_never_sent() {
     assert!(timeout(SECOND, frames.next()).await.is_err());
     drop(frames);
     assert_eq!(start.elapsed(), SECOND);
-    assert!(channel.shared.pending.lock().len() == 0);
+    assert!(channel.shared.pending.lock().is_empty());
     // A request that was never sent is not cancelled.
     let mut line = String::new();
     for _ in 0..2 {
@@ -374,7 +374,7 @@ async fn invalid_response_is_passed_to_caller() {
         matches!(error, ChannelError::TooLarge { limit: 10_000 }),
         "{error:?}"
     );
-    assert!(channel.shared.pending.lock().len() == 0);
+    assert!(channel.shared.pending.lock().is_empty());
 }
 
 #[tokio::test(start_paused = true)]

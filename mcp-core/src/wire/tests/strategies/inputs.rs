@@ -255,13 +255,14 @@ pub(crate) fn retried() -> BoxedStrategy<InputState> {
     });
     (of(vec(answered, 0..3)), of(text()))
         .prop_map(|(answers, state)| {
-            let mut it = InputState::default();
-            it.responses = answers.map(|answers| {
+            let responses = answers.map(|answers| {
                 let answers: InputResponses = answers.into_iter().collect();
                 RawObject::from_value(&answers).unwrap()
             });
-            it.state = state.map(Into::into);
-            it
+            InputState {
+                responses,
+                state: state.map(Into::into),
+            }
         })
         .boxed()
 }
