@@ -15,7 +15,7 @@ use crate::result::{IntoResourceList, ItemRef, ResourceError, ResourceList};
 /// First letter of a computed list's cursor; lists of routes have others.
 const LETTER: char = 'l';
 
-/// The cursor that the previous page of a computed list returned with [`ResourceList::next_page`]. `None`
+/// The cursor that the previous page of a computed list returned with [`ResourceList::next`]. `None`
 /// for the first page. An extractor of functions that [`TemplateRoute::list`](crate::TemplateRoute::list)
 /// takes.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
