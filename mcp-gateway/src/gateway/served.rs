@@ -40,16 +40,16 @@ impl<T: Clone + PartialEq> Served<T> {
     pub(super) fn next<'a, W: Iterator<Item = String>>(
         &mut self,
         (servers, indices): (&'a [ListedServer], &[usize]),
-        lists: &[Option<Vec<T>>],
+        lists: &[Option<&[T]>],
         own: impl Fn(&T) -> &str,
         wanted: impl Fn(&ListedServer, &str, bool) -> W,
     ) -> Vec<NextItems<'a, T>> {
         let mut counts: HashMap<&str, usize> = HashMap::new();
-        for item in lists.iter().flatten().flatten() {
+        for item in lists.iter().copied().flatten().flatten() {
             *counts.entry(own(item)).or_default() += 1;
         }
         let next = indices.iter().filter_map(|&index| {
-            let (server, list) = (&servers[index], lists[index].as_ref()?);
+            let (server, list) = (&servers[index], lists[index]?);
             let items = self.name(&server.upstream.server, list, &own, |own| {
                 wanted(server, own, counts.get(own) > Some(&1))
             });

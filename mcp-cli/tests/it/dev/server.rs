@@ -53,12 +53,15 @@ fn serve_connection(mut stream: std::net::TcpStream, tools: &str) -> Option<()> 
         let mut body = vec![0; length];
         reader.read_exact(&mut body).ok()?;
         let body = String::from_utf8(body).ok()?;
-        let (status, answer) = match is_call {
+        let (status, answer) = if is_call && body.contains("\"id\":") {
+            ("200 OK", Some(answer(&body, tools).unwrap_or_else(wait)))
+        } else if is_call {
+            ("202 Accepted", None)
+        } else if body.is_empty() && line.is_empty() {
             // A client that is gone.
-            false if body.is_empty() && line.is_empty() => return None,
-            false => ("405 Method Not Allowed", None),
-            true if !body.contains("\"id\":") => ("202 Accepted", None),
-            true => ("200 OK", Some(answer(&body, tools).unwrap_or_else(wait))),
+            return None;
+        } else {
+            ("405 Method Not Allowed", None)
         };
         let answer = answer.unwrap_or_default();
         let length = answer.len();

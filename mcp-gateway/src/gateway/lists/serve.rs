@@ -125,6 +125,7 @@ impl ServerLists {
     pub(super) fn serve_tools(&mut self, indices: &[usize], is_complete: bool) -> bool {
         let lists = self.servers.iter().map(ListedServer::allowed_tools);
         let lists: Vec<_> = lists.collect();
+        let lists: Vec<_> = lists.iter().map(Option::as_deref).collect();
         let naming = self.naming;
         let mut next = self.tools.next(
             (&self.servers, indices),
@@ -165,7 +166,7 @@ impl ServerLists {
         let lists = self
             .servers
             .iter()
-            .map(|server| server.listing.prompts.clone());
+            .map(|server| server.listing.prompts.as_deref());
         let lists: Vec<_> = lists.collect();
         let naming = self.naming;
         let next = self.prompts.next(
