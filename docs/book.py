@@ -47,7 +47,9 @@ FILES = dict(re.findall(r'^    (\w+): "([\w.-]+)"', guide, re.M))
 source = Path(sys.argv[1]) / "src"
 (source / "cli").mkdir(parents=True, exist_ok=True)
 summary = ["[Introduction](index.md)\n", "# Guide\n"]
-(source / "index.md").write_text("# The MCP SDK for Rust\n\n" + page((ROOT / "mcp/src/docs" / "crate.md").read_text()))
+questions = re.sub(r"^//! ?", "", guide[guide.index("//! # Questions") : guide.index("\n/// ")], flags=re.M)
+overview = (ROOT / "mcp/src/docs" / "crate.md").read_text().replace("(guide#", "(#")
+(source / "index.md").write_text("# The MCP SDK for Rust\n\n" + page(f"{overview}\n{questions}"))
 for topic, name in re.findall(r"^//! \| (.+) \| \[`(\w+)`\] \|", guide, re.M):
     title = topic[0].upper() + topic[1:]
     (source / FILES[name]).write_text(f"# {title}\n\n" + page((ROOT / "mcp/src/docs" / FILES[name]).read_text()))

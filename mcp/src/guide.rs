@@ -36,8 +36,37 @@
 //! | error messages whose fix is not in the message | [`errors`] |
 //! | migration from rmcp | [`coming_from_rmcp`] |
 //! | migration from FastMCP, the Python SDK and the TypeScript SDK | [`coming_from_others`] |
-//! | questions: How do I …? | [`faq`] |
 //! | versions, compatibility, the minimum Rust version | [`stability`] |
+//!
+//! # Questions
+//!
+//! | how do I … | answer |
+//! |---|---|
+//! | write the smallest server, with or without macros | [servers](crate::guide::servers) |
+//! | add it to Claude, VS Code or Cursor | [hosts](crate::guide::stdio#hosts) |
+//! | try it in the browser | `mcp inspect -- target/debug/calculator`, or with a URL |
+//! | test a server | [testing](crate::guide::testing) |
+//! | inject dependencies, such as a database pool | a value behind `&self`, or [`State<T>`](crate::State), which is cloned for each call: a pool or an `Arc` ([tools](crate::guide::tools#extractors)). A value for each call is an extractor of your own, [`FromCall`](crate::FromCall) |
+//! | keep state per session or user | [tools](crate::guide::tools#state-per-session-or-user) |
+//! | read a request header | [`Headers`](crate::Headers), [`Header<T>`](crate::Header), both in an `Option` for stdio ([tools](crate::guide::tools#extractors)) |
+//! | return JSON with a schema, images, files | [results](crate::guide::tools#results) |
+//! | report an error that the model can correct; hide a message | [errors of tools](crate::guide::tools#errors) |
+//! | restrict an argument's values | [arguments](crate::guide::tools#arguments) |
+//! | report progress; clean up when a call is cancelled | [progress](crate::guide::notifications) |
+//! | ask the user | [asking](crate::guide::asking); do something only once: [idempotency keys](crate::guide::asking#request-state) |
+//! | serve from an axum application; allow a web page (CORS) | [HTTP](crate::guide::http) |
+//! | run in Docker or behind a proxy | [deployment](crate::guide::deployment#containers-docker) |
+//! | require tokens (OAuth) | [protecting](crate::guide::protecting); other credentials: [security](crate::guide::security#authentication) |
+//! | serve several tenants | [one server per tenant](crate::guide::http#one-server-per-tenant), or an extractor with the tenant |
+//! | limit a tool's time | a `TimeoutLayer` ([middleware](crate::guide::middleware#tower-layers)); in the macro `#[tool(layer = …)]` |
+//! | limit the rate of calls | [rate limits](crate::guide::middleware#rate-limits) |
+//! | send traces to OpenTelemetry | [telemetry](crate::guide::telemetry); without its feature [`RequestLog`](crate::middleware::RequestLog) |
+//! | add tools at run time; show a tool to some callers | [changes](crate::guide::notifications) |
+//! | serve a directory | [templates](crate::guide::resources#templates) |
+//! | start a server as a child process | [stdio](crate::guide::stdio#starting-a-server) |
+//! | send a token, and renew it | [headers and tokens](crate::guide::clients#headers-tokens-proxies) |
+//! | use several servers | [several servers](crate::guide::clients#several-servers) |
+//! | choose the revision, skip the handshake | [`ConnectMode`](crate::ConnectMode): `Pin` a revision, or `Prior` with the result of an earlier connection |
 
 /// Declares the pages of the guide, each with the features that its code blocks need: the pages exist
 /// with all features, but a test of the documentation skips the pages whose features are missing.
@@ -85,6 +114,5 @@ pages! {
     errors: "errors.md", "macros" "stdio" "http" "client" "redis" "skills";
     coming_from_rmcp: "coming_from_rmcp.md", "macros" "stdio" "http" "client";
     coming_from_others: "coming_from_others.md", "macros" "stdio" "http" "client";
-    faq: "faq.md", "auth" "client" "macros" "stdio" "http";
     stability: "stability.md", "client";
 }
