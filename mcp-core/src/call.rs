@@ -1,4 +1,4 @@
-//! Requests of clients, independent of the wire.
+//! Client requests, independent of the wire.
 
 use std::sync::Arc;
 
@@ -32,14 +32,14 @@ pub enum Call {
     Complete(Arc<CompleteParams>),
     /// A method of an extension.
     Other {
-        /// The name of the method.
+        /// The method's name.
         method: Box<str>,
         /// The parameters without `_meta`.
         params: Option<RawObject>,
     },
     /// A notification of an extension. Its reply is not sent.
     Notification {
-        /// The name of the method.
+        /// The method's name.
         method: Box<str>,
         /// The parameters without `_meta`.
         params: Option<RawObject>,
@@ -74,7 +74,7 @@ impl Call {
         }
     }
 
-    /// Returns the name of the method.
+    /// Returns the method's name.
     pub fn method_name(&self) -> &str {
         match self {
             Self::Other { method, .. } | Self::Notification { method, .. } => method,
@@ -168,7 +168,7 @@ impl ClientRequest {
         }
     }
 
-    /// Returns the name of the method.
+    /// Returns the method's name.
     pub fn method_name(&self) -> &str {
         match self {
             Self::Call(call) => call.method_name(),
@@ -177,7 +177,7 @@ impl ClientRequest {
         }
     }
 
-    /// Returns the name of the tool or prompt, or the URI of the resource.
+    /// Returns the name of the tool or prompt, or the resource's URI.
     pub fn item(&self) -> Option<&str> {
         match self {
             Self::Call(call) => call.item(),

@@ -22,16 +22,16 @@ use subscribed::SubscribedUris;
 
 use crate::{Call, ClientContext, Extensions, Fault, ItemKind, catch_panic_sync, gate};
 
-/// The time to wait when the limit of subscriptions is reached.
+/// The time to wait when the subscription limit is reached.
 const RETRY_AFTER: Duration = Duration::from_secs(10);
 
 /// Decides which client may know of which resource, by its URI.
 type VisibilityFilter = Arc<dyn Fn(&str, &ClientContext, &Extensions) -> bool + Send + Sync>;
 
-/// The changes of a server: a [`ChangeBus`], the limit of subscriptions, and the visibility of
-/// resources.
+/// A server's changes: a [`ChangeBus`], the subscription limit, and the resource
+/// visibility.
 ///
-/// Clones share the bus and the count of subscriptions.
+/// Clones share the bus and the subscription count.
 #[derive(Clone)]
 pub struct Changes(Arc<ChangesInner>);
 
@@ -114,7 +114,7 @@ impl Changes {
     ///
     /// # Errors
     ///
-    /// Returns the fault of the gate, or [`Fault::NoSuchItem`] for a resource that is not visible to
+    /// Returns the gate's fault, or [`Fault::NoSuchItem`] for a resource that is not visible to
     /// the client.
     // spec: GAP-10
     pub(crate) fn check_access(
@@ -151,7 +151,7 @@ impl Changes {
     ///
     /// # Errors
     ///
-    /// Returns [`Fault::Overloaded`] when the limit of subscriptions is reached.
+    /// Returns [`Fault::Overloaded`] when the subscription limit is reached.
     // spec: SUB-15
     pub(crate) fn acquire_permit(&self) -> Result<SubscriptionPermit, Fault> {
         let active = self.0.subscriptions.fetch_add(1, Ordering::Relaxed);

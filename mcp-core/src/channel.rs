@@ -28,10 +28,10 @@ pub trait Channel: Send + Sync + 'static {
     // spec: CAN-02, HTTP-C-07, HTTP-C-12
     fn call(&self, request: OutgoingRequest) -> Frames;
 
-    /// Returns the name of the server for error messages: a URL or a command line, without secrets.
+    /// Returns the server's name for error messages: a URL or a command line, without secrets.
     fn peer(&self) -> Cow<'_, str>;
 
-    /// Returns the identity of the server, for a cache that several clients share. `None` (default):
+    /// Returns the server's identity, for a cache that several clients share. `None` (default):
     /// it is unknown whether another channel reaches the same server, so nothing is shared.
     // spec: CACHE-03
     fn identity(&self) -> Option<ServerIdentity> {
@@ -51,7 +51,7 @@ pub trait Channel: Send + Sync + 'static {
         false
     }
 
-    /// Sets the headers of every request. Called before the first request. Transports without headers
+    /// Sets every request's headers. Called before the first request. Transports without headers
     /// ignore it.
     fn set_headers(&mut self, _: http::HeaderMap) {}
 
@@ -67,7 +67,7 @@ pub trait Channel: Send + Sync + 'static {
         Box::pin(ready(Err(ChannelError::NotSendable(refused))))
     }
 
-    /// Returns the messages that belong to no call: requests of the server, and notifications. Only
+    /// Returns the messages that belong to no call: the server's requests, and notifications. Only
     /// legacy sessions have them.
     ///
     /// The first caller receives the stream, which ends with the session. A
@@ -132,7 +132,7 @@ pub type Frames = Pin<Box<dyn Stream<Item = Result<Frame, ChannelError>> + Send>
 pub struct OneWayMessage {
     /// The message as JSON.
     pub body: Bytes,
-    /// The values that HTTP mirrors in headers. A response has the method of its request.
+    /// The values that HTTP mirrors in headers. A response has its request's method.
     pub mirrored: MirroredHeaders,
     /// Headers that the caller has set, for transports with headers.
     pub headers: http::HeaderMap,
@@ -171,8 +171,8 @@ impl OneWayMessage {
         is_written.then(|| Self::new(body, MirroredHeaders::new(version, method, None)))
     }
 
-    /// Encodes the response to the request `id` of a server, whose values are `mirrored`. Returns `None` in
-    /// 2026-07-28, which has no requests of servers.
+    /// Encodes the response to a server's request `id`, whose values are `mirrored`. Returns `None` in
+    /// 2026-07-28, which has no server requests.
     pub fn response(
         response: &ClientResponse,
         id: &RequestId,
@@ -198,7 +198,7 @@ impl OneWayMessage {
         Self::new(body, MirroredHeaders::new(version, method, None))
     }
 
-    /// Encodes the cancellation of a request. Returns `None` for `initialize`, which cannot be
+    /// Encodes a request's cancellation. Returns `None` for `initialize`, which cannot be
     /// cancelled. `meta` are additional keys of `_meta`.
     // spec: CAN-01, CAN-02, HTTP-C-12
     pub fn cancellation(
@@ -218,7 +218,7 @@ impl OneWayMessage {
     }
 }
 
-/// Omits the values of headers, which may be secrets.
+/// Omits the header values, which may be secrets.
 impl fmt::Debug for OneWayMessage {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("OneWayMessage")
@@ -237,7 +237,7 @@ pub enum CloseReason {
     Local,
     /// The server has closed the connection.
     Remote,
-    /// The connection broke for this cause: the error of the transport, which is the
+    /// The connection broke for this cause: the transport's error, which is the
     /// [source](std::error::Error::source). The text of a child process contains the end of its standard error.
     Broken(Arc<dyn std::error::Error + Send + Sync>),
 }
@@ -297,7 +297,7 @@ pub struct OutgoingRequest {
     pub on_cancel: Option<CancelHook>,
 }
 
-/// A function that observes the cancellation of a request, and returns additional keys of its `_meta`. It
+/// A function that observes a request's cancellation, and returns additional keys of its `_meta`. It
 /// runs where a call is dropped, so it must not block.
 pub type CancelHook = Arc<dyn Fn() -> Option<Meta> + Send + Sync>;
 
@@ -325,7 +325,7 @@ impl OutgoingRequest {
     }
 }
 
-/// Omits the values of headers, which may be secrets.
+/// Omits the header values, which may be secrets.
 impl fmt::Debug for OutgoingRequest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("OutgoingRequest")
@@ -342,11 +342,11 @@ impl fmt::Debug for OutgoingRequest {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct MirroredHeaders {
-    /// The revision of the message.
+    /// The message's revision.
     pub version: ProtocolVersion,
     /// The method.
     pub method: Box<str>,
-    /// The name of the tool or prompt, or the URI of the resource.
+    /// The name of the tool or prompt, or the resource's URI.
     pub name: Option<Box<str>>,
     /// The mirrored arguments of a tool ([`ParamHeaders`](crate::ParamHeaders)): the name of each
     /// header without the common prefix, and its value, not yet encoded.
@@ -372,7 +372,7 @@ impl MirroredHeaders {
 pub struct Frame {
     /// The message as JSON.
     pub message: Bytes,
-    /// The HTTP status of the response that carried the message, as evidence for the era of the server.
+    /// The HTTP status of the response that carried the message, as evidence for the server's era.
     pub status: Option<http::StatusCode>,
     /// The challenge of the response (`WWW-Authenticate`), when its status is 401 or 403.
     pub challenge: Option<Box<str>>,

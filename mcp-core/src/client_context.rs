@@ -14,18 +14,18 @@ use serde_json::Value;
 
 use crate::extension::{self, Extension, InvalidSettings};
 
-/// The client of a call, as the server knows it. A modern request carries these facts, and a legacy
+/// A call's client, as the server knows it. A modern request carries these facts, and a legacy
 /// session stores them.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct ClientContext {
-    /// The revision of the call.
+    /// The call's revision.
     pub version: ProtocolVersion,
     /// The capabilities that the client declared.
     pub capabilities: ClientCapabilities,
     /// The least severe level of log messages that the client wants. `None`: no log messages.
     pub log_level: Option<LoggingLevel>,
-    /// The identity of the client, as JSON.
+    /// The client's identity, as JSON.
     pub info: Option<RawObject>,
 }
 
@@ -150,7 +150,7 @@ impl ClientProfile {
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct ServerProfile {
-    /// The capabilities of the server.
+    /// The server's capabilities.
     pub capabilities: ServerCapabilities,
     /// Instructions for the language model that uses the server.
     pub instructions: Option<String>,
@@ -200,7 +200,7 @@ impl ServerProfile {
     }
 }
 
-/// The verified identity behind a call. A layer inserts it into the extensions of the request.
+/// The verified identity behind a call. A layer inserts it into the request's extensions.
 ///
 /// Sessions, request states and streams are bound to it. It must therefore name the same person or
 /// program in the same way every time: do not derive it from the bytes of a token.
@@ -215,7 +215,7 @@ pub struct Principal {
     pub client: Option<String>,
     /// The scopes that the issuer has granted.
     pub scopes: Vec<String>,
-    /// The end of the authorization, such as the `exp` of a token. Streams of the caller end then.
+    /// The end of the authorization, such as a token's `exp`. Streams of the caller end then.
     /// `None`: no end.
     pub expires_at: Option<SystemTime>,
 }
@@ -278,7 +278,7 @@ impl Principal {
 }
 
 /// The scopes that a refused call needs. The HTTP transport inserts it into the extensions of its
-/// response with the status 403, so that a layer with the settings of the authorization can complete the
+/// response with the status 403, so that a layer with the authorization's settings can complete the
 /// challenge.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[expect(clippy::exhaustive_structs, reason = "names a list")]
@@ -310,7 +310,7 @@ pub struct RequiredScopes {
 pub struct CallerKey(Option<Arc<Principal>>);
 
 impl CallerKey {
-    /// The caller of a request. `None`: a request without a verified identity.
+    /// A request's caller. `None`: a request without a verified identity.
     pub fn new(principal: Option<&Principal>) -> Self {
         Self(principal.map(|principal| {
             let mut key = Principal::new(&*principal.issuer, &*principal.subject);

@@ -73,7 +73,7 @@ impl<T: fmt::Debug> fmt::Debug for CloseSignal<T> {
 /// The future of [`CloseSignal::closed`]. Resolves to the reason.
 pub struct Closed<T = ()> {
     signal: CloseSignal<T>,
-    /// The key of its waker.
+    /// Its waker's key.
     key: Option<usize>,
 }
 

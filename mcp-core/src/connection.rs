@@ -12,7 +12,7 @@ use parking_lot::Mutex;
 pub enum Transport {
     /// HTTP over TCP.
     Http,
-    /// The standard streams of a process, or another pair of byte streams.
+    /// A process's standard streams, or another pair of byte streams.
     Pipe,
     /// A Unix socket.
     Unix,
@@ -24,9 +24,9 @@ pub enum Transport {
 pub struct Connection {
     /// The transport.
     pub transport: Transport,
-    /// The host of the server.
+    /// The server's host.
     pub host: Option<Arc<str>>,
-    /// The port of the server.
+    /// The server's port.
     pub port: Option<u16>,
     /// State that responses of the server have shown.
     pub state: Option<Arc<ConnectionState>>,
@@ -43,7 +43,7 @@ impl Connection {
         }
     }
 
-    /// Returns the connection of a transport, without an address.
+    /// Returns a transport's connection, without an address.
     pub(crate) fn of(transport: Transport) -> &'static Self {
         static HTTP: Connection = Connection::new(Transport::Http);
         static PIPE: Connection = Connection::new(Transport::Pipe);
@@ -56,7 +56,7 @@ impl Connection {
     }
 }
 
-/// Facts that a client has learned about a connection from the responses of its server. The transport of the
+/// Facts that a client has learned about a connection from its server's responses. The transport of the
 /// client updates it.
 #[derive(Debug, Default)]
 pub struct ConnectionState(Mutex<Learned>);
@@ -78,19 +78,19 @@ impl ConnectionState {
         self.0.lock().http_version = Some(version);
     }
 
-    /// Returns the id of the legacy session. `None` before the handshake, and where the server gives no
+    /// Returns the legacy session's id. `None` before the handshake, and where the server gives no
     /// id.
     pub fn session(&self) -> Option<SessionId> {
         self.0.lock().session.clone()
     }
 
-    /// Sets the id of the legacy session.
+    /// Sets the legacy session's id.
     pub fn set_session(&self, session: Option<SessionId>) {
         self.0.lock().session = session;
     }
 }
 
-/// The id of a legacy session, in the extensions of a call. Set only for a service with an observer. It is
+/// A legacy session's id, in a call's extensions. Set only for a service with an observer. It is
 /// a secret where no other authorization protects the session.
 #[derive(Clone, PartialEq, Eq)]
 #[expect(clippy::exhaustive_structs, reason = "names a string")]
@@ -113,8 +113,8 @@ pub struct ClientAddress {
 }
 
 impl ClientAddress {
-    /// Returns the block of addresses that one client can have: an IPv4 address, or the first 64 bits of an IPv6
-    /// address. `None` for loopback addresses: most of them belong to a reverse proxy.
+    /// Returns the block of addresses that one client can have: an IPv4 address, or an IPv6 address's first 64
+    /// bits. `None` for loopback addresses: most of them belong to a reverse proxy.
     pub fn block(self) -> Option<IpAddr> {
         match self.ip {
             address if address.is_loopback() => None,

@@ -59,7 +59,7 @@ fn offset(json: &str, error: &serde_json::Error) -> usize {
 /// An array or object that has begun.
 enum Open<'a> {
     Array(usize),
-    /// With the key of the current member.
+    /// With the current member's key.
     Object(Option<&'a str>),
     /// Ends exactly at the position.
     Ended,

@@ -29,7 +29,7 @@ pub struct EndpointMetrics {
 pub struct AuthMetrics {
     /// Requests with a valid token.
     pub accepted: u64,
-    /// Refused requests, by reason: the error code of the challenge, or `no_token`.
+    /// Refused requests, by reason: the challenge's error code, or `no_token`.
     pub refused: BTreeMap<&'static str, u64>,
 }
 

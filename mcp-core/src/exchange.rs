@@ -17,7 +17,7 @@ use crate::{
 pub struct Exchange {
     /// The call.
     pub call: Call,
-    /// The id of the request. `None` for a notification, and where a layer or a program has made the
+    /// The request's id. `None` for a notification, and where a layer or a program has made the
     /// call.
     pub id: Option<RequestId>,
     /// The client: version, capabilities, identity.
@@ -30,7 +30,7 @@ pub struct Exchange {
     /// Sends this call's progress, log messages and extension notifications. Layers change them
     /// with [`NotificationSender::map`], on a client those that arrive.
     pub notifications: NotificationSender,
-    /// The head of the HTTP request, the [`Principal`], and values that layers have inserted.
+    /// The HTTP request's head, the [`Principal`], and values that layers have inserted.
     pub extensions: Extensions,
     /// The service behind the layers of the call.
     pub(crate) endpoint: Option<Endpoint>,
@@ -68,13 +68,13 @@ impl Exchange {
         parse(self.meta.beyond_envelope()?)?.trace()
     }
 
-    /// Returns the W3C baggage of the trace. Parses `_meta` on each call.
+    /// Returns the trace's W3C baggage. Parses `_meta` on each call.
     // spec: META-14
     pub fn baggage(&self) -> Option<Baggage> {
         parse(self.meta.beyond_envelope()?)?.baggage()
     }
 
-    /// Changes the `_meta` of the request. Keys that `update` does not touch are kept. On a server the
+    /// Changes the request's `_meta`. Keys that `update` does not touch are kept. On a server the
     /// handler sees the change, on a client the server does.
     ///
     /// # Examples

@@ -1,4 +1,4 @@
-//! Extensions of the protocol: their identity, their settings and their messages, for both sides.
+//! The protocol's extensions: their identity, their settings and their messages, for both sides.
 //!
 //! An [`Extension`] is a name with two types of settings. Its [requests](CustomRequest) and
 //! [notifications](CustomNotification) are types, too, so that both sides agree on their parameters
@@ -82,7 +82,7 @@ pub trait Extension: Send + Sync + 'static {
 /// }
 /// ```
 pub trait CustomRequest: Send + Sync + 'static {
-    /// The name of the method. No method of the protocol or another extension has it.
+    /// The method's name. No method of the protocol or another extension has it.
     const METHOD: &'static str;
 
     /// The extension that defines the request.
@@ -142,7 +142,7 @@ pub trait ListRequest: CustomRequest {
     /// An item of the list.
     type Item: Send + 'static;
 
-    /// Returns the items of a page.
+    /// Returns a page's items.
     fn into_items(page: Self::Result) -> Vec<Self::Item>;
 }
 
@@ -173,7 +173,7 @@ pub trait ListRequest: CustomRequest {
 /// }
 /// ```
 pub trait CustomNotification: Send + Sync + 'static {
-    /// The name of the method. No method of the protocol or another extension has it.
+    /// The method's name. No method of the protocol or another extension has it.
     const METHOD: &'static str;
 
     /// The extension that defines the notification.

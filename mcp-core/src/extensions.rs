@@ -1,4 +1,4 @@
-//! The HTTP head of a request, and values that layers attach to it.
+//! A request's HTTP head, and values that layers attach to it.
 
 use std::fmt;
 
@@ -7,10 +7,10 @@ use http::request::Parts;
 use crate::headers::HeaderNames;
 use crate::{ClientAddress, Transport};
 
-/// The HTTP head of a request, and values that layers attach to it, found by their type.
+/// A request's HTTP head, and values that layers attach to it, found by their type.
 ///
-/// [`get`](Self::get) also finds the values that layers of the web server have inserted into the
-/// extensions of the HTTP request. A value that was inserted here hides one of the same type there.
+/// [`get`](Self::get) also finds the values that the web server's layers have inserted into the
+/// HTTP request's extensions. A value that was inserted here hides one of the same type there.
 ///
 /// # Examples
 ///
@@ -29,21 +29,21 @@ use crate::{ClientAddress, Transport};
 #[derive(Clone, Default)]
 pub struct Extensions {
     parts: Option<Box<Parts>>,
-    /// The transport of the request. `None`: unknown, or in the same process.
+    /// The request's transport. `None`: unknown, or in the same process.
     pub transport: Option<Transport>,
-    /// The address of the client. `None` where the transport does not know it.
+    /// The client's address. `None` where the transport does not know it.
     // A field: a value of the map needs three allocations.
     pub client_address: Option<ClientAddress>,
     map: http::Extensions,
 }
 
 impl Extensions {
-    /// Returns the head of the HTTP request. `None` over transports without HTTP.
+    /// Returns the HTTP request's head. `None` over transports without HTTP.
     pub fn parts(&self) -> Option<&Parts> {
         self.parts.as_deref()
     }
 
-    /// Returns the value of this type.
+    /// Returns this type's value.
     pub fn get<T: Send + Sync + 'static>(&self) -> Option<&T> {
         let of_request = || self.parts.as_ref()?.extensions.get();
         self.map.get().or_else(of_request)
@@ -54,14 +54,14 @@ impl Extensions {
         self.map.insert(value)
     }
 
-    /// Removes and returns the value of this type.
+    /// Removes and returns this type's value.
     pub fn remove<T: Send + Sync + 'static>(&mut self) -> Option<T> {
         let inserted = self.map.remove();
         inserted.or_else(|| self.parts.as_mut()?.extensions.remove())
     }
 }
 
-/// Omits the query of the URI and the values of headers, which may be secrets.
+/// Omits the URI's query and the header values, which may be secrets.
 impl fmt::Debug for Extensions {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut debug = f.debug_struct("Extensions");

@@ -1,4 +1,4 @@
-//! Errors of calls, independent of error codes and HTTP statuses. Wires and the HTTP transport map
+//! Call errors, independent of error codes and HTTP statuses. Wires and the HTTP transport map
 //! them.
 
 use std::borrow::Cow;
@@ -10,7 +10,7 @@ use mcp_types::{ClientCapabilities, ElicitUrlParams, ErrorObject, ParseError};
 use serde::Serialize;
 use serde_json::value::RawValue;
 
-/// The error of a call.
+/// A call's error.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Fault {
@@ -25,13 +25,13 @@ pub enum Fault {
     BadParams {
         /// The error, its location, and its remedy.
         message: Cow<'static, str>,
-        /// Additional data for the `data` of the error.
+        /// Additional data for the error's `data`.
         data: Option<ErrorData>,
     },
     /// The method does not exist, or is not offered here.
     #[error("method not found: {method}")]
     NoSuchMethod {
-        /// The name of the method.
+        /// The method's name.
         method: Box<str>,
     },
     /// The tool, prompt or resource does not exist.
@@ -73,7 +73,7 @@ pub enum Fault {
         /// The URLs.
         elicitations: Vec<ElicitUrlParams>,
     },
-    /// The user of a client has rejected a request of the server.
+    /// A client's user has rejected a request of the server.
     // spec: ERR-10
     #[error("{0}")]
     UserRejected(Cow<'static, str>),
@@ -116,7 +116,7 @@ pub enum Fault {
     Protocol(ErrorObject),
 }
 
-/// Raw JSON for the `data` of an error.
+/// Raw JSON for an error's `data`.
 #[derive(Debug, Clone)]
 pub struct ErrorData(Box<RawValue>);
 

@@ -1,6 +1,6 @@
 //! The bytes around a message on a stream.
 
-/// The bytes that a transport writes around every message: a line break, or the fields of an event.
+/// The bytes that a transport writes around every message: a line break, or an event's fields.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[expect(clippy::exhaustive_structs, reason = "transports construct it")]
 pub struct Framing {
@@ -10,7 +10,7 @@ pub struct Framing {
     pub suffix: &'static [u8],
 }
 
-/// The frame of a line, for channels without a byte stream of their own.
+/// A line's frame, for channels without a byte stream of their own.
 pub(crate) const LINE_FRAMING: Framing = Framing {
     prefix: b"",
     suffix: b"\n",

@@ -1,4 +1,4 @@
-//! Authorization of calls.
+//! Call authorization.
 
 use std::sync::Arc;
 

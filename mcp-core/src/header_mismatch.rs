@@ -2,7 +2,7 @@
 
 use crate::Fault;
 
-/// A mismatch between the headers of a `tools/call` and its arguments, found by the transport.
+/// A mismatch between a `tools/call`'s headers and its arguments, found by the transport.
 ///
 /// The fault names a header and an argument of the tool. Callers that may not see the tool must not
 /// learn them. Therefore the transport adds this value to the call's

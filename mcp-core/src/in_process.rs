@@ -120,7 +120,7 @@ impl<S: Service> Channel for InProcessChannel<S> {
     }
 }
 
-/// The messages of a call.
+/// A call's messages.
 struct CallStream {
     /// `None` after the reply.
     running: Option<RunningCall>,

@@ -23,7 +23,7 @@ use crate::{
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct InboundRequest {
-    /// The id of the request.
+    /// The request's id.
     pub id: RequestId,
     /// The request.
     pub request: ClientRequest,
@@ -59,17 +59,17 @@ impl InboundRequest {
         }
     }
 
-    /// Returns true for `events/stream`, whose notifications carry the id of the request.
+    /// Returns true for `events/stream`, whose notifications carry the request's id.
     fn streams_events(&self) -> bool {
         matches!(&self.request, ClientRequest::Call(Call::Other { method, .. }) if **method == *STREAM)
     }
 
-    /// Returns the revision of the request.
+    /// Returns the request's revision.
     pub(crate) fn version(&self) -> ProtocolVersion {
         self.facts.version
     }
 
-    /// Sets the timers of a subscription; other requests have none.
+    /// Sets a subscription's timers; other requests have none.
     ///
     /// A subscription waits for `pause()` after each round of changes, so that changes that come one by
     /// one are merged. The first change is sent at once. It ends with a response when the future of
@@ -92,7 +92,7 @@ impl InboundRequest {
     ///
     /// # Errors
     ///
-    /// Returns the fault of the gate.
+    /// Returns the gate's fault.
     pub fn authorize(
         &mut self,
         gate: &Arc<dyn Gate>,
@@ -114,7 +114,7 @@ impl InboundRequest {
         }
     }
 
-    /// Returns the notifications of the request and the buffer behind it. The buffer is `None` when the
+    /// Returns the request's notifications and the buffer behind it. The buffer is `None` when the
     /// client asked for no notifications, and declares no extension of the server.
     pub(crate) fn open_sender(
         &self,

@@ -63,7 +63,7 @@ impl InboundNotification {
     ///
     /// # Errors
     ///
-    /// Returns the fault of the gate.
+    /// Returns the gate's fault.
     pub fn serve(
         self,
         service: &dyn Service,

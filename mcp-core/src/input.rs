@@ -19,9 +19,9 @@ pub enum Input {
     Recorded(Option<Box<InputState>>),
     /// A channel to ask the client while the call runs (a session of the legacy era).
     Live {
-        /// The session of the client.
+        /// The client's session.
         channel: Arc<dyn BackChannel>,
-        /// The stream of the call, which carries the questions.
+        /// The call's stream, which carries the questions.
         sink: Arc<dyn MessageSink>,
     },
     /// A call that may become a task (tasks extension). Before, the responses count that the client has

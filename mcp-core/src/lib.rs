@@ -21,7 +21,7 @@
 //! | input that a call asks its client for | [`Input`], [`BackChannel`], [`ServerRequest`] |
 //! | changes of lists and resources | [`Changes`], [`ChangeBus`], [`subscriptions`] |
 //! | layers around calls | [`tower`] |
-//! | schemas of tools, arguments in headers | [`schema`], [`ParamHeaders`] |
+//! | tool schemas, arguments in headers | [`schema`], [`ParamHeaders`] |
 //! | stored sessions, events and tasks | [`store`] |
 //!
 //! # Layers

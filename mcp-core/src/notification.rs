@@ -12,7 +12,7 @@ use mcp_types::{
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum ServerNotification {
-    /// The progress of a call.
+    /// A call's progress.
     Progress {
         /// The token that the client has chosen.
         token: ProgressToken,
@@ -33,7 +33,7 @@ pub enum ServerNotification {
     ResourcesChanged,
     /// The content of a resource has changed.
     ResourceUpdated {
-        /// The URI of the resource. It may be below the URI that the client subscribed to.
+        /// The resource's URI. It may be below the URI that the client subscribed to.
         uri: String,
     },
     /// A subscription has started, to these changes.
@@ -89,7 +89,7 @@ impl ServerNotification {
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum ClientNotification {
-    /// The handshake of a session is complete (legacy era only).
+    /// A session's handshake is complete (legacy era only).
     // spec: LIFE-03
     Initialized,
     /// The client has cancelled a request.

@@ -1,4 +1,4 @@
-//! Progress and log messages of a running call, on their way to its client.
+//! A running call's progress and log messages, on their way to its client.
 
 mod buffer;
 mod sink;
@@ -77,7 +77,7 @@ impl NotificationSender {
         Self::open(token, level, buffer)
     }
 
-    /// An notifications that also sends notifications of extensions.
+    /// An notifications that also sends extension notifications.
     // spec: EXT-05
     pub(crate) fn with_extensions(
         token: Option<ProgressToken>,
@@ -87,7 +87,7 @@ impl NotificationSender {
         Self::open(token, level, sink)
     }
 
-    /// The notifications of a subscription, which sends changes only.
+    /// A subscription's notifications, which sends changes only.
     // spec: HTTP-SM-17
     pub(crate) fn for_subscription(sink: Arc<dyn NotificationSink>) -> Self {
         Self::open(None, None, sink)
@@ -201,7 +201,7 @@ impl NotificationSender {
         self.0.as_ref().is_some_and(|inner| inner.token.is_some())
     }
 
-    /// Returns true if the client asked for log messages of this level.
+    /// Returns true if the client asked for this level's log messages.
     pub fn wants_log(&self, level: LoggingLevel) -> bool {
         self.0.as_ref().is_some_and(|inner| inner.wants_log(level))
     }
@@ -371,7 +371,7 @@ impl OpenSender {
 }
 
 impl TaskSender {
-    /// Returns the notifications of the call, if its client receives the notification.
+    /// Returns the call's notifications, if its client receives the notification.
     fn direct_for(&self, notification: &ServerNotification) -> Option<&OpenSender> {
         let is_progress = matches!(notification, ServerNotification::Progress { .. });
         let direct = self.direct.as_deref()?;

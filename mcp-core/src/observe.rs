@@ -9,13 +9,13 @@ use tracing::Span;
 
 use crate::{Connection, Extensions, Fault, ServerNotification, SessionId};
 
-/// Receives the messages of a server or a client that its layers do not see: the handshake, `ping`,
+/// Receives a server's messages or a client that its layers do not see: the handshake, `ping`,
 /// `server/discover`, subscriptions, notifications, and requests to the other side. Telemetry uses
 /// it; see [`Middleware::observer`](crate::tower::Middleware::observer).
 ///
 /// The methods run on tasks that read messages, so they must not block.
 pub trait Observer: Send + Sync + 'static {
-    /// Starts the observation of a message.
+    /// Starts a message's observation.
     fn message(&self, message: &ObservedMessage<'_>) -> Box<dyn Observation>;
 
     /// Starts the observation of a session (legacy era). `is_client` is true for a session that this
@@ -67,7 +67,7 @@ pub(crate) struct NotificationObserver {
 }
 
 impl NotificationObserver {
-    /// Starts the observation of a notification. Returns it with the keys that are added to `_meta`.
+    /// Starts a notification's observation. Returns it with the keys that are added to `_meta`.
     pub(crate) fn start(
         &self,
         notification: &ServerNotification,
@@ -85,13 +85,13 @@ impl NotificationObserver {
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
 pub struct ObservedMessage<'a> {
-    /// The name of the method.
+    /// The method's name.
     pub method: &'a str,
-    /// The revision of the connection.
+    /// The connection's revision.
     pub version: ProtocolVersion,
     /// True for a message that this side sends.
     pub is_sent: bool,
-    /// The id of a request. `None` for a notification.
+    /// A request's id. `None` for a notification.
     pub id: Option<&'a RequestId>,
     /// The URI of the resource that the message names.
     pub uri: Option<&'a str>,
@@ -101,7 +101,7 @@ pub struct ObservedMessage<'a> {
     pub connection: Option<&'a Connection>,
     /// The HTTP head of a message that was received.
     pub extensions: Option<&'a Extensions>,
-    /// The legacy session of the message, on a server.
+    /// The message's legacy session, on a server.
     pub session: Option<&'a SessionId>,
 }
 

@@ -36,7 +36,7 @@ struct Entry<T> {
     deadline: Option<Instant>,
 }
 
-/// The timeouts of a request.
+/// A request's timeouts.
 // spec: LIFE-12, LIFE-14
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct RequestTimeouts {
@@ -84,7 +84,7 @@ impl<T> PendingRequests<T> {
         }
     }
 
-    /// Sets the generator of ids.
+    /// Sets the id generator.
     #[must_use]
     pub(crate) fn with_ids(mut self, ids: RequestIds) -> Self {
         self.ids = ids;

@@ -26,7 +26,7 @@ impl PublicDocument {
         }
     }
 
-    /// Adds an `ETag`, the first half of the SHA-256 of the body. A client that sends it with
+    /// Adds an `ETag`, the first half of the body's SHA-256. A client that sends it with
     /// `If-None-Match` receives 304 without a body.
     #[must_use]
     pub fn with_etag(mut self) -> Self {

@@ -3,15 +3,15 @@
 use bytes::Bytes;
 use mcp_types::{CacheHint, Meta, Method, ProtocolVersion};
 
-/// The result of a call as its server has sent it: the members of the result as JSON. Gateways pass it on without
+/// A call's result as its server has sent it: the members of the result as JSON. Gateways pass it on without
 /// decoding its content, which saves the time and the memory that decoding takes.
 ///
 /// The wire decodes it if the revision of the receiver does not have all that the result may contain.
-/// [`wire::tool_result`](crate::wire::tool_result) decodes the result of a tool.
+/// [`wire::tool_result`](crate::wire::tool_result) decodes a tool's result.
 #[derive(Debug, Clone)]
 pub struct RawResult {
     pub(crate) method: Method,
-    /// The revision of the server.
+    /// The server's revision.
     pub(crate) version: ProtocolVersion,
     /// Protocol-level metadata (`_meta`).
     pub meta: Option<Meta>,
@@ -22,7 +22,7 @@ pub struct RawResult {
 }
 
 impl RawResult {
-    /// Returns the method of the request.
+    /// Returns the request's method.
     pub(crate) fn method(&self) -> Method {
         self.method
     }

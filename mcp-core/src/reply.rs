@@ -36,7 +36,7 @@ pub enum Reply {
     Fault(Fault),
 }
 
-/// The result of a method.
+/// A method's result.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub enum ResultBody {

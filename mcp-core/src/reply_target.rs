@@ -1,4 +1,4 @@
-//! The addressee of a reply.
+//! A reply's addressee.
 
 use std::sync::Arc;
 
@@ -7,15 +7,15 @@ use mcp_types::{ProtocolVersion, RequestId};
 use crate::wire::{self, EncodedReply, ReplyContext};
 use crate::{Reply, ServerProfile};
 
-/// The addressee of a reply: the request, the server that replies, and the revision.
+/// A reply's addressee: the request, the server that replies, and the revision.
 #[derive(Debug)]
 #[expect(clippy::exhaustive_structs, reason = "transports construct it")]
 pub struct ReplyTarget {
-    /// The id of the request.
+    /// The request's id.
     pub id: RequestId,
     /// The server that replies.
     pub profile: Arc<ServerProfile>,
-    /// The revision of the request.
+    /// The request's revision.
     pub version: ProtocolVersion,
 }
 

@@ -1,4 +1,4 @@
-//! The metadata of a request.
+//! A request's metadata.
 
 use mcp_types::RawObject;
 
@@ -24,7 +24,7 @@ pub struct RequestMetaObject {
 }
 
 impl RequestMetaObject {
-    /// Metadata of a modern request that consists of its envelope.
+    /// Metadata of a modern request that its envelope's consists.
     pub(crate) fn envelope(object: Option<RawObject>) -> Self {
         Self {
             object,
@@ -37,7 +37,7 @@ impl RequestMetaObject {
         self.object.as_ref()
     }
 
-    /// Returns the object unless it is known to have only the members of the envelope, in which every
+    /// Returns the object unless it is known to have only the envelope's members, in which every
     /// modern request names its revision and its client. It then has no trace and no keys of other parties.
     // spec: META-07
     pub fn beyond_envelope(&self) -> Option<&RawObject> {

@@ -8,18 +8,18 @@ use crate::Call;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct RequestName<'a> {
-    /// The name of the method.
+    /// The method's name.
     pub method: &'a str,
-    /// The name of the tool.
+    /// The tool's name.
     pub tool: Option<&'a str>,
-    /// The name of the prompt.
+    /// The prompt's name.
     pub prompt: Option<&'a str>,
-    /// The URI of the resource, with everything that it contains.
+    /// The resource's URI, with everything that it contains.
     pub uri: Option<&'a str>,
 }
 
 impl<'a> RequestName<'a> {
-    /// The name of a call.
+    /// A call's name.
     pub fn of(call: &'a Call) -> Self {
         let mut name = Self::method(call.method_name());
         match call {

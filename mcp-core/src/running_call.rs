@@ -15,7 +15,7 @@ use crate::{
     NotificationObserver, NotificationSender, Reply, ReplyTarget, Service,
 };
 
-/// A running call: the future of a service, and the buffer of its notifications.
+/// A running call: a service's future, and its notifications' buffer.
 ///
 /// The task that carries the messages to the client polls it. Dropping it cancels the call.
 ///
@@ -82,12 +82,12 @@ impl RunningCall {
         }
     }
 
-    /// Returns the addressee of the reply.
+    /// Returns the reply's addressee.
     pub fn target(&self) -> &ReplyTarget {
         &self.target
     }
 
-    /// Returns the buffer of the notifications, or `None` when the client wants none.
+    /// Returns the notifications' buffer, or `None` when the client wants none.
     pub fn notifications(&self) -> Option<&Arc<NotificationBuffer>> {
         self.buffer.as_ref()
     }
@@ -145,7 +145,7 @@ impl RunningCall {
         }
     }
 
-    /// Drops the future of the service, and catches a panic of the values in it.
+    /// Drops the service's future, and catches a panic of the values in it.
     fn drop_future(&mut self) {
         if let CallState::Running(future) = mem::replace(&mut self.state, CallState::Finished) {
             let _ = catch_panic_sync(|| drop(future));

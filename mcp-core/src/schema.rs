@@ -1,4 +1,4 @@
-//! JSON Schemas of tools: validation of values, lints, and arguments that are mirrored in headers.
+//! JSON Schemas of tools: value validation, lints, and arguments that are mirrored in headers.
 //!
 //! | topic | items |
 //! |---|---|

@@ -1,6 +1,6 @@
 //! Server requests and client responses, independent of the wire.
 //!
-//! Only sessions have requests of servers. In the modern era a result asks for input instead: see
+//! Only sessions have server requests. In the modern era a result asks for input instead: see
 //! [`InputRequired`](mcp_types::InputRequired).
 
 use mcp_types::{InputRequest, InputResponse, Method};
@@ -28,7 +28,7 @@ impl ServerRequest {
         }
     }
 
-    /// Returns the name of the method.
+    /// Returns the method's name.
     pub(crate) fn method_name(&self) -> &str {
         match self {
             Self::Ping => Method::Ping.as_str(),
@@ -43,7 +43,7 @@ impl From<InputRequest> for ServerRequest {
     }
 }
 
-/// The response of a client to a [`ServerRequest`].
+/// A client's response to a [`ServerRequest`].
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum ClientResponse {

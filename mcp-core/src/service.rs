@@ -55,8 +55,8 @@ pub trait Service: Send + Sync + 'static {
     /// forward it.
     ///
     /// The arguments are returned whether or not the caller may see the tool. The transport compares them
-    /// with the headers, passes a mismatch as [`HeaderMismatch`](crate::HeaderMismatch) in the extensions
-    /// of the call, and the service answers with it.
+    /// with the headers, passes a mismatch as [`HeaderMismatch`](crate::HeaderMismatch) in the call's
+    /// extensions, and the service answers with it.
     ///
     /// # Errors
     ///
@@ -96,7 +96,7 @@ pub struct ScopedItem {
     pub kind: ItemKind,
     /// The name or URI of the item.
     pub id: String,
-    /// The scopes of every call. Empty if a function decides for each call.
+    /// Every call's scopes. Empty if a function decides for each call.
     pub scopes: Vec<String>,
 }
 

@@ -1,4 +1,4 @@
-//! Stores of sessions, stream events, tasks and used request states, which outlive a connection, a node or a process.
+//! Session stores, stream events, tasks and used request states, which outlive a connection, a node or a process.
 //!
 //! A server without stores keeps sessions in memory and does not keep events. Nodes that share stores
 //! continue each other's sessions and streams.
@@ -21,7 +21,7 @@ pub use sessions::{MemorySessionStore, SessionStore};
 pub use tasks::{TaskLimits, TaskRecord, TaskStore, TaskWrite};
 pub use used_states::UsedStateStore;
 
-/// The failure of a store.
+/// A store's failure.
 ///
 /// Its message may contain secrets, such as the URL of a database with its password. Servers write it
 /// to the log, and answer clients with a fixed message.
@@ -30,7 +30,7 @@ pub use used_states::UsedStateStore;
 pub struct StoreError(#[source] Box<dyn Error + Send + Sync>);
 
 impl StoreError {
-    /// Wraps the error of a store.
+    /// Wraps a store's error.
     pub fn new(error: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
         Self(error.into())
     }

@@ -1,11 +1,11 @@
-//! Control over the connection that carries the events of a call.
+//! Control over the connection that carries a call's events.
 
 use std::fmt;
 use std::sync::Arc;
 
-/// Control over the connection that carries the events of a call.
+/// Control over the connection that carries a call's events.
 ///
-/// A transport inserts it into the extensions of an [`Exchange`](crate::Exchange) when the connection can end before
+/// A transport inserts it into an [`Exchange`](crate::Exchange)'s extensions when the connection can end before
 /// the call does: in a session of 2025-11-25 over HTTP, on a server with an event store.
 // spec: RSM-06
 #[derive(Clone)]

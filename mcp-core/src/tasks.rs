@@ -32,7 +32,7 @@ pub enum TaskMode {
 }
 
 /// Receives the reply of a call that became a task, when the task ends. A layer that measures calls inserts it
-/// into the extensions of the exchange. It is dropped without a reply when the task is cancelled or expires.
+/// into the exchange's extensions. It is dropped without a reply when the task is cancelled or expires.
 #[derive(Clone)]
 #[expect(clippy::exhaustive_structs, reason = "names a function")]
 pub struct TaskReply(pub Arc<dyn Fn(&Reply) + Send + Sync>);
@@ -43,13 +43,13 @@ impl fmt::Debug for TaskReply {
     }
 }
 
-/// The rest of a call: the handler of a tool.
+/// The rest of a call: a tool's handler.
 pub type TaskCall = Box<dyn FnOnce(Exchange) -> BoxFuture<'static, Reply> + Send>;
 
-/// Runs calls of tools as tasks, answers `tasks/get`, `tasks/update` and `tasks/cancel`, and publishes the
-/// changes of tasks. `mcp-tasks` has the engine of servers; a gateway has its own.
+/// Runs tool calls as tasks, answers `tasks/get`, `tasks/update` and `tasks/cancel`, and publishes the
+/// task changes. `mcp-tasks` has the server engine; a gateway has its own.
 pub trait TaskEngine: Send + Sync + 'static {
-    /// Runs a call: `call` is the handler of the tool. The reply is that of the call, or the created task.
+    /// Runs a call: `call` is the tool's handler. The reply is that of the call, or the created task.
     /// `profile` is the server in the metadata of the task's result.
     // spec: TASK-02
     fn run(
@@ -60,8 +60,8 @@ pub trait TaskEngine: Send + Sync + 'static {
         call: TaskCall,
     ) -> BoxFuture<'static, Reply>;
 
-    /// Answers `tasks/get`, `tasks/update` or `tasks/cancel`. `params` are without `_meta`, and `meta` is the `_meta`
-    /// of the request. `extensions` are those of the request: the [`Principal`](crate::Principal) of the caller, and
+    /// Answers `tasks/get`, `tasks/update` or `tasks/cancel`. `params` are without `_meta`, and `meta` is the
+    /// request's `_meta`. `extensions` are those of the request: the caller's [`Principal`](crate::Principal), and
     /// values of layers.
     ///
     /// # Errors
@@ -77,7 +77,7 @@ pub trait TaskEngine: Send + Sync + 'static {
         extensions: &Extensions,
     ) -> BoxFuture<'static, Result<RawObject, Fault>>;
 
-    /// Subscribes to the changes of tasks. `extensions` are those of the request.
+    /// Subscribes to the task changes. `extensions` are those of the request.
     ///
     /// # Errors
     ///

@@ -1,4 +1,4 @@
-//! The era and the revision of messages. Decided here once per message; other code calls named
+//! The era and the message revision. Decided here once per message; other code calls named
 //! predicates of [`ProtocolVersion`](mcp_types::ProtocolVersion).
 //!
 //! Spec: <https://modelcontextprotocol.io/specification/2026-07-28/basic/versioning>

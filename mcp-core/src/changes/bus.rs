@@ -247,7 +247,7 @@ impl Watch {
         self.unread.lock().interest.by_uri.clone()
     }
 
-    /// Counts the URIs of the filter until the subscription ends.
+    /// Counts the filter's URIs until the subscription ends.
     pub(super) fn count_uris(&mut self, subscribed: Arc<SubscribedUris>) {
         subscribed.replace(None, self.by_uri().as_deref());
         self.subscribed = Some(subscribed);
@@ -266,7 +266,7 @@ impl Watch {
         state.interest = interest.into();
     }
 
-    /// Adds the notifications of these extensions to the subscription of a caller, and those for the session with
+    /// Adds the notifications of these extensions to a caller's subscription, and those for the session with
     /// this topic.
     // spec: EXT-05, ELIC-10
     pub(crate) fn add_notifications(
@@ -281,7 +281,7 @@ impl Watch {
         }
     }
 
-    /// Returns the topic of notifications for the session alone.
+    /// Returns the notification topic for the session alone.
     pub(crate) fn topic(&self) -> Option<Arc<str>> {
         let state = self.unread.lock();
         state.notifications.as_ref()?.topic.clone()

@@ -18,7 +18,7 @@ pub enum ChangeEvent {
     Resources,
     /// The content of a resource has changed.
     Resource {
-        /// The URI of the resource.
+        /// The resource's URI.
         uri: Box<str>,
     },
     /// A notification of an extension, for the clients that declare the extension.
@@ -26,7 +26,7 @@ pub enum ChangeEvent {
     Notification(Arc<ExtensionNotification>),
 }
 
-/// Prefix of [`ExtensionNotification::extension`] in a notification for one session. Identifiers of extensions have
+/// Prefix of [`ExtensionNotification::extension`] in a notification for one session. Extension identifiers have
 /// no colon.
 const OF_SESSION: &str = "session:";
 
@@ -34,7 +34,7 @@ const OF_SESSION: &str = "session:";
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct ExtensionNotification {
-    /// The identifier of the extension. `session:` and the id of an elicitation for the session that has sent it.
+    /// The extension's identifier. `session:` and an elicitation's id for the session that has sent it.
     pub extension: Box<str>,
     /// The method.
     pub method: Box<str>,
@@ -59,7 +59,7 @@ impl ExtensionNotification {
         }
     }
 
-    /// The notification that the user has finished at the URL of an elicitation. The session whose
+    /// The notification that the user has finished at an elicitation's URL. The session whose
     /// [topic](crate::BackChannel::topic) is the beginning of `id` receives it.
     // spec: ELIC-10
     pub fn elicitation_complete(id: &str) -> Self {

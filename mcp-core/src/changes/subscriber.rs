@@ -10,9 +10,9 @@ use crate::{Extensions, Gate, Principal};
 #[derive(Clone, Default)]
 #[expect(clippy::exhaustive_structs, reason = "transports construct it")]
 pub struct Subscriber {
-    /// The extensions of the request: the [`Principal`], values that layers have inserted.
+    /// The request's extensions: the [`Principal`], values that layers have inserted.
     pub extensions: Extensions,
-    /// The gate of the transport.
+    /// The transport's gate.
     pub gate: Option<Arc<dyn Gate>>,
 }
 

@@ -1,4 +1,4 @@
-//! Registered extensions of a server or a client, and mistakes in them.
+//! A server's registered extensions or a client, and mistakes in them.
 
 use std::any::type_name;
 use std::collections::HashMap;
@@ -19,7 +19,7 @@ pub struct Registration<C> {
     settings: JsonObject,
     /// The methods that this side answers.
     methods: Vec<&'static str>,
-    /// The name of the Rust type or function that registers the extension, for errors.
+    /// The Rust type's name or function that registers the extension, for errors.
     source: &'static str,
     requirements: Vec<Requirement<C>>,
     /// Mistakes in the identifier and the settings.
@@ -33,7 +33,7 @@ struct Requirement<C> {
 }
 
 impl<C> Registration<C> {
-    /// Creates the registration of the extension `E`.
+    /// Creates the extension `E`'s registration.
     pub fn of<E: Extension>(settings: &impl Serialize) -> Self {
         Self::new(E::ID, type_name::<E>(), settings)
     }

@@ -1,4 +1,4 @@
-//! The stored state of a session.
+//! A session's stored state.
 
 use mcp_types::{ClientCapabilities, LoggingLevel, ProtocolVersion, RawObject};
 use serde::de::{Deserializer, Error};
@@ -7,18 +7,18 @@ use serde::{Deserialize, Serialize, Serializer};
 use crate::client_context::check_client_size;
 use crate::{ClientContext, Principal};
 
-/// The stored state of a session, with which another node or a later process continues it. Running
+/// A session's stored state, with which another node or a later process continues it. Running
 /// calls and pending requests to the client are not stored.
 ///
 /// A record whose client has more than 16 KiB of JSON or 256 values does not deserialize.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-// With `remote`, serde derives inherent functions. The implementations of the traits call them.
+// With `remote`, serde derives inherent functions. The traits call them's implementations.
 #[serde(rename_all = "camelCase", remote = "Self")]
 #[non_exhaustive]
 pub struct SessionRecord {
     /// The name of the server that opened the session. Another server that shares the store does not continue it.
     pub server: String,
-    /// The revision of the session.
+    /// The session's revision.
     pub version: ProtocolVersion,
     /// The capabilities that the client declared.
     pub capabilities: ClientCapabilities,
@@ -35,10 +35,10 @@ pub struct SessionRecord {
     // spec: SESS-11
     #[serde(skip_serializing_if = "Option::is_none")]
     pub owner: Option<(String, String)>,
-    /// The OAuth client of this principal.
+    /// This principal's OAuth client.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub owner_client: Option<String>,
-    /// The topic of notifications for this session alone, if its client visits URLs.
+    /// The notification topic for this session alone, if its client visits URLs.
     // spec: ELIC-10
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub topic: Option<String>,

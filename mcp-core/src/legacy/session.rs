@@ -1,4 +1,4 @@
-//! One session: its state, and the messages of its client.
+//! One session: its state, and its client's messages.
 //!
 //! A session does no IO. Its clock is one of its [`SessionLimits`].
 //!
@@ -125,7 +125,7 @@ impl Session {
         Ok((session, body.into()))
     }
 
-    /// Sets the id of the session for its observer, once. Over pipes, sessions have none.
+    /// Sets the session's id for its observer, once. Over pipes, sessions have none.
     pub fn set_observed_id(&self, id: SessionId) {
         if let Some(observer) = &self.observer {
             observer.set_id(id);
@@ -215,13 +215,13 @@ impl Session {
         reader.into_iter().for_each(Waker::wake);
     }
 
-    /// Returns the topic of notifications for this session alone. `None` for a client that visits no URLs.
+    /// Returns the notification topic for this session alone. `None` for a client that visits no URLs.
     // spec: ELIC-10
     pub(super) fn topic(&self) -> Option<Arc<str>> {
         self.changes.as_ref()?.watch.topic()
     }
 
-    /// Returns the revision of the session.
+    /// Returns the session's revision.
     pub fn version(&self) -> ProtocolVersion {
         self.wire.version()
     }

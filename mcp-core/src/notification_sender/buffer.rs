@@ -49,7 +49,7 @@ struct BufferState {
     writers: Vec<Waker>,
     /// Woken when a writer starts to wait.
     writer_watcher: Option<Waker>,
-    /// The share of this buffer in the queued bytes of its endpoint.
+    /// This buffer's share in the queued bytes of its endpoint.
     share: Option<QueueShare>,
 }
 
@@ -70,12 +70,12 @@ impl BufferState {
 impl NotificationBuffer {
     /// The default limit, in bytes: 64 KiB.
     const DEFAULT_LIMIT: usize = 64 * 1024;
-    /// The limit of a subscription, in bytes: 4 KiB. Its changes are merged before they are encoded.
+    /// A subscription's limit, in bytes: 4 KiB. Its changes are merged before they are encoded.
     const SUBSCRIPTION_LIMIT: usize = 4 * 1024;
     /// The number of reports that can wait. Further ones replace the newest.
     const MAX_WRITERS: usize = 64;
 
-    /// An empty buffer for messages of a revision.
+    /// An empty buffer for a revision's messages.
     pub fn new(version: ProtocolVersion, framing: Framing) -> Self {
         Self {
             wire: wire::for_version(version),
@@ -95,8 +95,8 @@ impl NotificationBuffer {
         self
     }
 
-    /// Makes this the buffer of a subscription: notifications carry the id of the
-    /// `subscriptions/listen` request, and the limit is 4 KiB.
+    /// Makes this a subscription's buffer: notifications carry the
+    /// `subscriptions/listen` request's id, and the limit is 4 KiB.
     // spec: META-13, SUB-07
     #[must_use]
     pub(crate) fn subscription(mut self, id: RequestId) -> Self {
@@ -105,8 +105,8 @@ impl NotificationBuffer {
         self
     }
 
-    /// Makes this the buffer of a call that streams notifications of an extension: they carry the id of
-    /// its request.
+    /// Makes this the buffer of a call that streams notifications of an extension: they carry its
+    /// request's id.
     #[must_use]
     pub(crate) fn stream(mut self, id: RequestId) -> Self {
         self.stream = Some(id);

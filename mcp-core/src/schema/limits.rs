@@ -2,8 +2,8 @@
 //!
 //! Untrusted schemas have four risks: external references, circular references, subschemas that
 //! evaluate the same value exponentially often, and keywords that are compiled or evaluated at a high
-//! cost. All follow from the schema alone: it is a graph, and the number of paths through it bounds the
-//! evaluations of a value.
+//! cost. All follow from the schema alone: it is a graph, and the number of paths through it bounds a
+//! value's evaluations.
 //!
 //! | limit | module |
 //! |---|---|
@@ -31,7 +31,7 @@ const MAX_BYTES: usize = 256 << 10;
 /// Bytes of strings that a keyword such as `maxLength` reads in one unit of work.
 const BYTES_PER_UNIT: u64 = 256;
 
-/// The work per value, by the depth of the value.
+/// The work per value, by the value's depth.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Cost(Vec<Work>);
 
@@ -56,7 +56,7 @@ pub(crate) fn check_bytes(schema: &JsonObject) -> Result<(), SchemaError> {
 }
 
 impl Cost {
-    /// Computes the cost of a schema. Returns the subschemas as well, including the targets of
+    /// Computes a schema's cost. Returns the subschemas as well, including the targets of
     /// references.
     ///
     /// # Errors

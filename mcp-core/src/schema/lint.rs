@@ -22,9 +22,9 @@ pub use rules::{LintProfile, Severity};
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Lint {
-    /// The name of the tool.
+    /// The tool's name.
     pub tool: String,
-    /// The location in the tool: `name`, or a JSON Pointer that starts with the field of the schema.
+    /// The location in the tool: `name`, or a JSON Pointer that starts with the schema's field.
     pub location: String,
     /// The severity.
     pub severity: Severity,
@@ -55,7 +55,7 @@ impl fmt::Display for Lint {
     }
 }
 
-/// Returns the lints of a tool: each kind once, at its first location.
+/// Returns a tool's lints: each kind once, at its first location.
 // spec: TOOL-06, TOOL-07, TOOL-08, XHDR-21
 pub fn lint(tool: &Tool) -> Vec<Lint> {
     let mut linter = Linter::new(tool);

@@ -35,7 +35,7 @@ pub(super) struct Patterns {
 }
 
 impl Patterns {
-    /// Measures the patterns of a schema, given by its subschemas.
+    /// Measures a schema's patterns, given by its subschemas.
     ///
     /// # Errors
     ///
@@ -54,7 +54,7 @@ impl Patterns {
         Ok(Self { count, largest })
     }
 
-    /// Returns the options of the engine, which matches in linear time.
+    /// Returns the engine's options, which matches in linear time.
     pub(super) fn options(&self) -> PatternOptions<LinearEngine> {
         let (min, max) = CACHE_RANGE;
         let cache = (MAX_CACHE / self.count.max(1)).clamp(min, max);
@@ -124,7 +124,7 @@ fn size(source: &str, available: usize) -> Result<usize, SchemaError> {
     })
 }
 
-/// Returns the total length of the strings and keys of a value.
+/// Returns the total length of the strings and a value's keys.
 fn string_bytes(value: &Value) -> u64 {
     match value {
         Value::String(text) => text.len() as u64,

@@ -16,7 +16,7 @@ pub(super) struct Subschema<'a> {
 }
 
 impl Subschema<'_> {
-    /// Appends its location to the JSON Pointer of its parent.
+    /// Appends its location to its parent's JSON Pointer.
     pub(super) fn pointer(&self, parent: &str) -> String {
         let keyword = self.keyword;
         match (self.name, self.index) {
@@ -30,7 +30,7 @@ impl Subschema<'_> {
     }
 }
 
-/// Returns the target of a `$ref` into the same schema.
+/// Returns a `$ref`'s target into the same schema.
 pub fn target<'a>(root: &'a JsonObject, reference: &str) -> Option<&'a JsonObject> {
     let pointer = reference.strip_prefix('#')?;
     let Some(pointer) = pointer.strip_prefix('/') else {

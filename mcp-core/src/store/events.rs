@@ -7,13 +7,13 @@ use bytes::Bytes;
 
 use super::StoreError;
 
-/// The id of a stream: its session and its name.
+/// A stream's id: its session and its name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[expect(clippy::exhaustive_structs, reason = "an id has these parts")]
 pub struct StreamId<'a> {
-    /// The id of the session.
+    /// The session's id.
     pub session: &'a str,
-    /// The name of the stream within the session.
+    /// The stream's name within the session.
     pub stream: &'a str,
 }
 
@@ -23,7 +23,7 @@ pub struct StreamId<'a> {
 pub struct StoredEvent {
     /// The message as JSON. Empty for an event without a message.
     pub text: Bytes,
-    /// True for the last event of a stream.
+    /// True for a stream's last event.
     pub is_last: bool,
 }
 
@@ -77,7 +77,7 @@ pub enum ReplayError {
 }
 
 /// A store of stream events. When its data is lost, a client whose connection breaks does not receive
-/// the response of its running call.
+/// its running call's response.
 ///
 /// The transport limits the time of each call, and a panic counts as a failure of the store. Errors
 /// are logged and not sent to clients.

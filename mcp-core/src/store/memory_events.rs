@@ -1,4 +1,4 @@
-//! A store of events in the memory of this process.
+//! A event store in this process's memory.
 
 use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use super::events::{EventStore, Replay, ReplayError, StoredEvent, StreamId};
 /// The size of the events that [`EventStore::after`] returns at once, in bytes.
 const PAGE_BYTES: usize = 256 << 10;
 
-/// A store in the memory of this process.
+/// A store in this process's memory.
 ///
 /// The store holds at most 65,536 events and 64 MiB, each event for at most 15 minutes. When it is
 /// full, it drops the oldest events of the session that uses most of it. A session with many events
@@ -172,7 +172,7 @@ impl StoredEvents {
         }
     }
 
-    /// Removes the events of a session. [`put`](Self::put) returns them, in new ranks.
+    /// Removes a session's events. [`put`](Self::put) returns them, in new ranks.
     fn take(&mut self, session: &str) -> Option<(Arc<str>, SessionEvents)> {
         let (session, events) = self.sessions.remove_entry(session)?;
         self.events -= events.order.len();

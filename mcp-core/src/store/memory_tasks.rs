@@ -1,4 +1,4 @@
-//! A store of tasks in the memory of this process.
+//! A task store in this process's memory.
 
 use std::collections::{BTreeSet, HashMap};
 use std::fmt;
@@ -13,7 +13,7 @@ use super::tasks::{TaskLimits, TaskRecord, TaskStore, TaskWrite};
 use crate::close_signal::CloseSignal;
 use crate::deadline::finite;
 
-/// A store in the memory of this process. The [limits](TaskLimits) of each write bound its memory.
+/// A store in this process's memory. The [limits](TaskLimits) of each write bound its memory.
 pub struct MemoryTaskStore {
     state: Mutex<StoredTasks>,
     clock: fn() -> Instant,

@@ -1,4 +1,4 @@
-//! Stores of sessions, for other nodes and for restarts.
+//! Session stores, for other nodes and for restarts.
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use crate::deadline::finite;
 use crate::legacy::SessionRecord;
 use parking_lot::Mutex;
 
-/// A store of sessions. When its data is lost, clients open new sessions, as after the restart of a
+/// A session store. When its data is lost, clients open new sessions, as after the restart of a
 /// server without a store.
 ///
 /// A record is created once, and every later write requires that it still exists. A session that one
@@ -138,7 +138,7 @@ impl<S: SessionStore + ?Sized> SessionStore for Arc<S> {
     }
 }
 
-/// A store in the memory of this process, for endpoints that share sessions and for tests.
+/// A store in this process's memory, for endpoints that share sessions and for tests.
 ///
 /// Its capacity is 100,000 sessions by default. When it is full, a new session replaces the one that
 /// expires next. Each operation removes the expired sessions.

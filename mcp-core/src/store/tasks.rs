@@ -1,4 +1,4 @@
-//! Stores of tasks, for other nodes and for restarts.
+//! Task stores, for other nodes and for restarts.
 
 use std::time::Duration;
 
@@ -19,7 +19,7 @@ pub struct TaskRecord {
     pub task: Task,
     /// Issuer and subject of the principal that created the task. `None`: a caller without identity.
     pub owner: Option<(String, String)>,
-    /// The OAuth client of this principal.
+    /// This principal's OAuth client.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub owner_client: Option<String>,
     /// The node that runs the task.
@@ -31,7 +31,7 @@ pub struct TaskRecord {
 }
 
 impl TaskRecord {
-    /// The record of a new task.
+    /// A new task's record.
     pub fn new(task: Task, owner: Option<&Principal>, node: impl Into<Box<str>>) -> Self {
         Self {
             task,
@@ -86,7 +86,7 @@ impl Default for TaskLimits {
     }
 }
 
-/// The outcome of a write to a store of tasks.
+/// A write's outcome to a task store.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum TaskWrite {
@@ -102,7 +102,7 @@ pub enum TaskWrite {
     PrincipalFull,
 }
 
-/// A store of tasks. The running node and the nodes that answer `tasks/get`, `tasks/update` and
+/// A task store. The running node and the nodes that answer `tasks/get`, `tasks/update` and
 /// `tasks/cancel` communicate only through it.
 ///
 /// Every write except the first names the revision that it replaces. Check and write must be atomic;

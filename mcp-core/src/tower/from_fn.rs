@@ -64,7 +64,7 @@ where
     }
 }
 
-/// The service of a [`FromFn`] layer.
+/// A [`FromFn`] layer's service.
 #[derive(Clone)]
 pub struct FromFnService<F> {
     function: F,

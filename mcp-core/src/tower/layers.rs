@@ -45,8 +45,8 @@ impl Layers {
         self.next.is_none()
     }
 
-    /// Returns the layers as a service. Its calls end in the service of [`LayerStack::around`], or else in the
-    /// endpoint of each call.
+    /// Returns the layers as a service. Its calls end in the service of [`LayerStack::around`], or else in each
+    /// call's endpoint.
     pub fn into_service(self) -> Next {
         self.next.unwrap_or_else(Next::endpoint)
     }
@@ -102,8 +102,8 @@ impl Middleware for SharedLayer {
     }
 }
 
-/// The layers of a server or a client while it is built, outermost last, with positions for the layers of
-/// extensions. An extension without a position of its own has the one at which it is added.
+/// A server's layers or a client while it is built, outermost last, with positions for the extension
+/// layers. An extension without a position of its own has the one at which it is added.
 #[derive(Debug, Clone, Default)]
 pub struct LayerStack {
     /// The layers inside of the segments.
@@ -164,7 +164,7 @@ impl LayerStack {
         }
     }
 
-    /// Adds the layers of an extension: at the reserved position, else around the present layers.
+    /// Adds an extension's layers: at the reserved position, else around the present layers.
     pub fn add_extension(&mut self, id: &str, added: Layers) {
         self.added.push(id.to_owned());
         let mut segments = self.segments.iter_mut();

@@ -57,7 +57,7 @@ pub fn newest_common(
         .max()
 }
 
-/// Returns the revision of a new session: the requested one, if it is offered and has sessions, or
+/// Returns a new session's revision: the requested one, if it is offered and has sessions, or
 /// the newest offered one with sessions.
 // spec: LIFE-07
 pub(crate) fn session_version(
@@ -74,7 +74,7 @@ pub(crate) fn session_version(
 }
 
 /// Returns the error of a server without sessions for a legacy request, such as `initialize`. The
-/// error lists the modern revisions of the server. `header` is the version in the HTTP header.
+/// error lists the server's modern revisions. `header` is the version in the HTTP header.
 // spec: COMPAT-04, COMPAT-06, GAP-17
 pub(crate) fn unsupported_legacy(
     request: &Request<'_>,

@@ -34,9 +34,9 @@ impl DecodedRequest {
 /// Data that a server sends along with a request to its client.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct ServerRequestContext<'a> {
-    /// The id of the request.
+    /// The request's id.
     pub(crate) id: &'a RequestId,
-    /// The capabilities of the client. It receives a mode of elicitation that it declares, although its revision does
+    /// The client's capabilities. It receives a mode of elicitation that it declares, although its revision does
     /// not have it.
     pub(crate) capabilities: Option<&'a ClientCapabilities>,
     /// The token under which progress is wanted.
@@ -60,14 +60,14 @@ impl<'a> ServerRequestContext<'a> {
 /// Data that a reply is encoded with.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct ReplyContext<'a> {
-    /// The id of the request.
+    /// The request's id.
     pub(crate) id: &'a RequestId,
     /// The server that replies.
     pub(crate) profile: &'a ServerProfile,
 }
 
 impl<'a> ReplyContext<'a> {
-    /// The context of a reply to the request `id`.
+    /// A reply's context to the request `id`.
     pub(crate) fn new(id: &'a RequestId, profile: &'a ServerProfile) -> Self {
         Self { id, profile }
     }
@@ -77,7 +77,7 @@ impl<'a> ReplyContext<'a> {
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
 pub struct ClientRequestContext<'a> {
-    /// The id of the request.
+    /// The request's id.
     pub id: &'a RequestId,
     /// The client that sends it.
     pub profile: &'a ClientProfile,

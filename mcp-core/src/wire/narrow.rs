@@ -1,4 +1,4 @@
-//! Narrowing of values for older revisions. The types are a superset of all revisions; this module
+//! Value narrowing for older revisions. The types are a superset of all revisions; this module
 //! removes the fields that a revision does not have, and describes content as text where possible.
 //!
 //! Spec: `docs/spec/revisions.md` §2 and §9

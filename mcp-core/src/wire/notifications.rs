@@ -130,7 +130,7 @@ pub fn subscription_id(notification: &Notification<'_>) -> Option<RequestId> {
     serde_json::from_str(notification.params.meta(keys::SUBSCRIPTION_ID)?.as_str()).ok()
 }
 
-/// Encodes a notification of a server, with the id of its subscription and further metadata. Returns
+/// Encodes a notification of a server, with its subscription's id and further metadata. Returns
 /// false when the revision does not have it, or does not allow it on that stream.
 pub(super) fn write_server(
     notification: &ServerNotification,
@@ -317,7 +317,7 @@ fn write_other(method: &str, params: Option<&RawObject>, stamp: MetaStamp<'_>, o
     write(method, &members, out);
 }
 
-/// Keys that are added to `_meta`: the id of the subscription, and the keys of observers.
+/// Keys that are added to `_meta`: the subscription's id, and the keys of observers.
 #[derive(Clone, Copy)]
 struct MetaStamp<'a> {
     subscription: Option<&'a RequestId>,

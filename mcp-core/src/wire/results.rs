@@ -1,4 +1,4 @@
-//! Results of calls, decoded by the method of the request.
+//! Call results, decoded by the request's method.
 
 use std::sync::Arc;
 

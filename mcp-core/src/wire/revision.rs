@@ -1,4 +1,4 @@
-//! The encoders and decoders of a revision.
+//! A revision's encoders and decoders.
 
 use std::fmt::Debug;
 
@@ -35,7 +35,7 @@ pub(crate) trait Wire: Debug + Send + Sync {
     fn encode_reply(&self, reply: Reply, context: &ReplyContext<'_>, head: Vec<u8>)
     -> EncodedReply;
 
-    /// Converts a fault into the error object of this revision.
+    /// Converts a fault into this revision's error object.
     fn error(&self, fault: &Fault) -> ErrorObject;
 
     /// Encodes the error response to a message that did not reach a service. `id` is `None` when
@@ -66,7 +66,7 @@ pub(crate) trait Wire: Debug + Send + Sync {
         notification: &Notification<'_>,
     ) -> Option<ClientNotification>;
 
-    /// Encodes a request to the client of a session.
+    /// Encodes a request to a session's client.
     ///
     /// # Errors
     ///
@@ -93,7 +93,7 @@ pub(crate) trait Wire: Debug + Send + Sync {
 }
 
 /// One protocol revision, as clients use it. It is a trait of its own, so that a server does not
-/// contain the decoders of results.
+/// contain the result decoders.
 pub(crate) trait ClientWire: Debug + Send + Sync {
     /// Encodes a request. A server refuses a method that the revision does not have.
     fn encode_request(
@@ -151,7 +151,7 @@ pub(crate) trait ClientWire: Debug + Send + Sync {
     fn decode_server_request(&self, request: &Request<'_>) -> Result<ServerRequest, Fault>;
 
     /// Encodes the response to a request of the server. Returns false and writes nothing in
-    /// 2026-07-28, which has no requests of servers.
+    /// 2026-07-28, which has no server requests.
     #[must_use = "false means that nothing was written"]
     fn encode_client_response(
         &self,

@@ -1,4 +1,4 @@
-//! Requests of servers, and the responses of clients. Only revisions with sessions have them.
+//! Server requests, and the client responses. Only revisions with sessions have them.
 
 use mcp_types::meta::keys;
 use mcp_types::{

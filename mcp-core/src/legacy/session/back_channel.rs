@@ -1,4 +1,4 @@
-//! Requests to the client of a session while a call of it runs.
+//! Requests to a session's client while a call of it runs.
 //!
 //! Spec: <https://modelcontextprotocol.io/specification/2025-11-25/client/elicitation>
 
@@ -48,7 +48,7 @@ impl BackChannel for Session {
     }
 }
 
-/// The future of a response from the client. Dropping it cancels the request.
+/// A response's future from the client. Dropping it cancels the request.
 #[must_use = "dropping the future cancels the request"]
 pub struct PendingResponse {
     session: Arc<Session>,
@@ -115,7 +115,7 @@ impl Session {
         self.can_be_asked
     }
 
-    /// Returns the input of a call that asks its client on `sink`, the stream of that call.
+    /// Returns the input of a call that asks its client on `sink`, that call's stream.
     pub fn input(self: &Arc<Self>, sink: Arc<dyn MessageSink>) -> Input {
         let channel: Arc<dyn BackChannel> = self.clone();
         Input::Live { channel, sink }
@@ -233,7 +233,7 @@ impl Session {
         }
     }
 
-    /// Returns the earliest deadline of a request to the client.
+    /// Returns a request's earliest deadline to the client.
     pub fn next_deadline(&self) -> Option<Instant> {
         self.state.lock().sent.as_ref()?.next_deadline()
     }

@@ -1,4 +1,4 @@
-//! Messages of the client.
+//! The client's messages.
 
 use std::sync::Arc;
 use std::task::Waker;
@@ -103,7 +103,7 @@ impl Session {
     /// Handles a notification of the client.
     pub fn handle_notification(&self, notification: &Notification<'_>) -> HandledNotification {
         let decoded = self.wire.decode_client_notification(notification);
-        // Layers see the notifications of extensions.
+        // Layers see the extension notifications.
         if let (Some(observer), Some(known)) = (&self.observer, &decoded)
             && !matches!(known, ClientNotification::Other { .. })
         {

@@ -14,18 +14,18 @@ pub struct SessionLimits {
     /// The time for the response of the client, or for its next progress notification. Default: 300
     /// seconds.
     pub response_timeout: Duration,
-    /// The total time for the response of the client. Default: one hour.
+    /// The total time for the client's response. Default: one hour.
     pub max_response_time: Duration,
     /// The number of resources that the client can subscribe to. Default: 1024.
     pub subscriptions: usize,
-    /// The number after which the ids of requests to the client start. Default: 0.
+    /// The number after which the request ids to the client start. Default: 0.
     ///
     /// Nodes that continue each other's sessions start far from each other, so that a response that
     /// reaches the wrong node matches no request there.
     pub request_ids_after: i64,
     /// The clock.
     pub clock: fn() -> Instant,
-    /// The transport of the session, for observers. Default: unknown.
+    /// The session's transport, for observers. Default: unknown.
     pub transport: Option<Transport>,
 }
 

@@ -1,4 +1,4 @@
-//! Observation of a session and the messages that it handles.
+//! A session's observation and the messages that it handles.
 
 use std::sync::{Arc, OnceLock};
 
@@ -11,7 +11,7 @@ use crate::{
 };
 use mcp_types::{ProtocolVersion, RawObject, RequestId};
 
-/// The observer of a session. Few servers have one.
+/// A session's observer. Few servers have one.
 pub(super) struct SessionObserver {
     observer: Arc<dyn Observer>,
     version: ProtocolVersion,
@@ -37,7 +37,7 @@ impl SessionObserver {
         }))
     }
 
-    /// Sets the id of the session, once.
+    /// Sets the session's id, once.
     pub(super) fn set_id(&self, id: SessionId) {
         let _ = self.id.set(id);
     }
@@ -48,7 +48,7 @@ impl SessionObserver {
         *self.session.lock() = Some(session);
     }
 
-    /// Ends the observation of the session.
+    /// Ends the session's observation.
     pub(super) fn close(&self) {
         if let Some(session) = self.session.lock().take() {
             session.end(Ok(()));
@@ -102,7 +102,7 @@ impl SessionObserver {
         self.observer.message(&message).end(Ok(()));
     }
 
-    /// Starts the observation of a notification to the client. Returns it with the keys that are added
+    /// Starts a notification's observation to the client. Returns it with the keys that are added
     /// to `_meta`.
     pub(super) fn notify(
         &self,
@@ -117,7 +117,7 @@ impl SessionObserver {
         observer.start(notification)
     }
 
-    /// Starts the observation of a request to the client.
+    /// Starts a request's observation to the client.
     pub(super) fn send(&self, id: &RequestId, request: &ServerRequest) -> Box<dyn Observation> {
         let mut message = ObservedMessage::sent(request.method_name(), self.version);
         (message.id, message.session) = (Some(id), self.id.get());

@@ -81,7 +81,7 @@ impl Session {
         state.subscriptions = has_uris.then_some(filter);
     }
 
-    /// Checks that one more subscription is within the limits of the session.
+    /// Checks that one more subscription is within the session's limits.
     fn check_total(&self, uris: &[String], uri: &str) -> Result<(), Fault> {
         let count = self.limits.subscriptions;
         let bytes: usize = uris.iter().map(String::len).sum();

@@ -1,4 +1,4 @@
-//! Limits how many nodes the compiler of the `jsonschema` crate makes of a schema.
+//! Limits how many nodes the compiler of a schema's `jsonschema` crate makes.
 //!
 //! The compiler makes one node per schema and one per reference target. For `unevaluatedProperties` and
 //! `unevaluatedItems` it follows the references once more, and does not share nodes between paths: their
@@ -18,7 +18,7 @@ const MAX_NODES: usize = 10_000;
 const MAX_NESTED: usize = 128;
 /// The number of nested references that the compiler follows before it defers further targets.
 const MAX_FOLLOWED: usize = 8;
-/// This many bytes of keywords, such as the options of an `enum`, count as one node.
+/// This many bytes of keywords, such as an `enum`'s options, count as one node.
 const BYTES_PER_NODE: usize = 256;
 
 /// Checks that compiling makes at most [`MAX_NODES`] nodes.
@@ -51,7 +51,7 @@ pub(super) fn check(graph: &Graph<'_>) -> Result<(), SchemaError> {
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 struct Scope(u64);
 
-/// The depth of a path.
+/// A path's depth.
 #[derive(Clone, Copy, Default)]
 struct Depth {
     nodes: usize,
@@ -68,7 +68,7 @@ impl Depth {
     }
 }
 
-/// The subject of an `unevaluated…` keyword: the members or the elements that other keywords evaluate.
+/// An `unevaluated…` keyword's subject: the members or the elements that other keywords evaluate.
 #[derive(Clone, Copy)]
 enum Kind {
     Properties,

@@ -1,4 +1,4 @@
-//! The subschemas of a schema as a graph.
+//! A schema's subschemas as a graph.
 
 use std::collections::HashMap;
 use std::ptr;
@@ -9,14 +9,14 @@ use serde_json::Value;
 use crate::schema::SchemaError;
 use crate::schema::walk::{Subschema, subschemas};
 
-/// The maximum nesting depth of a schema.
+/// A schema's maximum nesting depth.
 const MAX_DEPTH: usize = 64;
 /// The maximum number of subschemas.
 pub(super) const MAX_SCHEMAS: usize = 4096;
 /// The maximum number of references that lead from one schema to the next, all for the same value.
 const MAX_STEPS: usize = 64;
 
-/// The subschemas of a schema, and the order of their evaluation.
+/// A schema's subschemas, and their evaluation's order.
 #[derive(Default)]
 pub(super) struct Graph<'a> {
     pub(super) nodes: Vec<Node<'a>>,
@@ -49,7 +49,7 @@ pub(super) struct Node<'a> {
     pub(super) unevaluated: Unevaluated,
 }
 
-/// The target of a reference.
+/// A reference's target.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Reference<'a> {
     pub(super) text: &'a str,
@@ -79,7 +79,7 @@ pub(super) struct Unevaluated {
 }
 
 impl<'a> Graph<'a> {
-    /// Creates the graph of a schema.
+    /// Creates a schema's graph.
     ///
     /// # Errors
     ///

@@ -24,7 +24,7 @@ pub enum LintProfile {
     Smolagents,
 }
 
-/// The severity of a [`Lint`](super::Lint).
+/// A [`Lint`](super::Lint)'s severity.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum Severity {

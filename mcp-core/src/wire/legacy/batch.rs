@@ -1,4 +1,4 @@
-//! Batches of messages, which only 2025-03-26 has.
+//! Message batches, which only 2025-03-26 has.
 //!
 //! Spec: <https://modelcontextprotocol.io/specification/2025-03-26/basic#batching>
 

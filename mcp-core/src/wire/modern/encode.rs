@@ -180,7 +180,7 @@ fn listed<T: Serialize + Clone + HasMeta + Narrow>(
     });
 }
 
-/// Access to the `_meta` of a page.
+/// Access to a page's `_meta`.
 trait HasMeta {
     fn meta(&self) -> Option<&Meta>;
     fn take_meta(&mut self) -> Option<Meta>;
@@ -278,12 +278,12 @@ pub(super) fn request(request: &ClientRequest, context: &ClientRequestContext<'_
     out
 }
 
-/// Writes the `_meta` of a request or a notification of an extension.
+/// Writes a request's `_meta` or a notification of an extension.
 pub(in crate::wire) fn write_request_meta(out: &mut Vec<u8>, context: &ClientRequestContext<'_>) {
     write_json(out, &SentMeta(context));
 }
 
-/// Writes the parameters of a request. Discovery has none, and session requests do not exist in this
+/// Writes a request's parameters. Discovery has none, and session requests do not exist in this
 /// revision.
 fn write_params(out: &mut Vec<u8>, request: &ClientRequest) {
     match request {
@@ -293,7 +293,7 @@ fn write_params(out: &mut Vec<u8>, request: &ClientRequest) {
     }
 }
 
-/// The `_meta` of a request: the envelope, then the keys of the caller.
+/// A request's `_meta`: the envelope, then the caller's keys.
 // spec: META-08, META-11
 struct SentMeta<'a>(&'a ClientRequestContext<'a>);
 

@@ -1,4 +1,4 @@
-//! Definitions of tools, resources and prompts, and parameters of calls.
+//! Tool definitions, resources and prompts, and call parameters.
 
 use std::sync::Arc;
 
