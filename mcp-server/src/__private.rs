@@ -12,7 +12,7 @@
 //! | `optional` | arguments that may be absent |
 //! | `plan` | arguments of a call: missing, unknown and repeated ones |
 //! | `parameters` | the published schema |
-//! | `probe` | classification of parameters: extractor, argument or neither |
+//! | `probe` | parameter classification: extractor, argument or neither |
 //! | `output` | conversion of return values |
 //! | `routes` | the route of a function |
 //! | `form` | `#[derive(Elicit)]` |

@@ -18,7 +18,7 @@ pub(crate) trait Publisher: Send + Sync {
 }
 
 /// Sends notifications at any time: those of extensions to all clients that declare the extension, and the end of an
-/// elicitation to its client. Use a [`Notifier`](crate::Notifier) for the client of a call.
+/// elicitation to its client. Use a [`Notifier`](crate::Notifier) for a call's client.
 ///
 /// Get it from [`Server::broadcaster`](crate::Server::broadcaster), from
 /// [`ServerSetup::broadcaster`](crate::extension::ServerSetup::broadcaster), or as a parameter of a

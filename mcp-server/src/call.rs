@@ -1,4 +1,4 @@
-//! One call: the requirements of its handler, its context, and the run of the handler.
+//! One call: its handler's requirements, its context, and the handler's run.
 
 mod context;
 mod guard;

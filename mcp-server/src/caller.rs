@@ -1,10 +1,10 @@
-//! The caller of a request, as visibility filters see it.
+//! A request's caller, as visibility filters see it.
 
 use std::fmt;
 
 use mcp_core::{ClientContext, Exchange, Extensions, Principal};
 
-/// The caller of a request: the argument of visibility filters such as
+/// A request's caller: the argument of visibility filters such as
 /// [`ToolRoute::visible_to`](crate::ToolRoute::visible_to).
 ///
 /// # Examples
@@ -30,7 +30,7 @@ pub struct Caller<'a> {
 }
 
 impl<'a> Caller<'a> {
-    /// A caller with the extensions of its request. For engines and services that check a visibility by
+    /// A caller with its request's extensions. For engines and services that check a visibility by
     /// themselves.
     ///
     /// # Examples
@@ -61,7 +61,7 @@ impl<'a> Caller<'a> {
         self.extensions.get()
     }
 
-    /// Returns whether the token of the caller has a scope. False for callers that no layer has
+    /// Returns whether the caller's token has a scope. False for callers that no layer has
     /// authenticated.
     ///
     /// # Examples
@@ -90,7 +90,7 @@ impl<'a> Caller<'a> {
         self.extensions.get()
     }
 
-    /// The value of a header in the HTTP request. Returns `None` on other transports, and when the
+    /// A header's value in the HTTP request. Returns `None` on other transports, and when the
     /// value is not visible ASCII.
     pub fn header(&self, name: &str) -> Option<&'a str> {
         let parts = self.extensions.parts()?;

@@ -51,8 +51,8 @@ pub(crate) fn check_server(
     checker.finish()
 }
 
-/// Checks routes that are added to a running server. If there are no mistakes, it logs their lints, unless the first
-/// check of the server will log them.
+/// Checks routes that are added to a running server. If there are no mistakes, it logs their lints, unless the
+/// server's first check will log them.
 ///
 /// # Errors
 ///
@@ -71,7 +71,7 @@ pub(crate) fn check_added<R: Listed>(
     Ok(())
 }
 
-/// Returns why clients may refuse the tools of a server.
+/// Returns why clients may refuse a server's tools.
 pub(crate) fn lints(config: &ServerConfig) -> Vec<Lint> {
     let validation = &config.context.validation;
     let tools = config.tools.iter();

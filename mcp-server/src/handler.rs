@@ -24,7 +24,7 @@ macro_rules! handlers {
         $(
             $(#[$doc])*
             pub trait $handler<M>: Clone + Send + Sync + 'static {
-                /// Return value of the function, or output of its future.
+                /// The function's return value, or output of its future.
                 type Output: $result;
 
                 /// Adds the requirements of all extractors.
@@ -34,7 +34,7 @@ macro_rules! handlers {
                 ///
                 /// # Errors
                 ///
-                /// Returns the first rejection of an extractor.
+                /// Returns an extractor's first rejection.
                 fn call(
                     &self,
                     call: CallContext,

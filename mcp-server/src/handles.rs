@@ -1,4 +1,4 @@
-//! Handles that change the routes of a running server.
+//! Handles that change a running server's routes.
 
 use std::collections::HashSet;
 use std::sync::Weak;
@@ -237,7 +237,7 @@ macro_rules! handles {
 }
 
 handles! {
-    /// A handle that changes the tools of a running server.
+    /// A handle that changes a running server's tools.
     ///
     /// # Examples
     ///
@@ -264,10 +264,10 @@ handles! {
     /// [`Notify`](crate::Notify) to announce that the contents of a resource have changed.
     Resources of ResourceRoute ("resource") as uris, resources;
 
-    /// A handle that changes the URI templates of a running server.
+    /// A handle that changes a running server's URI templates.
     Templates of TemplateRoute ("URI template") as uris, resources;
 
-    /// A handle that changes the prompts of a running server.
+    /// A handle that changes a running server's prompts.
     Prompts of PromptRoute ("prompt") as names, prompts;
 }
 
@@ -288,7 +288,7 @@ impl Templates {
 #[derive(Debug)]
 pub struct RawExtensions {
     registry: Weak<SharedRegistry>,
-    /// The identifiers of the current extensions of this handle.
+    /// The identifiers of this handle's current extensions.
     ids: Vec<String>,
 }
 
@@ -300,7 +300,7 @@ impl RawExtensions {
         }
     }
 
-    /// Replaces the extensions of this handle. Has no effect after the server was dropped.
+    /// Replaces this handle's extensions. Has no effect after the server was dropped.
     pub fn replace(&mut self, extensions: Vec<RawExtension>) {
         let Some(registry) = self.registry.upgrade() else {
             return;

@@ -39,8 +39,8 @@
 //! | middleware | [`middleware`] | layers, the request log |
 //! | routes | `routes` | tools, resources, templates, prompts, completions, routers |
 //! | extensions | `extension` | extensions of the protocol: setup, custom methods |
-//! | registry | `registry` | the routes of a server, and changes of them |
-//! | serving | `check`, `dispatch`, then `handles`, `notify`, `tokens` | setup errors, the route of a call, handles |
+//! | registry | `registry` | a server's routes, and changes of them |
+//! | serving | `check`, `dispatch`, then `handles`, `notify`, `tokens` | setup errors, a call's route, handles |
 //! | server | `server` | the builder and the service |
 //! | macros | `__private` | helpers for generated code |
 

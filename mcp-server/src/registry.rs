@@ -1,4 +1,4 @@
-//! The routes of a server, and changes of them while the server runs.
+//! A server's routes, and changes of them while the server runs.
 //!
 //! | file | content, lowest first |
 //! |---|---|
@@ -7,10 +7,10 @@
 //! | `route_list` | routes of one kind, as the author edits them |
 //! | `route_index` | routes of one kind, as they are looked up and listed |
 //! | `config` | [`ServerConfig`]: all that the author edits |
-//! | `methods` | the methods of extensions, as they are looked up |
+//! | `methods` | the extension methods, as they are looked up |
 //! | `snapshot` | [`Registry`]: an immutable version of the routes |
 //! | `resource_listing` | the list of resources, with computed lists |
-//! | `lookup` | the route of a URI and the source of a completion |
+//! | `lookup` | a URI's route and the source of a completion |
 //! | `shared` | [`SharedRegistry`]: the config and its current registry |
 
 mod config;

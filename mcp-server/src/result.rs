@@ -1,11 +1,11 @@
-//! Return values and errors of handlers.
+//! Return values and handler errors.
 //!
 //! | file | content |
 //! |---|---|
 //! | `json` | the wrapper [`Json`] |
 //! | `mask` | errors whose messages go to the log only |
-//! | `error` | errors of resources, prompts, completions and custom requests: always protocol errors; results of other methods |
-//! | `tool_error` | errors of tools: results for the language model, or protocol errors |
+//! | `error` | resource errors, prompts, completions and custom requests: always protocol errors; results of other methods |
+//! | `tool_error` | tool errors: results for the language model, or protocol errors |
 //! | `combine` | output schemas of lists, options and tuples |
 //! | `tool`, `contents`, `resource_list`, `prompt`, `completion` | conversion of return values into results |
 

@@ -6,7 +6,7 @@
 //! | `optional` | optional properties without `null` |
 //! | `portable` | keywords that all models read |
 //! | `generate` | schemas of Rust types |
-//! | `lenient` | conversion of arguments to the types of a schema |
+//! | `lenient` | argument conversion to the types of a schema |
 //! | `explain` | mistakes in arguments, for language models |
 
 mod explain;

@@ -49,7 +49,7 @@ pub struct Server {
     service: Next,
     /// Replaces calls before anything else sees them.
     replace_call: Option<ReplaceCall>,
-    /// The observer of the layers.
+    /// The layers' observer.
     observer: Option<Arc<dyn Observer>>,
 }
 
@@ -151,7 +151,7 @@ impl Server {
     /// Adds an extension of the protocol: publishes its settings, and adds its handlers, layers and
     /// routes.
     ///
-    /// The layers of the extension are added here, as if by [`layer`](Self::layer): they are around the
+    /// The extension's layers are added here, as if by [`layer`](Self::layer): they are around the
     /// layers that were added before, and inside of those that are added later.
     /// [`layers_of`](Self::layers_of) gives them another position.
     ///
@@ -180,7 +180,7 @@ impl Server {
 
     /// Puts an extension's layers here instead of where [`extension`](Self::extension) is called,
     /// which follows: around the layers that were added before, and inside of those that are added
-    /// later. `id` is the identifier of the extension. For extensions that are added elsewhere,
+    /// later. `id` is the extension's identifier. For extensions that are added elsewhere,
     /// such as by a function of another crate.
     ///
     /// [`check`](Self::check) reports a position for an extension that is not registered, or was
@@ -264,7 +264,7 @@ impl Server {
         self.configure(|config| config.resources.push(resource.into()))
     }
 
-    /// Adds a URI template, a family of resources: a route, or a function with `#[resource]`.
+    /// Adds a URI template, a resource family: a route, or a function with `#[resource]`.
     #[must_use]
     pub fn template(self, template: impl Into<TemplateRoute>) -> Self {
         self.configure(|config| config.templates.push(template.into()))
@@ -324,7 +324,7 @@ impl Server {
     }
 
     /// Sets a function that replaces calls before scopes are checked and before layers and routes see them, for a tool
-    /// that stands for other tools. The call as the client sent it is in the extensions of the exchange:
+    /// that stands for other tools. The call as the client sent it is in the exchange's extensions:
     /// `exchange.extensions.get::<Call>()`. `None` keeps the call. A panic keeps it, too.
     ///
     /// # Examples
@@ -403,7 +403,7 @@ impl Server {
         self.configure(|config| config.changes = config.changes.clone().bus(bus))
     }
 
-    /// Sets the engine that runs calls of tools as tasks, and declares the tasks extension. Which calls
+    /// Sets the engine that runs tool calls as tasks, and declares the tasks extension. Which calls
     /// become tasks is a setting of each tool; see [`ToolRoute::task`].
     ///
     /// # Examples
@@ -444,7 +444,7 @@ impl Server {
             .configure(|config| config.changes.subscribed_resources())
     }
 
-    /// Returns a handle that sends notifications of extensions to all clients that declare them.
+    /// Returns a handle that sends extension notifications to all clients that declare them.
     pub fn broadcaster(&self) -> Broadcaster {
         let registry = Arc::downgrade(&self.registry);
         Broadcaster::new(registry)

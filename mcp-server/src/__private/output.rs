@@ -11,7 +11,7 @@ use crate::result::{
     ResourceError, ToolError,
 };
 
-/// The return value of a function.
+/// A function's return value.
 #[derive(Debug)]
 #[expect(
     clippy::exhaustive_structs,
@@ -28,7 +28,7 @@ macro_rules! conversions {
                 ///
                 /// # Errors
                 ///
-                /// Returns the error of the handler.
+                /// Returns the handler's error.
                 fn $method(self) -> Result<$result, $error>;
             }
 

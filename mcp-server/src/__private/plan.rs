@@ -1,4 +1,4 @@
-//! The arguments of a call, split once and decoded by each parameter.
+//! A call's arguments, split once and decoded by each parameter.
 
 use std::sync::Arc;
 
@@ -10,12 +10,12 @@ use crate::call::CallContext;
 use crate::rejection::{ArgumentError, Rejection};
 use crate::schema::explain;
 
-/// The parameters of a function, as calls need them.
+/// A function's parameters, as calls need them.
 #[derive(Debug, Default)]
 pub struct ParameterPlan {
     /// One entry per parameter; `None` for extractors.
     parameters: Vec<Option<NamedArgument>>,
-    /// The published schema of the arguments.
+    /// The arguments' published schema.
     schema: Option<Arc<JsonObject>>,
 }
 
@@ -31,7 +31,7 @@ pub(super) struct NamedArgument {
 pub struct ParameterReader<'a> {
     plan: &'a ParameterPlan,
     call: &'a mut CallContext,
-    /// The value of each parameter; `None` for extractors and absent arguments.
+    /// Each parameter's value; `None` for extractors and absent arguments.
     values: &'a [Option<RawJson<'a>>],
 }
 
@@ -52,7 +52,7 @@ impl ParameterPlan {
         self.parameters.get(index)?.as_ref()
     }
 
-    /// Reads the `N` parameters of the function. The result borrows nothing from the call.
+    /// Reads the function's `N` parameters. The result borrows nothing from the call.
     ///
     /// # Errors
     ///
@@ -94,7 +94,7 @@ impl ParameterPlan {
         }
     }
 
-    /// Finds the value of each argument. The schema [explains](explain) missing and unknown names.
+    /// Finds each argument's value. The schema [explains](explain) missing and unknown names.
     // spec: TOOL-20
     fn split<'a>(
         &self,

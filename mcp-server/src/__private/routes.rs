@@ -1,6 +1,6 @@
 //! Routes of functions.
 //!
-//! Generated code passes the span of the return type, so that the compiler reports a violated bound on
+//! Generated code passes the return type's span, so that the compiler reports a violated bound on
 //! `Output` there.
 
 use std::future::Future;
@@ -23,10 +23,10 @@ use crate::routes::{
     CompletionRoute, PromptRoute, ResourceHandler, ResourceRoute, TemplateRoute, ToolRoute,
 };
 
-/// Output of generated code: the handler's result, or the rejection of a parameter.
+/// Output of generated code: the handler's result, or a parameter's rejection.
 type CallResult<T, E> = Result<Result<T, E>, Rejection>;
 
-/// Returns the requirements of the route and its handler. A macro, because the type of the handler's
+/// Returns the route's requirements and its handler. A macro, because the type of the handler's
 /// future has no name.
 macro_rules! spec_and_handler {
     ($parameters:ident, $handler:ident, $error:ty) => {{
@@ -43,7 +43,7 @@ macro_rules! spec_and_handler {
     }};
 }
 
-/// Creates the route of a tool.
+/// Creates a tool's route.
 pub fn tool<Output, F, Fut>(tool: Tool, parameters: Parameters, handler: F) -> ToolRoute
 where
     Output: IntoToolResult,
@@ -54,7 +54,7 @@ where
     ToolRoute::new::<Output, _, _, _>(tool, spec, call)
 }
 
-/// Creates the route of a resource.
+/// Creates a resource's route.
 pub fn resource<Output, F, Fut>(
     mut resource: Resource,
     parameters: Parameters,
@@ -70,7 +70,7 @@ where
     ResourceRoute::new(resource, handler)
 }
 
-/// Creates the route of a URI template.
+/// Creates a URI template's route.
 pub fn template<Output, F, Fut>(
     mut template: ResourceTemplate,
     parameters: Parameters,
@@ -86,7 +86,7 @@ where
     TemplateRoute::new(template, handler)
 }
 
-/// Creates the route of a prompt.
+/// Creates a prompt's route.
 pub fn prompt<Output, F, Fut>(prompt: Prompt, parameters: Parameters, handler: F) -> PromptRoute
 where
     Output: IntoPrompt,
@@ -97,7 +97,7 @@ where
     PromptRoute::new(prompt, spec, call)
 }
 
-/// Creates the route of a completion.
+/// Creates a completion's route.
 pub fn completion<Output, F, Fut>(
     (reference, argument): (CompletionReference, impl Into<String>),
     parameters: Parameters,

@@ -6,7 +6,7 @@ use crate::server::{IntoServer, Server};
 
 /// A type whose `impl` block has `#[mcp::server]`.
 ///
-/// Generated code implements this trait instead of [`IntoServer`] for the `Arc` of the type: the
+/// Generated code implements this trait instead of [`IntoServer`] for the type's `Arc`: the
 /// orphan rule forbids the latter in the user's crate.
 #[diagnostic::on_unimplemented(
     message = "`Arc<{Self}>` does not become a server",

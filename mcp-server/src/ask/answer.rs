@@ -1,4 +1,4 @@
-//! The answer of a user.
+//! A user's answer.
 
 /// The user's reaction to a form or a URL.
 ///

@@ -67,24 +67,24 @@ pub trait Elicit: Sized {
     note = "forms are flat: ask for the fields of an inner struct one by one"
 )]
 pub trait ElicitField: Sized {
-    /// Schema of the field.
+    /// The field's schema.
     type Schema: Into<PrimitiveSchema>;
     /// Type of the user's input: the type itself, or the type inside of an `Option`.
     type Given;
     /// `true` for a field that may stay empty.
     const OPTIONAL: bool = false;
 
-    /// Returns the schema of the field.
+    /// Returns the field's schema.
     fn schema() -> Self::Schema;
 
-    /// Sets the initial value of the field.
+    /// Sets the field's initial value.
     fn with_default(field: Self::Schema, value: Self::Given) -> Self::Schema;
 
     /// Decodes the answer; `None` is an empty field.
     ///
     /// # Errors
     ///
-    /// Returns a message that continues the name of the field, such as "is missing".
+    /// Returns a message that continues the field's name, such as "is missing".
     fn read(answer: Option<Value>) -> Result<Self, String>;
 }
 
@@ -98,7 +98,7 @@ pub trait ElicitChoice: Sized {
     /// Returns all values with the titles that the user reads.
     fn choices() -> Choices;
 
-    /// Returns the name of a value in the answer.
+    /// Returns a value's name in the answer.
     fn as_text(&self) -> &'static str;
 
     /// Returns the value with this name.

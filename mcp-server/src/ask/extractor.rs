@@ -164,7 +164,7 @@ impl Ask {
         self.0.send_elicitation_complete(key)
     }
 
-    /// Returns the id of the elicitation `key`: that of a question of [`url`](Self::url), before or after it is asked,
+    /// Returns the elicitation `key`'s id: that of a question of [`url`](Self::url), before or after it is asked,
     /// or one for [`ElicitUrlParams::elicitation_id`] of a call that is refused until the user has visited a URL. Store
     /// it to report the end of the visit after the call with
     /// [`Broadcaster::elicitation_complete`](crate::Broadcaster::elicitation_complete), on any node
@@ -257,7 +257,7 @@ impl Ask {
     }
 
     /// Sends a request of an extension to the client: in a session as a request of its own, and in
-    /// 2026-07-28 as an input request in the reply of the call.
+    /// 2026-07-28 as an input request in the call's reply.
     ///
     /// A client that does not declare the extension of the request is not asked; the error is
     /// [`AskError::MissingCapability`].
@@ -329,7 +329,7 @@ impl Ask {
     ///
     /// # Errors
     ///
-    /// Returns the first error of a question.
+    /// Returns a question's first error.
     pub async fn all<Q: Questions>(&self, questions: Q) -> Result<Q::Answers, AskError> {
         questions.answers().await
     }
@@ -377,7 +377,7 @@ impl Ask {
     ///
     /// # Errors
     ///
-    /// Returns the error of the work, or [`AskError`] as [`once`](Self::once) does.
+    /// Returns the work's error, or [`AskError`] as [`once`](Self::once) does.
     pub async fn try_once<T, E, F, Fut>(
         &self,
         key: impl Into<Cow<'static, str>>,
@@ -487,7 +487,7 @@ fn wrong_kind() -> String {
     "it answers another kind of question".to_owned()
 }
 
-/// Decodes the user's action; [`Answer::Accept`] contains the content of a form.
+/// Decodes the user's action; [`Answer::Accept`] contains a form's content.
 // spec: ELIC-09
 fn decode_action(response: InputResponse) -> Result<Answer<Option<JsonObject>>, String> {
     let InputResponse::Elicit(ElicitResult {

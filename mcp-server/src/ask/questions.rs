@@ -9,7 +9,7 @@ use crate::input_round::AskError;
 /// Questions for [`Ask::all`](super::Ask::all): a tuple with up to eight, or a `Vec` of questions
 /// with the same answer type.
 pub trait Questions: Send + sealed::Sealed {
-    /// The answers, in the order of the questions.
+    /// The answers, in the questions' order.
     type Answers;
 
     /// Asks all questions and waits for all answers.

@@ -1,4 +1,4 @@
-//! The context of a call, from which extractors take their values.
+//! A call's context, from which extractors take their values.
 
 use std::any::Any;
 use std::fmt;
@@ -34,7 +34,7 @@ pub(crate) struct ServerContext {
 #[derive(Clone)]
 pub(crate) struct ServerTasks {
     pub(crate) engine: Arc<dyn TaskEngine>,
-    /// The identity of the server, for the results of tasks.
+    /// The server's identity, for the task results.
     pub(crate) profile: Arc<ServerProfile>,
 }
 
@@ -139,7 +139,7 @@ impl CallContext {
         self.0.close_signal.as_ref()
     }
 
-    /// Takes the arguments: those of a tool or a prompt, the variables of a URI template, or the
+    /// Takes the arguments: those of a tool or a prompt, a URI template's variables, or the
     /// already known arguments in a completion. Returns an empty object when there are none or when
     /// they were taken before.
     pub fn take_arguments(&mut self) -> RawObject {
@@ -161,7 +161,7 @@ impl CallContext {
         }
     }
 
-    /// The arguments of a tool or a prompt or the variables of a URI template, unless they were
+    /// A tool's arguments or a prompt or a URI template's variables, unless they were
     /// taken.
     pub(crate) fn arguments(&self) -> Option<&RawObject> {
         match &self.0.exchange.call {
@@ -172,7 +172,7 @@ impl CallContext {
         }
     }
 
-    /// Adds the value of an extractor that awaits, for the parameter of its type.
+    /// Adds the value of an extractor that awaits, for its type's parameter.
     pub(crate) fn add_prepared<T: Send + 'static>(&mut self, value: T) {
         self.0.prepared.push(Box::new(value));
     }
@@ -185,7 +185,7 @@ impl CallContext {
         Some(*value)
     }
 
-    /// Replaces the arguments of a tool.
+    /// Replaces a tool's arguments.
     pub(crate) fn set_arguments(&mut self, arguments: RawObject) {
         if let Call::CallTool(params) = &mut self.0.exchange.call {
             params.arguments = Some(arguments);
@@ -204,7 +204,7 @@ impl CallContext {
         self.0.route.server.masks_errors
     }
 
-    /// Returns the content policy for the client of this call.
+    /// Returns the content policy for this call's client.
     pub(crate) fn content_policy(&self) -> ContentPolicy {
         match self.0.route.server.content_policy {
             ContentPolicy::StructuredOnly if !self.facts().version.has_titles_and_structure() => {
@@ -218,12 +218,12 @@ impl CallContext {
         &self.0.exchange.call
     }
 
-    /// The method of the message, such as `tools/call`.
+    /// The message's method, such as `tools/call`.
     pub fn method(&self) -> &str {
         self.call().method_name()
     }
 
-    /// The name of the tool or prompt, or the URI of the resource, as the client sent it.
+    /// The name of the tool or prompt, or the resource's URI, as the client sent it.
     pub fn item(&self) -> Option<&str> {
         self.call().item()
     }
@@ -238,7 +238,7 @@ impl CallContext {
         self.0.exchange.meta.object()
     }
 
-    /// The notifications for progress and log messages of this call.
+    /// The notifications for this call's progress and log messages.
     pub fn notifications(&self) -> &NotificationSender {
         &self.0.exchange.notifications
     }

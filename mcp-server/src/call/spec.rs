@@ -21,13 +21,13 @@ pub struct RouteSpec {
     pub(crate) sends_logs: bool,
     pub(crate) change_kinds: ChangeKinds,
     pub(crate) needs: HandlerNeeds,
-    /// Extractors that await, in the order of the parameters.
+    /// Extractors that await, in the parameters' order.
     pub(crate) preparations: Preparations,
     pub(crate) problems: Vec<String>,
 }
 
 impl RouteSpec {
-    /// Sets the schema of the arguments. The server checks its bounds, lengths, patterns and
+    /// Sets the arguments' schema. The server checks its bounds, lengths, patterns and
     /// uniqueness; the extractor has to check everything else.
     ///
     /// Two extractors that set a schema are a mistake, which
@@ -52,7 +52,7 @@ impl RouteSpec {
         }
     }
 
-    /// Requires a value of type `T` in the state of the server or a router.
+    /// Requires a value of type `T` in the server's state or a router.
     /// [`Server::check`](crate::Server::check) reports when it is missing.
     pub fn needs_state<T: 'static>(&mut self) {
         self.states.push((TypeId::of::<T>(), type_name::<T>()));
@@ -64,7 +64,7 @@ impl RouteSpec {
         self.sends_logs = true;
     }
 
-    /// Adds the requirements of an optional extractor. Missing state and schemas are not mistakes
+    /// Adds an optional extractor's requirements. Missing state and schemas are not mistakes
     /// there.
     pub(crate) fn add_optional(&mut self, optional: &Self) {
         self.sends_logs |= optional.sends_logs;

@@ -18,7 +18,7 @@ const BYTES_PER_STEP: usize = 64;
 /// Representation of argument values on the wire.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ArgumentFormat {
-    /// Arguments of tools: any JSON.
+    /// Tool arguments: any JSON.
     Json,
     /// Arguments of prompts and variables of URI templates: strings only.
     Strings,
@@ -85,7 +85,7 @@ struct ValueChecker<'a> {
     violations: Vec<Violation>,
 }
 
-/// The path of a value, which is written only for violations.
+/// A value's path, which is written only for violations.
 #[derive(Clone, Copy)]
 pub(crate) enum Path<'p> {
     Root,

@@ -40,7 +40,7 @@ impl Constraints {
 struct Compiler<'a> {
     root: &'a JsonObject,
     nodes: Vec<Node>,
-    /// The node of each `$ref` target.
+    /// Each `$ref` target's node.
     references: HashMap<Box<str>, usize>,
     unsupported_patterns: Vec<String>,
 }
@@ -130,7 +130,7 @@ impl<'a> Compiler<'a> {
         }
     }
 
-    /// Returns the node of a reference into the same schema.
+    /// Returns a reference's node into the same schema.
     fn reference(&mut self, reference: &'a str, depth: usize) -> Option<usize> {
         if let Some(&known) = self.references.get(reference) {
             return Some(known);
@@ -169,7 +169,7 @@ pub(super) fn integer_range(format: &str) -> Option<(i128, i128)> {
     Some((if signed { -size } else { 0 }, size - 1))
 }
 
-/// Returns the limits of a number, unless they are the range of its Rust type.
+/// Returns a number's limits, unless they are the range of its Rust type.
 fn number_limits(schema: &JsonObject) -> Option<NumberLimits> {
     let limit = |keyword: &str| match schema.get(keyword)? {
         Value::Number(number) => Limit::from_json(number),

@@ -6,7 +6,7 @@ use serde_json::Number;
 
 use super::range::{Limit, Range};
 
-/// Limits of a number: `minimum`, `maximum`, their exclusive forms, `multipleOf`.
+/// A number's limits: `minimum`, `maximum`, their exclusive forms, `multipleOf`.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct NumberLimits {
     pub(super) range: Range,
@@ -76,7 +76,7 @@ const MIN_PATTERN_SIZE: usize = 1 << 8;
 /// each byte of the string: 0.1 µs for a pattern of 256 bytes, 37 µs for one of 64 KiB.
 const PATTERN_BYTES_PER_STEP: usize = 100;
 
-/// Limit on the nesting of groups in a pattern.
+/// Limit on the group nesting in a pattern.
 const MAX_PATTERN_DEPTH: u32 = 32;
 
 /// Limit on the length of a string that a pattern is matched with, in bytes. Longer strings are

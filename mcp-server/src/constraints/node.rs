@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::limits::{CountLimits, NumberLimits, Pattern};
 
-/// Compiled constraints of a schema.
+/// A schema's compiled constraints.
 #[derive(Debug)]
 pub(crate) struct Constraints {
     /// Nodes that refer to each other by index. Node 0 constrains the arguments as a whole.

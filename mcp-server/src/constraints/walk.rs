@@ -9,11 +9,11 @@ use serde_json::Value;
 /// Limit on the schemas that apply to the same value, in a row.
 pub(super) const MAX_HOPS: usize = 16;
 
-/// Limit on the steps of a walk: one per value and schema, and more for long strings, patterns and
+/// Limit on a walk's steps: one per value and schema, and more for long strings, patterns and
 /// `uniqueItems`. A step takes about 50 ns, so that a walk occupies its worker for 0.1 s at most.
 pub(super) const MAX_STEPS: usize = 2_000_000;
 
-/// A walk through the values of arguments and the schemas that apply to them.
+/// A walk through the argument values and the schemas that apply to them.
 pub(crate) struct Walk<'a> {
     root: &'a JsonObject,
     remaining_steps: Cell<usize>,

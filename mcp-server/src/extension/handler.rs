@@ -1,4 +1,4 @@
-//! Functions as handlers of custom methods: the first parameter is the parameters of the message, the
+//! Functions as handlers of custom methods: the first parameter is the message's parameters, the
 //! others are extractors.
 
 use std::future::Future;
@@ -39,7 +39,7 @@ impl<T, E: Into<RequestError>> sealed::Convert<T> for Result<T, E> {
 )]
 pub trait MethodHandler<P, T, M>: sealed::Call<P, T, M> {}
 
-/// The methods of the traits.
+/// The traits' methods.
 pub(super) mod sealed {
     use super::{CallContext, Future, RequestError, RouteSpec};
 

@@ -59,7 +59,7 @@ impl RawExtension {
     /// `params` without `_meta`; its other parameters are extractors, such as [`Method`]. The returned JSON is
     /// the result, unchanged.
     ///
-    /// `matches` is not asked about methods of the protocol, nor about methods that another extension names
+    /// `matches` is not asked about the protocol's methods, nor about methods that another extension names
     /// exactly.
     pub fn requests<M>(
         self,

@@ -157,8 +157,8 @@ impl<E: IntoServerExtension> ServerSetup<E> {
 }
 
 impl<E: ServerExtension> ServerSetup<E> {
-    /// Answers a request of clients. The first parameter of the handler is the parameters of the
-    /// request, all others are extractors.
+    /// Answers a client request. The handler's first parameter is the request's
+    /// parameters, all others are extractors.
     ///
     /// A client that does not declare the extension receives the error -32021 "missing required client
     /// capability", and malformed parameters are answered with -32602.
@@ -170,7 +170,7 @@ impl<E: ServerExtension> ServerSetup<E> {
         self.add(R::METHOD, MethodKind::Request, handler);
     }
 
-    /// Handles a notification of clients. A notification of a client that does not declare the
+    /// Handles a client notification. A notification of a client that does not declare the
     /// extension is ignored. An error of the handler goes to the log.
     pub fn notification<N, M>(&mut self, handler: impl MethodHandler<N::Params, (), M>)
     where
@@ -227,7 +227,7 @@ impl<E: ServerExtension> ServerSetup<E> {
         self.parts.states.insert(value);
     }
 
-    /// Requires something of the final capabilities of the server: a capability such as `tools`, or a
+    /// Requires something of the server's final capabilities: a capability such as `tools`, or a
     /// part of one. `name` says what is missing.
     ///
     /// [`Server::check`](crate::Server::check) reports an unmet requirement. A request that arrives

@@ -14,7 +14,7 @@ use crate::extract::FromCall;
 use crate::rejection::Rejection;
 use crate::result::RequestError;
 
-/// The tasks extension with the engine of a server.
+/// The tasks extension with a server's engine.
 pub(crate) struct TasksExtension(pub(crate) Arc<dyn TaskEngine>);
 
 // spec: TASK-01

@@ -1,4 +1,4 @@
-//! Arguments of a call.
+//! A call's arguments.
 
 use mcp_core::Call;
 use mcp_types::{JsonObject, RawJson, RawObject};
@@ -80,7 +80,7 @@ impl CallContext {
         }
     }
 
-    /// Returns the representation of the arguments.
+    /// Returns the arguments' representation.
     pub(crate) fn argument_format(&self) -> ArgumentFormat {
         if self.has_string_arguments() {
             ArgumentFormat::Strings

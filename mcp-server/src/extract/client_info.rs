@@ -37,7 +37,7 @@ impl ClientInfo {
         &self.0.capabilities
     }
 
-    /// Protocol revision of the call.
+    /// The call's protocol revision.
     pub fn version(&self) -> ProtocolVersion {
         self.0.version
     }

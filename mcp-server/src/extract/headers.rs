@@ -1,4 +1,4 @@
-//! Headers of the HTTP request.
+//! The HTTP request's headers.
 
 use std::fmt::{self, Display};
 use std::ops::Deref;
@@ -81,12 +81,12 @@ pub struct Header<T>(pub T);
 
 /// A type that is decoded from one header; see [`Header`].
 pub trait FromHeader: Sized {
-    /// Name of the header, in any case.
+    /// The header's name, in any case.
     const NAME: &'static str;
-    /// Error of a malformed value.
+    /// A malformed value's error.
     type Error: Display;
 
-    /// Decodes the value of the header.
+    /// Decodes the header's value.
     ///
     /// # Errors
     ///

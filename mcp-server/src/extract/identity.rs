@@ -9,7 +9,7 @@ use crate::call::CallContext;
 use crate::rejection::Rejection;
 
 /// The caller as a layer has authenticated it: the [`Principal`], or another type that the layer
-/// inserts into the request's extensions, such as the claims of a token. Rejects anonymous calls;
+/// inserts into the request's extensions, such as a token's claims. Rejects anonymous calls;
 /// take `Option<Identity>` to accept them.
 ///
 /// # Examples

@@ -56,12 +56,12 @@ impl Log {
         }
     }
 
-    /// Sends a message that may have the name of a logger.
+    /// Sends a message that may have a logger's name.
     pub fn send(&self, message: LogMessage) {
         self.0.log(message);
     }
 
-    /// Returns whether the client asked for messages of this level.
+    /// Returns whether the client asked for this level's messages.
     pub fn is_wanted(&self, level: LoggingLevel) -> bool {
         self.0.wants_log(level)
     }

@@ -1,4 +1,4 @@
-//! Notifications of extensions.
+//! Extension notifications.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use super::from_call::FromCall;
 use crate::call::CallContext;
 use crate::rejection::Rejection;
 
-/// Sends an extension's notifications to the client of the call, on the call's stream. Works in
+/// Sends an extension's notifications to the call's client, on the call's stream. Works in
 /// every handler except those of notifications, which have no stream.
 ///
 /// # Examples

@@ -1,4 +1,4 @@
-//! The input of a completion.
+//! A completion's input.
 
 use std::ops::Deref;
 

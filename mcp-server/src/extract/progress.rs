@@ -1,4 +1,4 @@
-//! Progress of a call.
+//! A call's progress.
 
 use mcp_core::NotificationSender;
 use mcp_types::ProgressUpdate;

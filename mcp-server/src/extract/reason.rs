@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-/// Limit on the characters of a value in a message, as in messages about the schema.
+/// Limit on a value's characters in a message, as in messages about the schema.
 const MAX_CHARS: usize = 64;
 
 /// Returns the message of a deserializer without names of Rust types.

@@ -8,7 +8,7 @@ use super::from_call::FromCall;
 use crate::call::CallContext;
 use crate::rejection::Rejection;
 
-/// The `_meta` object of the request: values by key, [`trace`](Meta::trace) and [`baggage`](Meta::baggage).
+/// The request's `_meta` object: values by key, [`trace`](Meta::trace) and [`baggage`](Meta::baggage).
 /// Rejects requests without one, which are possible before 2026-07-28; take `Option<RequestMeta>` to accept
 /// them.
 ///

@@ -15,7 +15,7 @@ use super::json_arguments;
 use super::reason::plain_reason;
 use crate::rejection::ArgumentError;
 
-/// Limit on the characters of a malformed value in an error message.
+/// Limit on a malformed value's characters in an error message.
 const MAX_SHOWN_CHARS: usize = 64;
 
 /// Largest integer up to which floats represent all integers exactly.
@@ -54,7 +54,7 @@ pub(super) fn parse_one<T: DeserializeOwned>(
     }
 }
 
-/// Error of the decoder, with the path of the value.
+/// The decoder's error, with the value's path.
 #[derive(Debug)]
 struct Error {
     path: String,

@@ -33,7 +33,7 @@ pub enum AskError {
     // spec: MRTR-14, ELIC-13
     #[error("the answer to `{key}` does not fit: {reason}")]
     InvalidAnswer {
-        /// Key of the question.
+        /// The question's key.
         key: Cow<'static, str>,
         /// The problem with the answer.
         reason: String,
@@ -41,7 +41,7 @@ pub enum AskError {
     /// The question cannot be sent to a client.
     #[error("`{key}` cannot be asked: {reason}")]
     InvalidQuestion {
-        /// Key of the question.
+        /// The question's key.
         key: Cow<'static, str>,
         /// The problem with the question.
         reason: String,
@@ -60,15 +60,15 @@ pub enum AskError {
     /// A value of an earlier run cannot be decoded into the requested type.
     #[error("the value kept as `{key}` cannot be decoded: {reason}")]
     Malformed {
-        /// Key of the value.
+        /// The value's key.
         key: Cow<'static, str>,
-        /// The error of the decoder.
+        /// The decoder's error.
         reason: String,
     },
     /// A value cannot be stored for the next run: it is not JSON, or it is too large.
     #[error("`{key}` cannot be kept: {reason}")]
     NotSerializable {
-        /// Key of the value.
+        /// The value's key.
         key: Cow<'static, str>,
         /// The problem with the value.
         reason: String,
@@ -125,7 +125,7 @@ pub(super) fn seal_failed(error: &SealError) -> Fault {
     Fault::internal(format!("the state of the call cannot be sealed: {error}"))
 }
 
-/// Returns the names of capabilities as the client declares them, such as `sampling.tools`.
+/// Returns the capability names as the client declares them, such as `sampling.tools`.
 fn capability_names(required: &ClientCapabilities) -> String {
     let declared = serde_json::to_value(required).unwrap_or_default();
     let mut names = Vec::new();

@@ -1,4 +1,4 @@
-//! The run of a handler.
+//! A handler's run.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -37,7 +37,7 @@ pub(crate) type InputKey = Cow<'static, str>;
 /// Key for the value of `Ask::keep` in error messages.
 const KEEP: InputKey = Cow::Borrowed("keep");
 
-/// The binding of a request. It is computed for the first state: a digest of all arguments costs more than most calls,
+/// A request's binding. It is computed for the first state: a digest of all arguments costs more than most calls,
 /// and most calls have no state.
 type LazyBinding = LazyLock<Binding, Box<dyn FnOnce() -> Binding + Send>>;
 
@@ -65,7 +65,7 @@ enum InputMode {
     },
 }
 
-/// State of a run: questions and answers so far.
+/// A run's state: questions and answers so far.
 #[derive(Default)]
 struct PendingInputs {
     recorded: RecordedAnswers,
@@ -101,7 +101,7 @@ pub(crate) enum InputStatus {
 }
 
 impl InputRound {
-    /// Starts the run of a call. Returns `None` when the client cannot be asked.
+    /// Starts a call's run. Returns `None` when the client cannot be asked.
     ///
     /// # Errors
     ///
@@ -240,7 +240,7 @@ impl InputRound {
         }
     }
 
-    /// Returns the id of the elicitation `key`, for `ask` or a fault.
+    /// Returns the elicitation `key`'s id, for `ask` or a fault.
     // spec: ELIC-10
     pub(crate) fn elicitation_id(&self, key: &str) -> Option<String> {
         let topic = match &self.mode {
@@ -250,7 +250,7 @@ impl InputRound {
         self.inputs.lock().elicitation_id(key, topic.as_deref())
     }
 
-    /// Sends the client the notification that the user has finished at the URL of the question `key`. Returns false
+    /// Sends the client the notification that the user has finished at the question `key`'s URL. Returns false
     /// if the revision does not have it, if no such question was sent, or if the client is gone.
     // spec: ELIC-10
     pub(crate) fn send_elicitation_complete(&self, key: &str) -> bool {
@@ -474,7 +474,7 @@ impl PendingInputs {
         };
         let previously_asked = std::mem::take(&mut recorded.asked);
         let mut received = input.parse_responses()?;
-        // An answer counts only with the state of its question. Others are ignored, and the question
+        // An answer counts only with its question's state. Others are ignored, and the question
         // is asked again.
         if input.state.is_some() || !sealer.accepts_unsolicited_answers() {
             received.retain(|key, _| previously_asked.contains(key));

@@ -17,7 +17,7 @@ const MAX_CALLERS: usize = 10_000;
 /// The longest period. It keeps the sum of a time and a period representable.
 const MAX_PERIOD: Duration = Duration::from_secs(100 * 365 * 24 * 3600);
 
-/// The digest of a principal, or zeros for callers without one.
+/// A principal's digest, or zeros for callers without one.
 type CallerKey = [u8; 32];
 
 /// A layer that limits how many calls each caller may make in a period. It fits a server, a router or a route.
@@ -117,7 +117,7 @@ impl RateLimit {
     }
 }
 
-/// Returns the key of a caller. A digest has the same size for names of any length.
+/// Returns a caller's key. A digest has the same size for names of any length.
 fn key_of(principal: &Principal) -> CallerKey {
     let client = principal.client.as_deref();
     let parts = [Some(&*principal.issuer), Some(&*principal.subject), client];

@@ -1,4 +1,4 @@
-//! The settings and routes of a server, as the author edits them.
+//! A server's settings and routes, as the author edits them.
 
 use std::sync::{Arc, Once};
 
@@ -28,7 +28,7 @@ const OWN_CAPABILITIES: [&str; 8] = [
     "experimental",
 ];
 
-/// Settings and routes of a server.
+/// A server's settings and routes.
 pub(crate) struct ServerConfig {
     pub(crate) info: Implementation,
     pub(crate) instructions: Option<String>,
@@ -37,9 +37,9 @@ pub(crate) struct ServerConfig {
     /// Time that clients may cache the result of `server/discover`.
     // spec: CACHE-01
     pub(crate) discover_cache: CacheHint,
-    /// The extensions, in the order of their registration.
+    /// The extensions, in their registration's order.
     pub(crate) extensions: Vec<Registration<ServerCapabilities>>,
-    /// The methods of the extensions.
+    /// The extensions' methods.
     pub(crate) methods: Vec<MethodRoute>,
     /// Members of the capabilities that extensions publish.
     extra_capabilities: Vec<(&'static str, serde_json::Value)>,
@@ -185,7 +185,7 @@ impl ServerConfig {
         capabilities
     }
 
-    /// Returns the completions of the server, and those of its templates and prompts.
+    /// Returns the server's completions, and those of its templates and prompts.
     pub(crate) fn completions(&self) -> impl Iterator<Item = &CompletionRoute> {
         let templates = self.templates.iter();
         let templates = templates.flat_map(|route| &route.completions);
@@ -193,7 +193,7 @@ impl ServerConfig {
         self.completions.iter().chain(templates).chain(prompts)
     }
 
-    /// Returns whether any argument has a completion: by a handler or by the values of an enum.
+    /// Returns whether any argument has a completion: by a handler or by an enum's values.
     fn has_completions(&self) -> bool {
         self.completions().next().is_some()
             || self.prompts.iter().any(|route| !route.choices.is_empty())

@@ -1,4 +1,4 @@
-//! Cursors of lists.
+//! List cursors.
 //!
 //! A cursor contains the registration number of the last item of the previous page, so items that are
 //! added or removed between two pages do not move others. It grants no access: every page omits items
@@ -8,7 +8,7 @@ use mcp_types::Cursor;
 
 use super::listed::ListKind;
 
-/// Returns the cursor of the page after the item with number `after`.
+/// Returns the page's cursor after the item with number `after`.
 pub(super) fn write(kind: ListKind, after: u64) -> Cursor {
     let (letter, checksum) = (letter(kind), checksum(kind, after));
     Cursor::new(format!("{letter}{after:x}-{checksum:08x}"))

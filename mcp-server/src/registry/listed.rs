@@ -40,7 +40,7 @@ impl ListKind {
         matches!(self, Self::Resource | Self::Template)
     }
 
-    /// Returns the event of a changed list.
+    /// Returns a changed list's event.
     pub(super) fn change_event(self) -> ChangeEvent {
         match self {
             Self::Tool => ChangeEvent::Tools,
@@ -60,7 +60,7 @@ impl fmt::Display for ListKind {
 pub(crate) trait Listed: Clone + Send + Sync + 'static {
     /// The item in the list.
     type Item: Clone;
-    /// The result of a list request.
+    /// A list request's result.
     type Page: Send + Sync;
 
     const KIND: ListKind;
@@ -98,7 +98,7 @@ pub(crate) trait Listed: Clone + Send + Sync + 'static {
         false
     }
 
-    /// Returns the completions of its arguments.
+    /// Returns its arguments' completions.
     fn completions(&self) -> &[CompletionRoute] {
         &[]
     }

@@ -1,4 +1,4 @@
-//! Lookup: the route of a URI, the source of a completion.
+//! Lookup: a URI's route, a completion's source.
 
 use std::sync::Arc;
 
@@ -19,10 +19,10 @@ pub(crate) enum ResourceMatch<'a> {
     Template(&'a TemplateRoute, Variables),
 }
 
-/// The source of the suggestions for an argument.
+/// The suggestions' source for an argument.
 pub(crate) enum CompletionSource<'a> {
     Route(&'a CompletionRoute),
-    /// The values of an enum, or none.
+    /// An enum's values, or none.
     Values(Completion),
 }
 
@@ -160,8 +160,8 @@ impl Registry {
         })
     }
 
-    /// Finds the source of suggestions: the completion for the argument, or else the values of its
-    /// enum type.
+    /// Finds the source of suggestions: the completion for the argument, or else its enum type's
+    /// values.
     ///
     /// # Errors
     ///

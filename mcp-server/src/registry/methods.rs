@@ -10,7 +10,7 @@ use super::config::ServerConfig;
 use crate::call::CallContext;
 use crate::extension::{MethodRoute, RouteMethods};
 
-/// The methods of extensions by name. Most servers have none: a lookup in an empty map does not even
+/// The extension methods by name. Most servers have none: a lookup in an empty map does not even
 /// hash the name.
 #[derive(Debug)]
 pub(crate) struct MethodIndex {

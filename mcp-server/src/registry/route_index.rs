@@ -19,7 +19,7 @@ type CachedPage<R> = OnceLock<Arc<Listing<<R as Listed>::Page>>>;
 pub(crate) struct RouteIndex<R: Listed> {
     /// Routes with their registration numbers, in the order of registration.
     routes: Vec<(u64, R)>,
-    /// Keys come from the author of the server, so the hash need not resist chosen keys.
+    /// Keys come from the server's author, so the hash need not resist chosen keys.
     by_key: HashMap<Box<str>, usize, foldhash::fast::RandomState>,
     pub(super) page_size: usize,
     /// Pages of the list, used if all callers see the same routes.
@@ -34,7 +34,7 @@ pub(crate) struct RouteIndex<R: Listed> {
 }
 
 impl<R: Listed> RouteIndex<R> {
-    /// The index of the enabled routes of a list. Of several routes with one key it keeps the first;
+    /// The index of a list's enabled routes. Of several routes with one key it keeps the first;
     /// `Server::check` reports the others.
     pub(super) fn new(list: &RouteList<R>, page_size: usize) -> Self {
         let mut routes = Vec::with_capacity(list.len());
@@ -121,7 +121,7 @@ impl<R: Listed> RouteIndex<R> {
         Ok(self.page(self.start(page)?, caller))
     }
 
-    /// Returns the index of the first route of a page.
+    /// Returns the index of a page's first route.
     fn start(&self, page: &Page) -> Result<usize, Fault> {
         let Some(cursor) = &page.cursor else {
             return Ok(0);
@@ -139,7 +139,7 @@ impl<R: Listed> RouteIndex<R> {
         })
     }
 
-    /// Returns the cache hint of the list; always private if the list depends on the caller.
+    /// Returns the list's cache hint; always private if the list depends on the caller.
     // spec: CACHE-12
     fn cache_hint(&self) -> Option<CacheHint> {
         if self.is_list_filtered() {

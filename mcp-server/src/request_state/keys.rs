@@ -152,7 +152,7 @@ impl StateKeys {
         }
     }
 
-    /// Returns the random key of this process, for servers without configured keys.
+    /// Returns this process's random key, for servers without configured keys.
     pub(super) fn process_default() -> Result<&'static Self, getrandom::Error> {
         static KEYS: OnceLock<StateKeys> = OnceLock::new();
         if let Some(keys) = KEYS.get() {
@@ -188,7 +188,7 @@ impl StateKeys {
         self
     }
 
-    /// Sets a context that states are valid for, in addition to the name of the server; empty by
+    /// Sets a context that states are valid for, in addition to the server's name; empty by
     /// default. Set different contexts for servers that have the same name and the same secret and
     /// must not accept each other's states, for example `"staging"`. Nodes that serve one endpoint
     /// need the same context.

@@ -24,7 +24,7 @@ const EXPIRY_LEN: usize = 8;
 #[derive(Debug)]
 pub(crate) struct Sealer {
     server: Box<str>,
-    /// `None`: the random key of the process.
+    /// `None`: the process's random key.
     keys: Option<StateKeys>,
     identity: ServerIdentity,
 }

@@ -5,10 +5,10 @@ use serde_json::{Value, json};
 
 use crate::schema::items_of;
 
-/// Name of a schema in `$defs` that referred to itself as a whole.
+/// A schema's name in `$defs` that referred to itself as a whole.
 const WHOLE: &str = "Whole";
 
-/// Returns the schema of a value list.
+/// Returns a value list's schema.
 pub(super) fn array(element: JsonObject) -> JsonObject {
     let mut definitions = JsonObject::new();
     let element = inner(element, &mut definitions);
@@ -22,7 +22,7 @@ pub(super) fn nullable(value: JsonObject) -> JsonObject {
     outer(json!({"anyOf": [value, {"type": "null"}]}), definitions)
 }
 
-/// Returns the schema of the structured content of a tuple: that of the only structured element, or an
+/// Returns the schema of a tuple's structured content: that of the only structured element, or an
 /// array of all structured elements.
 pub(super) fn tuple(elements: Vec<Option<JsonObject>>) -> Option<JsonObject> {
     let mut elements: Vec<_> = elements.into_iter().flatten().collect();

@@ -34,7 +34,7 @@ use super::json::Json;
     note = "a `Result` needs an error that `?` turns into `ResourceError`: `NotFound`, any `std::error::Error`, `anyhow::Error`, `String` or `&str`"
 )]
 pub trait IntoContents {
-    /// Converts the value into contents. An empty URI means the URI of the request.
+    /// Converts the value into contents. An empty URI means the request's URI.
     ///
     /// # Errors
     ///

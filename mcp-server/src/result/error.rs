@@ -1,4 +1,4 @@
-//! Errors of resources, prompts and completions. The client receives all of them as protocol errors.
+//! Resource errors, prompts and completions. The client receives all of them as protocol errors.
 
 use std::error::Error;
 use std::fmt;
@@ -28,7 +28,7 @@ use crate::rejection::Rejection;
 #[expect(clippy::exhaustive_structs, reason = "users construct it")]
 pub struct NotFound;
 
-/// Representation of the errors in this file.
+/// The errors' representation in this file.
 #[derive(Debug)]
 enum ErrorRepr {
     /// A message that was written for the client.
@@ -184,7 +184,7 @@ errors! {
     /// ```
     ResourceError;
 
-    /// The error of a prompt. Use [`invalid_params`](Self::invalid_params) for arguments that are not
+    /// A prompt's error. Use [`invalid_params`](Self::invalid_params) for arguments that are not
     /// acceptable. The `?` operator converts every other error into an internal error: the client
     /// receives its message, and its sources go to the log only.
     ///
@@ -202,7 +202,7 @@ errors! {
     /// ```
     PromptError;
 
-    /// The error of a completion. The `?` operator converts errors into an internal error: the client
+    /// A completion's error. The `?` operator converts errors into an internal error: the client
     /// receives the message, and the sources go to the log only.
     CompletionError;
 

@@ -4,7 +4,7 @@ use mcp_types::Resource;
 
 use super::error::ResourceError;
 
-/// Resources of a computed list: all of them, or one page.
+/// A computed list's resources: all of them, or one page.
 ///
 /// # Examples
 ///

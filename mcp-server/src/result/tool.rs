@@ -61,7 +61,7 @@ pub trait IntoToolResult {
         self.into_tool_result().map(ResultBody::from)
     }
 
-    /// Returns the schema of the structured content, if all results of the type have one schema.
+    /// Returns the structured content's schema, if all results of the type have one schema.
     fn output_schema() -> Option<JsonObject> {
         None
     }

@@ -1,4 +1,4 @@
-//! Errors of tools.
+//! Tool errors.
 //!
 //! Specification: <https://modelcontextprotocol.io/specification/2026-07-28/server/tools#error-handling>
 
@@ -14,7 +14,7 @@ use crate::elicitation_id;
 use crate::input_round::AskError;
 use crate::rejection::{ArgumentError, Rejection};
 
-/// The error of a tool.
+/// A tool's error.
 ///
 /// The `?` operator converts every error. Its message becomes a result with `isError`, which the
 /// language model reads; its sources go to the log only.

@@ -1,4 +1,4 @@
-//! Completions for the arguments of prompts and the variables of URI templates.
+//! Completions for the prompt arguments and the variables of URI templates.
 //!
 //! Specification: <https://modelcontextprotocol.io/specification/2026-07-28/server/utilities/completion>
 
@@ -100,7 +100,7 @@ impl CompletionRoute {
         &self.reference
     }
 
-    /// The name of the argument.
+    /// The argument's name.
     pub fn argument(&self) -> &str {
         &self.argument
     }

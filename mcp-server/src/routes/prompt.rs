@@ -204,7 +204,7 @@ fn check_required(prompt: &Prompt, call: &Call) -> Result<(), Fault> {
     )))
 }
 
-/// Returns the arguments of a prompt from the properties of a schema.
+/// Returns a prompt's arguments from a schema's properties.
 // spec: PROMPT-03
 fn arguments_from_schema(schema: &JsonObject) -> Vec<PromptArgument> {
     let is_required = |name: &str| names(schema, "required").any(|required| required == name);

@@ -103,8 +103,8 @@ fn further(
     }
 }
 
-/// Returns whether scopes do not apply to a caller: calls on pipes and in the same process have the
-/// rights of this process. Over HTTP an anonymous caller has no scopes.
+/// Returns whether scopes do not apply to a caller: calls on pipes and in the same process have this
+/// process's rights. Over HTTP an anonymous caller has no scopes.
 fn is_exempt(caller: &Caller<'_>) -> bool {
     !caller.is_http() && caller.principal().is_none()
 }
@@ -118,7 +118,7 @@ fn extend<S: Into<String>>(scopes: &mut Vec<String>, further: impl IntoIterator<
     }
 }
 
-/// The characters of a scope: RFC 6749, section 3.3.
+/// A scope's characters: RFC 6749, section 3.3.
 fn is_scope(scope: &str) -> bool {
     let valid = |byte| matches!(byte, 0x21 | 0x23..=0x5b | 0x5d..=0x7e);
     !scope.is_empty() && scope.bytes().all(valid)

@@ -1,4 +1,4 @@
-//! Resources, and the handlers of resources and URI templates.
+//! Resources, and the resource handlers and URI templates.
 //!
 //! Specification: <https://modelcontextprotocol.io/specification/2026-07-28/server/resources>
 

@@ -41,7 +41,7 @@ pub(crate) struct ListPosition {
     pub(crate) template: usize,
     /// Number of items on this page that the client has.
     pub(crate) offset: usize,
-    /// Cursor of the function; empty for its first page.
+    /// The function's cursor; empty for its first page.
     pub(crate) cursor: String,
 }
 
@@ -68,7 +68,7 @@ impl ListPosition {
 
 /// One page that a function computes.
 pub(crate) struct ListTarget {
-    /// Items of routes at the start of the page.
+    /// Route items at the start of the page.
     pub(crate) items: Vec<Resource>,
     pub(crate) position: ListPosition,
     /// The template whose list follows.
@@ -128,7 +128,7 @@ impl CallTarget<Result<ResourceList, ResourceError>> for ListTarget {
 }
 
 /// Erases the type of a function that computes a list. Resources without a MIME type get `mime_type`. Adds the
-/// requirements of the function to those of its route.
+/// function's requirements to those of its route.
 pub(super) fn lister<M, H: ListHandler<M>>(
     handler: H,
     mime_type: Option<String>,

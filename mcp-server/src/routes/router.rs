@@ -1,4 +1,4 @@
-//! Sets of routes.
+//! Route sets.
 
 use std::sync::Arc;
 
@@ -47,7 +47,7 @@ pub struct Routes {
     pub templates: Vec<TemplateRoute>,
     /// Prompts.
     pub prompts: Vec<PromptRoute>,
-    /// Completions of arguments.
+    /// Argument completions.
     pub completions: Vec<CompletionRoute>,
     states: StateMap,
 }
@@ -104,7 +104,7 @@ impl Routes {
 
     /// Adds a layer around all routes that have been added so far. As in axum, the layer does not apply
     /// to routes that are added later. The routes share one instance of the layer, including its limits.
-    /// A request passes the layers of the server, then this layer, then the layers of the single route.
+    /// A request passes the server's layers, then this layer, then the single route's layers.
     ///
     /// # Examples
     ///
@@ -155,7 +155,7 @@ impl Routes {
         self
     }
 
-    /// Adds all routes of another router. The added routes keep the state of that router.
+    /// Adds all routes of another router. The added routes keep that router's state.
     #[must_use]
     pub fn merge(mut self, other: Self) -> Self {
         let other = other.bind_state();

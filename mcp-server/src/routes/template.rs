@@ -1,4 +1,4 @@
-//! URI templates: families of resources.
+//! URI templates: resource families.
 
 use std::fmt;
 use std::future::ready;
@@ -40,7 +40,7 @@ pub struct TemplateRoute {
     handler: Arc<ResourceHandler>,
     /// Computes the resources of the template for `resources/list`.
     lister: Option<RouteHandler<ListTarget>>,
-    /// Requirements of the list.
+    /// The list's requirements.
     list_spec: Arc<RouteSpec>,
     cache: Option<CacheHint>,
     pub(crate) scope: RouteScope,
@@ -92,9 +92,9 @@ impl TemplateRoute {
         }
     }
 
-    /// Lists the resources of the template: a function of extractors, `async` or not, that returns the
+    /// Lists the template's resources: a function of extractors, `async` or not, that returns the
     /// resources which the caller may read. `resources/list` calls it for every request, after the
-    /// resources that are routes, inside of the layers of the template. Resources without a MIME type have that of the
+    /// resources that are routes, inside of the template's layers. Resources without a MIME type have that of the
     /// template.
     ///
     /// The lists of several templates follow each other in registration order, each on its own
@@ -162,7 +162,7 @@ impl TemplateRoute {
         &self.handler.spec
     }
 
-    /// The requirements of the list.
+    /// The list's requirements.
     pub(crate) fn list_spec(&self) -> &RouteSpec {
         &self.list_spec
     }
@@ -172,7 +172,7 @@ impl TemplateRoute {
         variables.any(|variable| variable == name)
     }
 
-    /// Returns the values of the variables, if the template matches.
+    /// Returns the variables' values, if the template matches.
     pub(crate) fn matches(&self, uri: &str) -> Option<Variables> {
         self.pattern.as_ref()?.matches(uri)
     }

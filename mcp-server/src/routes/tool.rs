@@ -114,7 +114,7 @@ impl ToolRoute {
         }
     }
 
-    /// Sets the check of the arguments. It replaces the server's validator
+    /// Sets the arguments' check. It replaces the server's validator
     /// ([`Server::validate_with`](crate::Server::validate_with)) for them, and runs before the handler.
     ///
     /// # Examples
@@ -283,7 +283,7 @@ impl ToolRoute {
 }
 
 /// Converts the fault for a missing capability into a failed result. Revisions with sessions have no error code for
-/// it, and hosts end the run of the model at a protocol error.
+/// it, and hosts end the model's run at a protocol error.
 // spec: TOOL-20
 fn missing_capability_as_result(reply: Reply) -> Reply {
     match reply {

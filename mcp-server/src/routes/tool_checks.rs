@@ -32,7 +32,7 @@ pub(super) struct ToolChecks {
 /// A compiled schema, or why the validator cannot use it.
 type CompiledSchema = Result<Arc<dyn Check>, SchemaError>;
 
-/// The schemas of a tool, compiled by a validator.
+/// A tool's schemas, compiled by a validator.
 #[derive(Debug, Clone)]
 struct CompiledSchemas {
     validator: Arc<dyn Validator>,
@@ -67,12 +67,12 @@ impl ToolChecks {
         }
     }
 
-    /// Sets the check of the arguments.
+    /// Sets the arguments' check.
     pub(super) fn set_own(&mut self, check: Arc<dyn Check>) {
         self.own = Some(check);
     }
 
-    /// Returns the schemas compiled by the validator of the server, if it has one.
+    /// Returns the schemas compiled by the server's validator, if it has one.
     fn compiled(&self, tool: &Tool, validation: &Validation) -> Option<CompiledSchemas> {
         let validator = validation.validator.as_ref()?;
         let has_raw_input = self.is_raw && self.own.is_none();
@@ -86,7 +86,7 @@ impl ToolChecks {
         })
     }
 
-    /// Checks the arguments of a call. On a lenient server it converts strings in them first.
+    /// Checks a call's arguments. On a lenient server it converts strings in them first.
     ///
     /// # Errors
     ///

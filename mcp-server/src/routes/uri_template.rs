@@ -1,4 +1,4 @@
-//! URI templates of RFC 6570 as patterns: from a URI to the values of the variables.
+//! URI templates of RFC 6570 as patterns: from a URI to the variables' values.
 //!
 //! | expression | matches |
 //! |---|---|

@@ -1,6 +1,6 @@
 //! Replacement of alternatives at the root of a schema by one object.
 //!
-//! Language models and clients reject `oneOf` and `anyOf` at the root of an input schema. The object
+//! Language models and clients reject `oneOf` and `anyOf` at an input schema's root. The object
 //! accepts every value that one of the alternatives accepts, and some invalid values. The decoding of
 //! the arguments rejects the invalid values.
 
@@ -30,7 +30,7 @@ fn as_object(schema: &Value) -> Option<JsonObject> {
     (schema.get("type")? == "object").then(|| schema.clone())
 }
 
-/// Returns an object schema that accepts the values of each alternative.
+/// Returns an object schema that accepts each alternative's values.
 fn merge(alternatives: &[JsonObject]) -> JsonObject {
     let mut properties: Vec<(&String, Vec<&Value>)> = Vec::new();
     for alternative in alternatives {

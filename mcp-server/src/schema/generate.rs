@@ -1,4 +1,4 @@
-//! Generation of schemas from Rust types.
+//! Schema generation from Rust types.
 
 use mcp_core::PARAM_HEADER;
 use mcp_types::JsonObject;
@@ -21,7 +21,7 @@ pub(crate) struct ArgumentSchema {
 }
 
 impl ArgumentSchema {
-    /// The schema of arguments from an object schema.
+    /// The argument schema from an object schema.
     pub(crate) fn from_object(root: JsonObject) -> Self {
         let constraints = Constraints::from_schema(&root);
         Self::new(root, constraints)
@@ -68,7 +68,7 @@ pub(crate) fn of_output<T: JsonSchema>() -> JsonObject {
     clean(into_object(generator.into_root_schema_for::<T>()))
 }
 
-/// Returns a generator for schemas of arguments.
+/// Returns a generator for argument schemas.
 pub(crate) fn generator() -> SchemaGenerator {
     settings().into_generator()
 }
@@ -102,7 +102,7 @@ fn type_and_properties_first(mut root: JsonObject) -> JsonObject {
     schema
 }
 
-/// Removes keywords that only cost tokens: the name of a Rust type, the width of a Rust number. Replaces
+/// Removes keywords that only cost tokens: a Rust type's name, a Rust number's width. Replaces
 /// keywords that models do not read.
 fn clean(mut root: JsonObject) -> JsonObject {
     root.shift_remove("title");

@@ -1,4 +1,4 @@
-//! Conversion of arguments into the types that a schema asks for, for language models that write `5.0` for
+//! Argument conversion into the types that a schema asks for, for language models that write `5.0` for
 //! an integer, `"5"` for a number, `"true"` for a boolean, or an array as JSON in a string.
 //!
 //! A whole number is always converted, after decoding has failed. Strings are converted only by servers
@@ -73,7 +73,7 @@ impl<'a> Converter<'a> {
         types.is_empty() || types.contains(&"string")
     }
 
-    /// Converts the members or elements of a value. Returns whether anything changed.
+    /// Converts the members or a value's elements. Returns whether anything changed.
     fn inner_values(&self, value: &mut Value, schema: &'a JsonObject, hops: usize) -> bool {
         let mut is_changed = false;
         if !self.walk.step(hops) {

@@ -1,4 +1,4 @@
-//! A server as the service of a transport.
+//! A server as a transport's service.
 
 use std::error::Error;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! Matching of URIs in one pass, without backtracking.
+//! URI matching in one pass, without backtracking.
 //!
 //! A simple variable contains no `/`, so the first match of the next literal is as good as any other.
 //! Parts after `{+path}` are matched from the end, and `{+path}` gets the rest in between. The number
@@ -14,7 +14,7 @@ pub(super) const MAX_URI_LENGTH: usize = 8 * 1024;
 pub(crate) type Variables = Vec<(Box<str>, String)>;
 
 impl UriTemplate {
-    /// Returns the percent-decoded values of the variables. Returns `None` if the template does not
+    /// Returns the variables' percent-decoded values. Returns `None` if the template does not
     /// match, and for values that could escape from a directory; see [`decode`].
     // spec: RSRC-07
     pub(crate) fn matches(&self, uri: &str) -> Option<Variables> {
