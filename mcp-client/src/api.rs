@@ -1,4 +1,4 @@
-//! The calls of a client, one file per page of the specification.
+//! A client's calls, one file per page of the specification.
 //!
 //! | module | contents, lowest first |
 //! |---|---|

@@ -50,9 +50,9 @@ pub(crate) struct Attempt<'r, 'a> {
     pub(crate) options: &'r mut CallOptions<'a>,
     pub(crate) timer: &'r mut CallTimer,
     pub(crate) input: Option<&'r InputState>,
-    /// The notifications through which layers map the notifications of the call.
+    /// The notifications through which layers map the call's notifications.
     pub(crate) notifications: Option<&'r NotificationSender>,
-    /// The id of the request.
+    /// The request's id.
     pub(crate) number: i64,
 }
 
@@ -72,7 +72,7 @@ pub(crate) struct ReceivedReply {
 }
 
 impl ReceivedReply {
-    /// The reply of a client layer.
+    /// A client layer's reply.
     pub(crate) fn of_layer(reply: Reply) -> Self {
         Self {
             reply,

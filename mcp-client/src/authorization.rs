@@ -35,7 +35,7 @@ pub(crate) async fn open_with_login(
         if !error.is_timeout() || attempts == ATTEMPTS {
             return Err(error);
         }
-        // The login continues after the timeout of the call.
+        // The login continues after the call's timeout.
         match authorizer.wait_for_login().await {
             Some(Ok(())) => {}
             Some(Err(reason)) => return Err(reason.into()),
@@ -79,7 +79,7 @@ impl Client {
     }
 
     /// Logs out: revokes the tokens where the authorization server offers that, removes them from
-    /// the store, and clears the cache of the client. The client stays usable: a call that needs
+    /// the store, and clears the client's cache. The client stays usable: a call that needs
     /// authorization logs in again.
     ///
     /// # Errors
@@ -94,7 +94,7 @@ impl Client {
         Ok(logged_out?)
     }
 
-    /// Returns the tokens of this client, to read their [status](Authorizer::status), to watch their
+    /// Returns this client's tokens, to read their [status](Authorizer::status), to watch their
     /// [events](Authorizer::events) or to connect another client. `None` when the client was connected without authorization.
     pub fn authorizer(&self) -> Option<&Authorizer> {
         self.inner.authorizer.as_ref()

@@ -1,4 +1,4 @@
-//! [`ClientBuilder`]: settings of a client.
+//! [`ClientBuilder`]: a client's settings.
 //!
 //! Spec: <https://modelcontextprotocol.io/specification/2026-07-28/basic/versioning>
 
@@ -30,7 +30,7 @@ use crate::inputs::{ElicitRequest, Inputs, IntoInput, SampleRequest, UrlRequest}
 use crate::login::Login;
 use crate::mrtr::Mrtr;
 
-/// Settings of a [`Client`](crate::Client), created by [`Client::builder`](crate::Client::builder).
+/// A [`Client`](crate::Client)'s settings, created by [`Client::builder`](crate::Client::builder).
 ///
 /// # Examples
 ///
@@ -128,8 +128,8 @@ impl ClientBuilder {
     /// Accepts tasks as results of tool calls: declares the extension `io.modelcontextprotocol/tasks`.
     /// Off by default.
     ///
-    /// [`Client::call`](crate::Client::call) then follows a task to its end by itself: it polls at the interval of the server,
-    /// answers input requests by the handlers of this client, and cancels the task when the call is
+    /// [`Client::call`](crate::Client::call) then follows a task to its end by itself: it polls at the server's interval,
+    /// answers input requests by this client's handlers, and cancels the task when the call is
     /// dropped. [`PreparedCall::start`](crate::PreparedCall::start) returns as soon as the task exists.
     /// Servers of revisions before 2026-07-28 return no such tasks.
     ///
@@ -154,7 +154,7 @@ impl ClientBuilder {
 
     /// Adds an extension of the protocol: publishes its settings, and adds its handlers and layers.
     ///
-    /// The layers of the extension are added here, as if by [`layer`](Self::layer) and
+    /// The extension's layers are added here, as if by [`layer`](Self::layer) and
     /// [`inbound_layer`](Self::inbound_layer). [`connect`](Self::connect) fails when two extensions have the
     /// same identifier, when a method has two handlers, or when a requirement of an extension is not
     /// met.
@@ -182,7 +182,7 @@ impl ClientBuilder {
         self
     }
 
-    /// Adds a layer around the calls of the client: a tower layer, or
+    /// Adds a layer around the client's calls: a tower layer, or
     /// [`from_fn`](mcp_core::tower::from_fn), of the same shape as a layer of a server. The layer that is
     /// added last is the outermost.
     ///
@@ -191,8 +191,8 @@ impl ClientBuilder {
     /// ([`Exchange::update_meta`](mcp_core::Exchange::update_meta)) and the reply, reply by itself, and
     /// change or suppress the notifications that arrive for the call
     /// ([`NotificationSender::map`](mcp_core::NotificationSender::map)), one by one in their order. It also sees the
-    /// [notifications](crate::ExtensionClient::notify) of extensions. A cancelled call drops the future
-    /// of the layer. Failures of the connection are internal faults to layers.
+    /// [notifications](crate::ExtensionClient::notify) of extensions. A cancelled call drops the
+    /// layer's future. The connection's failures are internal faults to layers.
     ///
     /// Layers do not see discovery, subscriptions and the requests that keep a session, and results from
     /// the [cache](Self::cache).
@@ -220,7 +220,7 @@ impl ClientBuilder {
 
     /// Puts an extension's layers around the client's calls here, instead of where
     /// [`extension`](Self::extension) is called, which follows: around the layers that were added
-    /// before, and inside of those that are added later. `id` is the identifier of the extension.
+    /// before, and inside of those that are added later. `id` is the extension's identifier.
     ///
     /// [`connect`](Self::connect) fails when the extension is not registered, or was registered before.
     ///
@@ -268,9 +268,9 @@ impl ClientBuilder {
         self
     }
 
-    /// Adds a layer around the messages of the server. The layer that is added last is the outermost.
+    /// Adds a layer around the server's messages. The layer that is added last is the outermost.
     ///
-    /// It sees the requests of the server, in sessions as well as in results that require input, as
+    /// It sees the server's requests, in sessions as well as in results that require input, as
     /// [`Call::Other`](mcp_core::Call::Other) with the method and the parameters. Their result is
     /// [`ResultBody::Other`](mcp_core::ResultBody::Other). It also sees, as [`Call::Notification`](mcp_core::Call::Notification), the
     /// notifications that belong to no call, and those that an [extension](Self::extension) handles. A
@@ -303,8 +303,8 @@ impl ClientBuilder {
     /// at once.
     ///
     /// The handler runs on the task of the call that requires the input, or on a task of the
-    /// session. Its time does not count towards the timeouts of the call. The client fills in the
-    /// defaults of the form and validates the answer. An error or a panic of the handler ends the
+    /// session. Its time does not count towards the call's timeouts. The client fills in the
+    /// form's defaults and validates the answer. An error or a panic of the handler ends the
     /// call.
     ///
     /// # Examples
@@ -327,7 +327,7 @@ impl ClientBuilder {
     }
 
     /// Sets the handler for URL elicitation, and declares the capability. [`UrlRequest`] lists the
-    /// duties of the handler.
+    /// handler's duties.
     pub fn on_elicit_url<F, Fut>(mut self, handler: F) -> Self
     where
         F: Fn(UrlRequest) -> Fut + Send + Sync + 'static,
@@ -373,7 +373,7 @@ impl ClientBuilder {
         self
     }
 
-    /// Sets the principal of this client, for a [cache](Self::cache) that several clients share:
+    /// Sets this client's principal, for a [cache](Self::cache) that several clients share:
     /// clients with the same principal share private results. Default: a unique principal, so that
     /// private results are not shared.
     // spec: CACHE-08
@@ -382,7 +382,7 @@ impl ClientBuilder {
         self
     }
 
-    /// Adds a field to the `_meta` of every request, for example the id of a conversation. A field of
+    /// Adds a field to every request's `_meta`, for example a conversation's id. A field of
     /// a [call](crate::PreparedCall::meta) or of a layer with the same key wins. The fields that the client writes
     /// itself, such as the revision or the token for progress, cannot be set: [`connect`](Self::connect) fails.
     ///
@@ -515,7 +515,7 @@ impl ClientBuilder {
         self
     }
 
-    /// Sets the timeout of a response. Progress that the caller
+    /// Sets a response's timeout. Progress that the caller
     /// [requested](crate::PreparedCall::on_progress) restarts it. Default: 60 seconds.
     pub fn timeout(mut self, timeout: Duration) -> Self {
         self.timeouts.idle = timeout;

@@ -14,7 +14,7 @@ use tokio::time::Instant;
 use crate::call_timer::deadline_after;
 use crate::change::Change;
 
-/// A cache of results: lists and resource contents, for the time to live that the server sets. When
+/// A result cache: lists and resource contents, for the time to live that the server sets. When
 /// it is full, the least recently used result is evicted.
 ///
 /// Every client has its own cache, unless it receives one by
@@ -167,12 +167,12 @@ impl Entries {
     }
 }
 
-/// The identity of a result.
+/// A result's identity.
 // spec: CACHE-03
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 struct CacheKey {
     server: ServerIdentity,
-    /// The principal of a private result. `None` for a public one.
+    /// A private result's principal. `None` for a public one.
     owner: Option<Box<str>>,
     method: Method,
     /// The cursor or the URI.

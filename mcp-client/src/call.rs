@@ -1,4 +1,4 @@
-//! The path of every call: requests are sent one after the other, until the server has received all
+//! Every call's path: requests are sent one after the other, until the server has received all
 //! input that it requires and returns the result.
 
 mod input;
@@ -80,7 +80,7 @@ impl<'a> ActiveCall<'a> {
         Self::with_timer(client, request, options, timer)
     }
 
-    /// Starts a call with the remaining time of an earlier call.
+    /// Starts a call with an earlier call's remaining time.
     pub(crate) fn with_timer(
         client: &Client,
         request: ClientRequest,
@@ -320,7 +320,7 @@ impl<'a> ActiveCall<'a> {
         Err(ErrorKind::from_fault(fault, status, challenge, versions))
     }
 
-    /// Adds the end of the server's standard error, which often has the cause of an internal error.
+    /// Adds the end of the server's standard error, which often has an internal error's cause.
     fn with_stderr(&self, error: Error) -> BoxFuture<'static, Error> {
         let stderr = self.client.inner.channel.stderr();
         Box::pin(async move {
@@ -378,7 +378,7 @@ impl<'a> ActiveCall<'a> {
         body.map_err(|violation| self.error(ErrorKind::OutputSchema(violation)))
     }
 
-    /// Returns the place of the response in the cache. A call with input has none.
+    /// Returns the response's place in the cache. A call with input has none.
     // spec: CACHE-04
     fn cache_slot(&self) -> Option<CacheSlot> {
         let method = self.request.method()?;
@@ -408,14 +408,14 @@ impl<'a> ActiveCall<'a> {
         }
     }
 
-    /// Converts the result of the call.
+    /// Converts the call's result.
     pub(crate) fn read<T>(&self, body: ResultBody, read: Reader<T>) -> Result<T, Error> {
         read(body).map_err(|kind| self.error(kind))
     }
 }
 
 /// Awaits `work`. Returns `None` when the caller cancels it first. `work` is pinned, because an
-/// argument is stored twice in the future of a function.
+/// argument is stored twice in a function's future.
 async fn unless_cancelled<T>(
     cancel: &mut Option<BoxFuture<'_, ()>>,
     work: Pin<&mut impl Future<Output = T>>,

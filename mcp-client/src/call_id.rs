@@ -1,4 +1,4 @@
-//! Ids of calls, by which a program cancels them.
+//! Call ids, by which a program cancels them.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -48,7 +48,7 @@ impl CallId {
         self.number.into()
     }
 
-    /// Returns the number for the first request of the call, and `None` for later ones: a number is never sent
+    /// Returns the number for the call's first request, and `None` for later ones: a number is never sent
     /// twice.
     // spec: BASE-05
     pub(crate) fn take_number(&mut self) -> Option<i64> {

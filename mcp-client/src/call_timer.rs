@@ -1,4 +1,4 @@
-//! Timeouts of calls.
+//! Call timeouts.
 
 use std::time::Duration;
 
@@ -6,7 +6,7 @@ use tokio::time::Instant;
 
 use crate::error::ErrorKind;
 
-/// Timeouts of calls.
+/// Call timeouts.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Timeouts {
     /// Time without progress.

@@ -1,4 +1,4 @@
-//! The handle to one server, and the state of the connection.
+//! The handle to one server, and the connection's state.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -76,7 +76,7 @@ pub(crate) struct ClientInner {
     pub(crate) state: RwLock<ConnectionState>,
     pub(crate) last_id: AtomicI64,
     pub(crate) call_ids: CallIds,
-    /// Members for the `_meta` of every request.
+    /// Members for every request's `_meta`.
     pub(crate) meta: Meta,
     pub(crate) closing: CloseSignal<CloseReason>,
     pub(crate) cache: Cache,
@@ -88,7 +88,7 @@ pub(crate) struct ClientInner {
     pub(crate) tools: ToolIndex,
     /// Timeout of `server/discover` on a pipe.
     pub(crate) probe_timeout: Duration,
-    /// The task that handles the messages of a legacy session.
+    /// The task that handles a legacy session's messages.
     pub(crate) dispatcher: Mutex<Option<AbortOnDropHandle<()>>>,
     /// Held while an expired session is replaced.
     pub(crate) renewal: tokio::sync::Mutex<()>,
@@ -127,7 +127,7 @@ impl Drop for OpenRequest {
     }
 }
 
-/// The negotiated and configured state of a connection.
+/// A connection's negotiated and configured state.
 pub(crate) struct ConnectionState {
     pub(crate) version: ProtocolVersion,
     pub(crate) server: Option<Arc<ServerInfo>>,
@@ -287,8 +287,8 @@ impl Client {
         declared.has_extension(keys::TASKS_EXTENSION)
     }
 
-    /// Returns true if the connection is a pipe, such as the streams of a child process: one stream carries the
-    /// messages of all calls, and notifications of extensions do not say which call they belong to.
+    /// Returns true if the connection is a pipe, such as a child process's streams: one stream carries the
+    /// messages of all calls, and extension notifications do not say which call they belong to.
     ///
     /// # Examples
     ///
@@ -305,13 +305,13 @@ impl Client {
         self.inner.channel.is_pipe()
     }
 
-    /// Returns the address of the server, as errors show it: its URL without credentials, its command, or a
+    /// Returns the server's address, as errors show it: its URL without credentials, its command, or a
     /// word for a server in this process.
     pub fn peer(&self) -> Cow<'_, str> {
         self.inner.channel.peer()
     }
 
-    /// Returns the protocol revision of this connection.
+    /// Returns this connection's protocol revision.
     pub fn protocol_version(&self) -> ProtocolVersion {
         self.inner.version()
     }
@@ -323,7 +323,7 @@ impl Client {
         self.inner.server()?.info.clone()
     }
 
-    /// Returns the capabilities of the server, or `None` when it was not queried.
+    /// Returns the server's capabilities, or `None` when it was not queried.
     pub fn server_capabilities(&self) -> Option<ServerCapabilities> {
         let server = self.inner.server()?;
         Some(server.capabilities.clone())
@@ -334,7 +334,7 @@ impl Client {
         self.inner.server()?.instructions.clone()
     }
 
-    /// Waits until the server reports that the user has finished at the URL of the elicitation `id`. Reports that came
+    /// Waits until the server reports that the user has finished at the elicitation `id`'s URL. Reports that came
     /// before this function was called do not count. For gateways, which pass elicitations on: a handler has
     /// [`UrlRequest::completed`](crate::UrlRequest::completed).
     // spec: ELIC-10

@@ -140,7 +140,7 @@ pub(crate) async fn open(
     Ok(client)
 }
 
-/// Adds the settings of extensions to the capabilities, and checks the extensions and the positions of
+/// Adds the extension settings to the capabilities, and checks the extensions and the positions of
 /// their layers.
 fn publish(
     extensions: &[Registration<ClientCapabilities>],
@@ -169,7 +169,7 @@ fn publish(
     }
 }
 
-/// Returns the description of the server in an earlier verdict.
+/// Returns the server's description in an earlier verdict.
 fn server_info(verdict: &Verdict) -> Option<Arc<ServerInfo>> {
     match verdict {
         Verdict::Modern { server, .. } => {

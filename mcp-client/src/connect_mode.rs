@@ -24,13 +24,13 @@ pub enum ConnectMode {
     /// 2026-07-28. `initialize` requests the newest revision with sessions, and every older revision
     /// that the server answers with is accepted.
     Legacy,
-    /// Uses the verdict of an earlier [`Negotiation`](crate::Negotiation). If the server has changed
+    /// Uses an earlier [`Negotiation`](crate::Negotiation)'s verdict. If the server has changed
     /// its revision since then, `initialize` or the first call fails.
     // spec: COMPAT-12
     Prior(Verdict),
 }
 
-/// The consequences of a [`ConnectMode`].
+/// A [`ConnectMode`]'s consequences.
 pub(crate) struct ConnectPlan {
     /// The allowed revisions.
     pub(crate) versions: Vec<ProtocolVersion>,

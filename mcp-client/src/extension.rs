@@ -175,8 +175,8 @@ impl<E: IntoClientExtension> ClientSetup<E> {
 }
 
 impl<E: ClientExtension> ClientSetup<E> {
-    /// Answers a request of servers: in a session a request of its own, in 2026-07-28 an input request
-    /// in the result of a call.
+    /// Answers a server request: in a session a request of its own, in 2026-07-28 an input request
+    /// in a call's result.
     ///
     /// The handler receives the parameters and the origin of the request. It returns the result, or a
     /// `Result` of it; an error that is a [`Fault`] reaches the server of a session unchanged. The
@@ -199,7 +199,7 @@ impl<E: ClientExtension> ClientSetup<E> {
         self.parts.requests.push((R::METHOD, handler));
     }
 
-    /// Handles a notification of servers. An error of the handler goes to the log.
+    /// Handles a server notification. An error of the handler goes to the log.
     ///
     /// Notifications are handled one after the other, in the order in which they arrive, by a task of
     /// the client. A call may return before its notifications are handled. Up to 256 notifications
@@ -219,19 +219,19 @@ impl<E: ClientExtension> ClientSetup<E> {
         self.parts.notifications.0.insert(N::METHOD, handler);
     }
 
-    /// Adds a layer around the calls of the client; see
+    /// Adds a layer around the client's calls; see
     /// [`ClientBuilder::layer`](crate::ClientBuilder::layer).
     pub fn layer(&mut self, layer: impl Middleware) {
         self.parts.layers.add(layer);
     }
 
-    /// Adds a layer around the messages of servers; see
+    /// Adds a layer around the server messages; see
     /// [`ClientBuilder::inbound_layer`](crate::ClientBuilder::inbound_layer).
     pub fn inbound_layer(&mut self, layer: impl Middleware) {
         self.parts.inbound_layers.add(layer);
     }
 
-    /// Requires something of the final capabilities of the client: a capability such as `sampling`, or
+    /// Requires something of the client's final capabilities: a capability such as `sampling`, or
     /// a part of one. `name` says what is missing. Connecting fails when it is not met.
     pub fn requires(
         &mut self,

@@ -1,5 +1,5 @@
-//! Several servers behind one handle: combined lists, calls by unique names, and the health of each
-//! server.
+//! Several servers behind one handle: combined lists, calls by unique names, and each server's
+//! health.
 //!
 //! A server starts when it is first needed. A server that ends is started again with backoff. The
 //! other servers are not affected.

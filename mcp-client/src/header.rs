@@ -4,7 +4,7 @@ use http::{HeaderMap, HeaderName, HeaderValue};
 
 use crate::error::ErrorKind;
 
-/// The name of an invalid header. The value may be a secret.
+/// An invalid header's name. The value may be a secret.
 pub(crate) struct InvalidHeader(pub(crate) Box<str>);
 
 impl From<InvalidHeader> for ErrorKind {

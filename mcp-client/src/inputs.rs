@@ -6,7 +6,7 @@
 //! | `url_elicitations` | URLs that the user visits, and their completion |
 //! | `error` | [`InputError`], [`InputKind`], [`Rejected`] |
 //! | `request` | arguments of handlers |
-//! | `handlers`, `layered` | the handlers of a client, and the layers around them |
+//! | `handlers`, `layered` | a client's handlers, and the layers around them |
 //!
 //! Spec: <https://modelcontextprotocol.io/specification/2026-07-28/client>
 

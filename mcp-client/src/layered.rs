@@ -1,4 +1,4 @@
-//! A request that passes through the layers of the client.
+//! A request that passes through the client's layers.
 //!
 //! The layers run in a future of their own. The caller's task sends the request, because the options
 //! of a call borrow from the caller. The endpoint of the layers passes the call to this task and waits
@@ -88,7 +88,7 @@ impl LayeredRequest<'_, '_> {
                 Either::Right((received, _)) => Ok(received),
             }
         };
-        // The next request of the call starts with the `_meta` of the caller.
+        // The call's next request starts with the caller's `_meta`.
         options.meta = caller_meta;
         let received = match sent {
             Ok(received) => received,
@@ -115,7 +115,7 @@ fn endpoint(
 }
 
 /// Passes the reply through the layers. They see a failed request as an internal fault; if it comes
-/// back unchanged, the call fails with the error of the request.
+/// back unchanged, the call fails with the request's error.
 async fn finish(
     received: Result<ReceivedReply, ErrorKind>,
     replies: oneshot::Sender<Reply>,

@@ -2,7 +2,7 @@
 //!
 //! A [`Client`] calls one server: the [`Target`] of [`Client::connect`]. Each call runs on the task that awaits it, inside of a tokio runtime with a timer.
 //! Dropping the future cancels the call. Tokio tasks are spawned only for legacy sessions, for
-//! [groups](group), and to cancel the task of a dropped call.
+//! [groups](group), and to cancel a dropped call's task.
 //!
 //! | topic | item |
 //! |---|---|
@@ -21,7 +21,7 @@
 //! | version negotiation | [`Negotiation`] |
 //! | errors | [`Error`] |
 //! | several servers, `mcp.json` | [`group`] |
-//! | snapshots of servers, and changes between them | [`catalog`] |
+//! | server snapshots, and changes between them | [`catalog`] |
 //!
 //! | feature | adds |
 //! |---|---|
@@ -38,7 +38,7 @@
 //! | `inputs` | handlers of input requests |
 //! | `error` | [`Error`] |
 //! | `call_timer` | timeouts of calls |
-//! | `call_id` | ids of calls, by which a program cancels them |
+//! | `call_id` | call ids, by which a program cancels them |
 //! | `header` | headers that a caller sets |
 //! | `options` | options of calls |
 //! | `required_urls` | URLs that the user must visit before a call |
@@ -53,7 +53,7 @@
 //! | `notification_task` | the task that handles notifications |
 //! | `session` | legacy sessions |
 //! | `prepared_notification` | [`PreparedNotification`] |
-//! | `call` | the path of every call: retries, input rounds, cache |
+//! | `call` | every call's path: retries, input rounds, cache |
 //! | `pager` | paginated lists |
 //! | `prepared`, `step`, `task` | [`PreparedCall`], [`Step`], [`TaskHandle`] |
 //! | `api` | the methods of [`Client`], one file per page of the specification |

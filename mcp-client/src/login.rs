@@ -1,11 +1,11 @@
-//! [`Login`]: the authorization of a builder.
+//! [`Login`]: a builder's authorization.
 
 use mcp_auth::{AuthError, Authorizer, OAuth};
 use mcp_core::Channel;
 use mcp_transport_http::client::HttpChannel;
 use url::{Position, Url};
 
-/// The authorization of a builder.
+/// A builder's authorization.
 #[derive(Debug, Clone)]
 pub(crate) enum Login {
     /// Tokens of each client alone.

@@ -26,7 +26,7 @@ impl Mrtr {
     /// The default limit of rounds: 10.
     pub(crate) const DEFAULT_ROUNDS: usize = 10;
 
-    /// The limit of requests for input in one round: 64.
+    /// The request limit for input in one round: 64.
     pub(crate) const MAX_REQUESTS: usize = 64;
 
     /// The state of a request that may take `limit` rounds.
@@ -67,7 +67,7 @@ impl Mrtr {
     }
 }
 
-/// One round of input: the requests of the server, and the responses of the client.
+/// One round of input: the server's requests, and the client's responses.
 #[derive(Debug, Clone)]
 pub(crate) struct InputRound {
     requests: InputRequests,
@@ -80,13 +80,13 @@ impl InputRound {
         &self.requests
     }
 
-    /// Returns the result of the server.
+    /// Returns the server's result.
     pub(crate) fn required(&self) -> &InputRequired {
         &self.required
     }
 
     /// Builds the input for the repeated request: the responses under the keys of their requests, and
-    /// the unchanged state of the server.
+    /// the server's unchanged state.
     ///
     /// # Errors
     ///
@@ -165,7 +165,7 @@ pub enum MrtrError {
     TooManyRounds(usize),
 }
 
-/// Responses that do not fit the requests of a round.
+/// Responses that do not fit a round's requests.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum InputResponseError {
@@ -180,7 +180,7 @@ pub enum InputResponseError {
     WrongKind {
         /// The key.
         key: String,
-        /// The method of the request.
+        /// The request's method.
         method: Box<str>,
     },
     /// The response cannot be written as JSON.

@@ -36,7 +36,7 @@ pub(crate) async fn negotiate(client: &Client, memory: &ProbeMemory) -> Result<(
     negotiator.finish(version).await
 }
 
-/// The description of the server, by the request that returned it.
+/// The server's description, by the request that returned it.
 enum ServerResult {
     Discover(Arc<DiscoverResult>),
     Initialize(Arc<InitializeResult>),

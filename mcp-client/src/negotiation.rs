@@ -21,9 +21,9 @@ pub struct Negotiation {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Tried {
-    /// The method of the request.
+    /// The request's method.
     pub method: Method,
-    /// The revision of the request.
+    /// The request's revision.
     pub version: ProtocolVersion,
     /// The supported versions of the server, or an error message.
     pub outcome: String,

@@ -23,7 +23,7 @@ pub(crate) struct QueuedNotification {
 #[derive(Default)]
 pub(crate) struct NotificationQueue {
     pub(crate) handlers: NotificationHandlers,
-    /// Layers around the messages of the server.
+    /// Layers around the server's messages.
     pub(crate) layers: Layers,
     sender: Option<mpsc::Sender<QueuedNotification>>,
 }

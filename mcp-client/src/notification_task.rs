@@ -1,4 +1,4 @@
-//! The task that handles notifications: inbound layers, then the handler of an extension or the client
+//! The task that handles notifications: inbound layers, then an extension's handler or the client
 //! itself.
 
 use std::panic::AssertUnwindSafe;

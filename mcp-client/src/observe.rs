@@ -67,7 +67,7 @@ impl ClientInner {
         Some(self.observer()?.message(&message))
     }
 
-    /// Returns a hook that observes the cancellation of a request, inside of the present span.
+    /// Returns a hook that observes a request's cancellation, inside of the present span.
     pub(crate) fn cancel_hook(&self, version: ProtocolVersion) -> Option<CancelHook> {
         let observer = Arc::clone(self.observer()?);
         let connection = self.connection().cloned();
@@ -140,7 +140,7 @@ impl ClientInner {
         }
     }
 
-    /// Ends the observation of the session.
+    /// Ends the session's observation.
     pub(crate) fn end_observed_session(&self) {
         if let Some(session) = self.observed.session.lock().take() {
             session.end(Ok(()));

@@ -1,4 +1,4 @@
-//! Options of a call.
+//! A call's options.
 
 use std::borrow::Cow;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -12,7 +12,7 @@ use mcp_types::{
 
 use crate::call_id::CallId;
 
-/// Options of a call. [`PreparedCall`](crate::PreparedCall) documents each of them.
+/// A call's options. [`PreparedCall`](crate::PreparedCall) documents each of them.
 #[derive(Default)]
 pub(crate) struct CallOptions<'a> {
     pub(crate) idle_timeout: Option<Duration>,
@@ -31,7 +31,7 @@ pub(crate) struct CallOptions<'a> {
     pub(crate) capabilities: Option<ClientCapabilities>,
     /// Identity instead of the client's, in revisions without sessions.
     pub(crate) identity: Option<Implementation>,
-    /// Does not decode the content of the result.
+    /// Does not decode the result's content.
     pub(crate) returns_raw: bool,
     pub(crate) log_level: Option<LoggingLevel>,
     pub(crate) on_progress: Option<Hook<'a, ProgressUpdate>>,

@@ -71,7 +71,7 @@ use crate::pager::{ListLimits, Pager, Pagination};
 pub struct PreparedCall<'a, T> {
     client: Client,
     request: ClientRequest,
-    /// The first error of a setter, such as an invalid header. The call returns it when it is awaited.
+    /// A setter's first error, such as an invalid header. The call returns it when it is awaited.
     error: Option<ErrorKind>,
     options: CallOptions<'a>,
     read: Reader<T>,
@@ -114,7 +114,7 @@ impl<'a, T> PreparedCall<'a, T> {
         self.reading(read)
     }
 
-    /// Replaces the conversion of the result.
+    /// Replaces the result's conversion.
     fn reading<U>(self, read: Reader<U>) -> PreparedCall<'a, U> {
         PreparedCall {
             client: self.client,
@@ -267,7 +267,7 @@ impl<'a, T> PreparedCall<'a, T> {
     /// [`Client::cancel`] to cancel the call from anywhere. Progress among the
     /// [notifications](Client::notifications) has it as its token.
     ///
-    /// Only the first request of the call has this id. The protocol demands a new id for each further request:
+    /// Only the call's first request has this id. The protocol demands a new id for each further request:
     /// with the required input, after a lost connection, or for the next page of a list. `Client::cancel` with
     /// the first id still cancels the call. If the result comes from the [cache](crate::ClientBuilder::cache),
     /// no request is sent.

@@ -85,7 +85,7 @@ impl PreparedNotification {
         self
     }
 
-    /// Adds a field to the `_meta` of the notification. Fields of the protocol itself cannot be set.
+    /// Adds a field to the notification's `_meta`. Fields of the protocol itself cannot be set.
     // spec: META-08
     pub fn meta(mut self, key: impl Into<String>, value: impl Into<serde_json::Value>) -> Self {
         let key = key.into();

@@ -1,4 +1,4 @@
-//! Detection of the era and the revision of a server, by a client.
+//! The era's detection and the revision of a server, by a client.
 //!
 //! The state machine does no IO: it receives the outcome of each step ([`Evidence`]) and returns the
 //! next [`Step`].
@@ -98,14 +98,14 @@ impl From<Written> for Verdict {
     }
 }
 
-/// The outcome of a step.
+/// A step's outcome.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Evidence<'a> {
     /// The result of `server/discover`.
     Discovered(&'a DiscoverResult),
     /// The result of `initialize`.
     Initialized(&'a InitializeResult),
-    /// An error, with the HTTP status of its response.
+    /// An error, with its response's HTTP status.
     Fault(&'a Fault, Option<StatusCode>),
     /// A result that does not fit the method.
     Unreadable,
@@ -117,7 +117,7 @@ pub(crate) enum Evidence<'a> {
     Gone,
 }
 
-/// The next action of the client.
+/// The client's next action.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Step {
     /// Call `server/discover` in this revision.
@@ -130,7 +130,7 @@ pub(crate) enum Step {
     Fail(ProbeError),
 }
 
-/// The failure of a detection.
+/// A detection's failure.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub(crate) enum ProbeError {
     /// The two sides have no revision in common.
@@ -156,7 +156,7 @@ pub(crate) enum ProbeError {
     UnexpectedResponse(String),
 }
 
-/// The state machine of the detection.
+/// The detection's state machine.
 #[derive(Debug)]
 pub(crate) struct Probe {
     supported: Vec<ProtocolVersion>,

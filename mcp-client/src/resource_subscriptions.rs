@@ -1,4 +1,4 @@
-//! Resource subscriptions of a legacy session.
+//! A legacy session's resource subscriptions.
 
 use std::collections::HashMap;
 
@@ -10,7 +10,7 @@ use parking_lot::Mutex;
 #[derive(Debug, Default)]
 pub(crate) struct ResourceSubscriptions {
     counts: Mutex<HashMap<String, usize>>,
-    /// Held while a request changes the subscriptions of the session: over HTTP two requests have no order.
+    /// Held while a request changes the session's subscriptions: over HTTP two requests have no order.
     requests: tokio::sync::Mutex<()>,
 }
 

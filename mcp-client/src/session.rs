@@ -1,5 +1,5 @@
-//! Legacy sessions: `initialize`, the dispatcher of server messages, and the renewal of an expired
-//! session.
+//! Legacy sessions: `initialize`, the dispatcher of server messages, and an expired session's
+//! renewal.
 //!
 //! Spec: <https://modelcontextprotocol.io/specification/2025-11-25/basic/lifecycle>
 
@@ -38,7 +38,7 @@ pub(crate) fn prepare(client: &Client, version: ProtocolVersion) {
     dispatcher::spawn(client);
 }
 
-/// Starts the dispatcher of a connection without a session, for notifications of extensions.
+/// Starts the dispatcher of a connection without a session, for extension notifications.
 pub(crate) fn watch_notifications(client: &Client) {
     dispatcher::spawn(client);
 }

@@ -13,7 +13,7 @@ use crate::prepared::PreparedCall;
 #[derive(Debug)]
 #[expect(clippy::exhaustive_enums, reason = "a result has three kinds")]
 pub enum Step<'a, T> {
-    /// The result of the call.
+    /// The call's result.
     Done(T),
     /// The server requires input. The caller answers, or drops the value and with it the call.
     InputRequired(PendingInput<'a, T>),
@@ -66,7 +66,7 @@ impl<'a, T> PreparedCall<'a, T> {
     /// # }
     /// ```
     pub async fn step(self) -> Result<Step<'a, T>, Error> {
-        // Lists have neither input requests nor results of extensions.
+        // Lists have neither input requests nor extension results.
         if self.is_paginated() {
             return self.run().await.map(Step::Done);
         }
@@ -81,7 +81,7 @@ impl<'a, T> PendingInput<'a, T> {
         self.round.requests()
     }
 
-    /// Returns the `InputRequired` result of the server.
+    /// Returns the server's `InputRequired` result.
     pub fn required(&self) -> &InputRequired {
         self.round.required()
     }

@@ -102,7 +102,7 @@ impl Client {
 }
 
 impl ClientBuilder {
-    /// Connects to a server with the settings of this builder.
+    /// Connects to a server with this builder's settings.
     ///
     /// The client negotiates the protocol version and reads the server's information and
     /// capabilities. See [`Target`] for the accepted values.
@@ -157,7 +157,7 @@ impl<C: Channel> Target for Over<C> {
 }
 
 /// A server in this process: a `Server`, an `Arc` of one, or any other [`Service`]. Calls run on the
-/// task of the caller; no socket and no task is created.
+/// caller's task; no socket and no task is created.
 ///
 /// A value with `#[mcp::server]` becomes a `Server` with `Server::of`.
 ///

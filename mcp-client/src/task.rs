@@ -115,7 +115,7 @@ impl Client {
 }
 
 impl TaskHandle {
-    /// Returns the id of the task. `None` if the server answered the call directly.
+    /// Returns the task's id. `None` if the server answered the call directly.
     pub fn id(&self) -> Option<&str> {
         self.task().map(|task| &*task.task_id)
     }
@@ -144,8 +144,8 @@ impl TaskHandle {
         }
     }
 
-    /// Returns the states of the task as a stream, each time that it has changed. The stream polls at the
-    /// interval of the server, and answers input requests by the handlers of the client. It ends after
+    /// Returns the task's states as a stream, each time that it has changed. The stream polls at the
+    /// server's interval, and answers input requests by the client's handlers. It ends after
     /// the final state or an error.
     pub fn updates(&self) -> impl Stream<Item = Result<Task, Error>> + Send + Unpin + use<> {
         let state = self.task().map(|task| {
@@ -190,7 +190,7 @@ impl TaskHandle {
     ///
     /// # Errors
     ///
-    /// Returns the error of the call if the task failed, an error if it was cancelled, and any error of a
+    /// Returns the call's error if the task failed, an error if it was cancelled, and any error of a
     /// poll.
     pub async fn result(self) -> Result<CallToolResult, Error> {
         let mut call = self.call();

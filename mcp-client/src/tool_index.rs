@@ -26,7 +26,7 @@ const MAX_NAME: usize = 1024;
 /// Characters of a longer name that are shown.
 const NAME_EXCERPT: usize = 64;
 
-/// Names of headers, without the common prefix, and their values.
+/// Header names, without the common prefix, and their values.
 pub(crate) type ParamHeaderValues = Vec<(Box<str>, Box<str>)>;
 
 /// A tool that the client removes from lists because its definition is invalid.
@@ -36,7 +36,7 @@ pub(crate) type ParamHeaderValues = Vec<(Box<str>, Box<str>)>;
 pub struct DroppedTool {
     /// The name.
     pub name: String,
-    /// The defect of the definition.
+    /// The definition's defect.
     pub reason: String,
 }
 
@@ -78,7 +78,7 @@ struct IndexedTool {
 #[derive(Debug)]
 enum IndexEntry {
     Listed(ToolEntry),
-    /// A removed tool, and the defect of its definition.
+    /// A removed tool, and its definition's defect.
     Dropped(String),
 }
 
@@ -90,7 +90,7 @@ struct ToolEntry {
     is_idempotent: bool,
 }
 
-/// The output schema of a tool. It is compiled at the first result.
+/// A tool's output schema. It is compiled at the first result.
 #[derive(Debug)]
 struct OutputSchema {
     schema: Arc<JsonObject>,
@@ -108,7 +108,7 @@ impl ToolIndex {
     ///
     /// # Errors
     ///
-    /// Returns the violation of the output schema.
+    /// Returns the output schema's violation.
     pub(crate) fn process_result(
         &self,
         request: &ClientRequest,
@@ -169,7 +169,7 @@ impl ToolIndex {
         entries.get(tool).is_some_and(|tool| tool.is_idempotent)
     }
 
-    /// Records the tools of a page. Tools with too long names are removed from the page, as those that cannot be read
+    /// Records a page's tools. Tools with too long names are removed from the page, as those that cannot be read
     /// already are. If headers mirror arguments (`mirrors`), tools with invalid header annotations are removed, too.
     // spec: XHDR-08, XHDR-09, XHDR-10
     fn record_page(
@@ -229,7 +229,7 @@ impl ToolIndex {
         })
     }
 
-    /// Checks a result against the output schema of its tool. A result that is an error is valid.
+    /// Checks a result against its tool's output schema. A result that is an error is valid.
     // spec: TOOL-16, TOOL-17, JSCH-06
     fn check_output(&self, tool: &str, result: &CallToolResult) -> Result<(), String> {
         let entries = self.entries.read();
@@ -328,7 +328,7 @@ impl ToolEntries {
         self.insert(tool, IndexEntry::Dropped(reason), bytes);
     }
 
-    /// Replaces the entry of a tool.
+    /// Replaces a tool's entry.
     fn insert(&mut self, name: &str, entry: IndexEntry, bytes: usize) {
         if let Some(earlier) = self.tools.remove(name) {
             self.bytes -= earlier.bytes;

@@ -1,4 +1,4 @@
-//! Serialization of arguments.
+//! Argument serialization.
 
 use mcp_core::Call;
 use mcp_types::{RawObject, RawObjectError};
@@ -8,7 +8,7 @@ use crate::call::Reader;
 use crate::error::ErrorKind;
 use crate::{Client, PreparedCall};
 
-/// Prepares a call with arguments of the caller. Invalid arguments make the call fail when it is
+/// Prepares a call with the caller's arguments. Invalid arguments make the call fail when it is
 /// awaited.
 pub(super) fn with_arguments<'a, T>(
     client: &Client,

@@ -1,4 +1,4 @@
-//! Completion of arguments.
+//! Argument completion.
 //!
 //! Spec: <https://modelcontextprotocol.io/specification/2026-07-28/server/utilities/completion>
 

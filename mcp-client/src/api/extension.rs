@@ -1,4 +1,4 @@
-//! Extensions of the server.
+//! The server's extensions.
 
 use std::fmt;
 use std::sync::Arc;
@@ -18,7 +18,7 @@ use crate::prepared::PreparedCall;
 use crate::prepared_notification::PreparedNotification;
 
 impl Client {
-    /// Returns the extension `E` of the server, to read its settings and to send its messages.
+    /// Returns the server's extension `E`, to read its settings and to send its messages.
     ///
     /// # Errors
     ///
@@ -107,7 +107,7 @@ impl<E: Extension> ExtensionClient<E> {
         &self.client
     }
 
-    /// Sends a request. The options of a call, such as its timeout, can be set before it is awaited.
+    /// Sends a request. A call's options, such as its timeout, can be set before it is awaited.
     pub fn request<'a, R>(&self, params: &R::Params) -> PreparedCall<'a, R::Result>
     where
         R: CustomRequest<Extension = E>,

@@ -1,4 +1,4 @@
-//! The notifications of a server, for any number of readers.
+//! A server's notifications, for any number of readers.
 
 use futures_core::Stream;
 use futures_util::stream;

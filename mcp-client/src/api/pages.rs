@@ -12,7 +12,7 @@ use crate::error::ErrorKind;
 use crate::pager::Pagination;
 use crate::prepared::PreparedCall;
 
-/// The result of a list method: one page of items.
+/// A list method's result: one page of items.
 pub(super) trait ListPage: Sized + Send + 'static {
     type Item: Send + 'static;
 

@@ -1,4 +1,4 @@
-//! Requests of extensions.
+//! Extension requests.
 
 use mcp_core::{Call, ResultBody};
 use mcp_types::RawObject;

@@ -1,4 +1,4 @@
-//! Input rounds of a call.
+//! A call's input rounds.
 
 use std::collections::BTreeMap;
 use std::pin::pin;
@@ -20,7 +20,7 @@ impl ActiveCall<'_> {
     ) -> Result<CallStep, InputError> {
         let round = self.mrtr.start_round(&self.request, required)?;
         check_urls(round.requests())?;
-        // The time of the user does not count as the time of the server.
+        // The time of the user does not count as the server's time.
         self.timer.pause();
         Ok(CallStep::InputRequired(round))
     }
@@ -38,7 +38,7 @@ impl ActiveCall<'_> {
                 .add(&inner.inputs.url_elicitations, required)
     }
 
-    /// Returns the origin of the input requests of this call.
+    /// Returns the origin of this call's input requests.
     pub(super) fn asker(&self) -> Arc<Asker> {
         Arc::new(Asker {
             server: self.client.inner.channel.peer().into_owned(),
@@ -48,7 +48,7 @@ impl ActiveCall<'_> {
         })
     }
 
-    /// Runs the handlers of the client on this task, and waits for required visits of URLs.
+    /// Runs the client's handlers on this task, and waits for required visits of URLs.
     pub(super) async fn run_handlers(&mut self, round: &InputRound) -> Result<(), Error> {
         let client = self.client.clone();
         let inner = &client.inner;

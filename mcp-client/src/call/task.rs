@@ -27,7 +27,7 @@ use crate::options::CallOptions;
 const DEFAULT_INTERVAL: Duration = Duration::from_secs(1);
 /// The number of input requests that are answered for one task.
 const MAX_ANSWERS: usize = 1024;
-/// The time limit of the cancellation after a call was dropped.
+/// The cancellation's time limit after a call was dropped.
 const CANCEL_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// The polls of one task.
@@ -66,7 +66,7 @@ impl TaskPolls {
         CallOptions {
             total_timeout: Some(end.saturating_duration_since(Instant::now())),
             headers: self.headers.clone(),
-            // The methods of tasks may be repeated.
+            // The task methods may be repeated.
             idempotent: Some(true),
             ..CallOptions::default()
         }
@@ -164,7 +164,7 @@ impl ActiveCall<'_> {
         }
     }
 
-    /// Polls once, and answers new input requests by the handlers of the client.
+    /// Polls once, and answers new input requests by the client's handlers.
     pub(crate) async fn next_state(&mut self, polls: &mut TaskPolls) -> Result<Task, Error> {
         self.timer.resume();
         let end = self.timer.end();
@@ -192,7 +192,7 @@ impl ActiveCall<'_> {
             return Err(self.error(ErrorKind::TooManyTaskInputs(MAX_ANSWERS)));
         }
         check_urls(&requests).map_err(|error| self.error(error))?;
-        // The time of the user does not count as the time of the server.
+        // The time of the user does not count as the server's time.
         self.timer.pause();
         let (asker, inner) = (self.asker(), self.client.inner.clone());
         let (declared, version) = (&inner.profile.capabilities, self.version);

@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::Serialize;
 
-/// The effect of a difference on clients of the older snapshot.
+/// A difference's effect on clients of the older snapshot.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
 #[non_exhaustive]
@@ -34,7 +34,7 @@ impl Impact {
 pub struct Difference {
     /// The effect on clients.
     pub impact: Impact,
-    /// The JSON pointer of the difference. Items of lists are named by name or URI instead of by index:
+    /// The difference's JSON pointer. List items are named by name or URI instead of by index:
     /// `/tools/add/inputSchema/properties/a`.
     pub path: String,
     /// The difference and, for a breaking one, its effect on clients.
@@ -63,7 +63,7 @@ impl Diff {
         &self.0
     }
 
-    /// Returns the greatest effect of a difference. `None` when the snapshots do not differ.
+    /// Returns a difference's greatest effect. `None` when the snapshots do not differ.
     pub fn impact(&self) -> Option<Impact> {
         self.0.first().map(|difference| difference.impact)
     }

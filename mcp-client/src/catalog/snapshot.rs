@@ -14,7 +14,7 @@ pub(crate) const LISTS: [(&str, &str); 4] = [
     ("tools", "name"),
 ];
 
-/// The tools, prompts, resources, templates and capabilities of a server, as one client sees them.
+/// The tools, prompts, resources, a server's templates and capabilities, as one client sees them.
 ///
 /// The JSON is stable: object keys are sorted, and the items of each list are sorted by name or URI.
 /// Two snapshots of an unchanged server are equal byte by byte, so the file can be under version
@@ -47,7 +47,7 @@ pub enum SnapshotError {
         "the snapshot is malformed at {path}: expected {expected}; write it with `mcp snapshot`"
     )]
     Malformed {
-        /// The JSON pointer of the part.
+        /// The part's JSON pointer.
         path: String,
         /// The expected type.
         expected: &'static str,
@@ -165,7 +165,7 @@ fn known<T>(list: Result<Vec<T>, Error>) -> Result<Vec<T>, Error> {
     }
 }
 
-/// Sorts the keys of objects, and the items of the lists.
+/// Sorts the keys of objects, and the lists' items.
 fn canonical(value: Value) -> Value {
     let mut value = sorted_keys(value);
     for (list, key) in LISTS {

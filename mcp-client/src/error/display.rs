@@ -25,7 +25,7 @@ impl Error {
 }
 
 impl ErrorInner {
-    /// Returns the message. It does not repeat the name of the server `known`.
+    /// Returns the message. It does not repeat the server `known`'s name.
     fn message(&self, known: &str) -> Result<String, fmt::Error> {
         let mut f = String::new();
         let mut known = known;
@@ -46,7 +46,7 @@ impl ErrorInner {
                 if let Some(item) = item {
                     write!(f, " {item:?}")?;
                 }
-                // A connect error contains the name of the server.
+                // A connect error contains the server's name.
                 let is_connect =
                     matches!(self.kind, ErrorKind::Channel(ChannelError::Connect { .. }));
                 if !is_known && !is_connect {

@@ -101,7 +101,7 @@ impl ErrorKind {
     }
 
     /// Returns the time to wait before the next attempt, if the server sent one: in the header
-    /// `Retry-After`, or in the data of a JSON-RPC error.
+    /// `Retry-After`, or in a JSON-RPC error's data.
     pub(crate) fn retry_after(&self) -> Option<Duration> {
         match self.root() {
             Self::Channel(ChannelError::Status { retry_after, .. }) => *retry_after,

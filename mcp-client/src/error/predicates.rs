@@ -85,9 +85,9 @@ impl Error {
             )
     }
 
-    /// Returns the challenge of the server: the value of `WWW-Authenticate`, when the HTTP status is 401
-    /// or 403 ([`is_auth`](Self::is_auth)). It names the scheme, the missing scopes and the URL of the
-    /// resource metadata, for programs that authorize themselves. Several headers are joined by commas;
+    /// Returns the server's challenge: the value of `WWW-Authenticate`, when the HTTP status is 401
+    /// or 403 ([`is_auth`](Self::is_auth)). It names the scheme, the missing scopes and the resource
+    /// metadata's URL, for programs that authorize themselves. Several headers are joined by commas;
     /// at most 8 KiB are kept.
     ///
     /// # Examples
@@ -146,7 +146,7 @@ impl Error {
     }
 
     /// Returns the time to wait before the next attempt, if the server sent one: `Retry-After` in seconds,
-    /// or `retryAfter` in the data of a JSON-RPC error.
+    /// or `retryAfter` in a JSON-RPC error's data.
     pub fn retry_after(&self) -> Option<Duration> {
         self.inner.kind.retry_after()
     }
@@ -168,7 +168,7 @@ impl Error {
         }
     }
 
-    /// Returns the error of an input request, such as an elicitation.
+    /// Returns an input request's error, such as an elicitation.
     pub fn input(&self) -> Option<&InputError> {
         match self.inner.kind.root() {
             ErrorKind::Input(error) => Some(error),
@@ -176,7 +176,7 @@ impl Error {
         }
     }
 
-    /// Returns the error message of a tool, for results that were read with
+    /// Returns a tool's error message, for results that were read with
     /// [`parse`](mcp_types::CallToolResult::parse).
     pub fn tool_error(&self) -> Option<&str> {
         match self.inner.kind.root() {

@@ -1,4 +1,4 @@
-//! [`GroupBuilder`]: the servers and settings of a group.
+//! [`GroupBuilder`]: a group's servers and settings.
 
 use std::collections::HashSet;
 use std::fmt;
@@ -24,7 +24,7 @@ const EVENT_CAPACITY: usize = 256;
 /// Shortest period of health checks.
 const MIN_PERIOD: Duration = Duration::from_secs(1);
 
-/// Settings of a [`Group`], created by [`Group::builder`].
+/// A [`Group`]'s settings, created by [`Group::builder`].
 #[must_use = "creates a group with `build`"]
 pub struct GroupBuilder {
     members: Vec<NewMember>,
@@ -118,14 +118,14 @@ impl GroupBuilder {
         self
     }
 
-    /// Sets whether the group subscribes to list changes of each running server. Over HTTP this
+    /// Sets whether the group subscribes to each running server's list changes. Over HTTP this
     /// needs a connection per server. Default: yes.
     pub fn listen(mut self, listens: bool) -> Self {
         self.listens = listens;
         self
     }
 
-    /// Sets the login of the servers over HTTP that [`target`](Self::target) and [`config`](Self::config) add, before or
+    /// Sets the servers' login over HTTP that [`target`](Self::target) and [`config`](Self::config) add, before or
     /// after this call. Each server has tokens of its own, which survive its restarts. Commands and servers in this
     /// process get no token, and a client with a login of its own keeps it. Default: no login.
     ///

@@ -39,7 +39,7 @@ impl Group {
 
     /// Reads a resource by its name in the group, `server__uri`. URIs in the result have no prefix.
     ///
-    /// A resource link in the result of a tool has no prefix either. Read it with the client that
+    /// A resource link in a tool's result has no prefix either. Read it with the client that
     /// [`route_tool`](Self::route_tool) returns.
     ///
     /// # Errors
@@ -121,7 +121,7 @@ impl Group {
         self.routed(&self.inner.prompts, prompt).await
     }
 
-    /// Returns the client of the server in a resource's name (`server__uri`), and the URI on that
+    /// Returns the server's client in a resource's name (`server__uri`), and the URI on that
     /// server. No list is requested, so the server may not have the resource.
     async fn route_resource(&self, resource: &str) -> Result<(Client, String), Error> {
         let members = self.members();

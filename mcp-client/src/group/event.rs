@@ -1,4 +1,4 @@
-//! Events of a group, and the health of its servers.
+//! A group's events, and its servers' health.
 
 use std::fmt;
 use std::sync::Arc;
@@ -12,7 +12,7 @@ pub enum GroupEvent {
     /// The server has notified of a change.
     #[non_exhaustive]
     Changed {
-        /// The name of the server.
+        /// The server's name.
         server: Arc<str>,
         /// The change.
         change: Change,
@@ -20,7 +20,7 @@ pub enum GroupEvent {
     /// The server has started, has ended, or could not be started.
     #[non_exhaustive]
     Health {
-        /// The name of the server.
+        /// The server's name.
         server: Arc<str>,
         /// The new health.
         health: Health,
@@ -29,7 +29,7 @@ pub enum GroupEvent {
     Lost(u64),
 }
 
-/// The health of a server in a group.
+/// A server's health in a group.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Health {

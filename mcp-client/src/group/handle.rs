@@ -1,4 +1,4 @@
-//! [`Group`]: the handle of a group.
+//! [`Group`]: a group's handle.
 
 use std::fmt;
 use std::sync::Arc;
@@ -20,8 +20,8 @@ use crate::error::{Error, ErrorKind};
 ///
 /// Lists combine the items of all servers under unique names ([`Naming`]). Calls accept such a name
 /// and are sent to the server that has the item. For calls with options, [`route_tool`](Self::route_tool)
-/// returns the [`Client`] of the server and the tool's name on that server; for subscriptions and log
-/// messages, [`client`](Self::client) returns the client of a server.
+/// returns the server's [`Client`] and the tool's name on that server; for subscriptions and log
+/// messages, [`client`](Self::client) returns a server's client.
 ///
 /// # Examples
 ///
@@ -99,14 +99,14 @@ impl Group {
     }
 
     /// Returns the prefix for the names of a server's items in this group: its name with only those characters
-    /// that names of tools may have.
+    /// that tool names may have.
     pub fn prefix(&self, server: &str) -> Option<String> {
         let members = self.members();
         let found = members.iter().find(|found| &*found.member.name == server);
         found.map(|found| found.prefix.clone())
     }
 
-    /// Returns the client of a server. Starts the server if it does not run.
+    /// Returns a server's client. Starts the server if it does not run.
     ///
     /// # Errors
     ///
@@ -128,7 +128,7 @@ impl Group {
             .collect()
     }
 
-    /// Returns the events from now on: changes of lists, and starts and ends of servers.
+    /// Returns the events from now on: list changes, and starts and ends of servers.
     pub fn events(&self) -> impl Stream<Item = GroupEvent> + Send + Unpin + use<> {
         let events = self.inner.events.subscribe();
         Box::pin(stream::unfold(events, |mut events| async move {

@@ -27,7 +27,7 @@ pub struct GroupList<T> {
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Listed<T> {
-    /// The name of the server.
+    /// The server's name.
     pub server: Arc<str>,
     /// The unique name in the group, for [`Group::call`], [`Group::get_prompt`] and
     /// [`Group::read_resource`].

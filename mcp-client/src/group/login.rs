@@ -28,7 +28,7 @@ impl GroupLogin {
     }
 }
 
-/// Returns a client whose login is for the servers of a file: commands among them get no token.
+/// Returns a client whose login is for a file's servers: commands among them get no token.
 pub(super) fn for_file(client: ClientBuilder) -> ClientBuilder {
     #[cfg(feature = "auth")]
     if let Some(Login::Settings(oauth)) = client.login {
@@ -38,7 +38,7 @@ pub(super) fn for_file(client: ClientBuilder) -> ClientBuilder {
     client
 }
 
-/// Adds the registration of an entry to the login of its client.
+/// Adds an entry's registration to its client's login.
 #[cfg(feature = "http")]
 pub(super) fn with_registration(client: ClientBuilder, entry: &EntryOAuth) -> ClientBuilder {
     #[cfg(feature = "auth")]

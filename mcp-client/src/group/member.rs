@@ -116,7 +116,7 @@ impl Member {
         self.health.read().clone()
     }
 
-    /// Returns the client of the running server. Starts the server if necessary. Concurrent callers
+    /// Returns the running server's client. Starts the server if necessary. Concurrent callers
     /// wait for the same start.
     pub(super) async fn client(&self) -> Result<Client, Error> {
         let Some(connect) = &self.connect else {

@@ -52,7 +52,7 @@ pub(super) fn numbered(name: String) -> impl Iterator<Item = String> {
     })
 }
 
-/// Replaces the characters of a server's name that names of tools must not contain.
+/// Replaces the characters of a server's name that tool names must not contain.
 // spec: TOOL-04
 pub(super) fn sanitize(server: &str) -> String {
     let is_allowed = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
@@ -85,13 +85,13 @@ impl ItemNames {
         }
     }
 
-    /// Frees the names of items for which `is_listed` returns false.
+    /// Frees the item names for which `is_listed` returns false.
     pub fn retain(&mut self, is_listed: impl Fn(&Arc<str>, &str) -> bool) {
         self.items.retain(|_, (server, own)| is_listed(server, own));
         self.names.retain(|(server, own), _| is_listed(server, own));
     }
 
-    /// Returns the name of an item: the one that it has, or the first of the wanted ones that is free.
+    /// Returns an item's name: the one that it has, or the first of the wanted ones that is free.
     pub fn assign(
         &mut self,
         item: NamedItem,

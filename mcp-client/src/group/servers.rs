@@ -1,4 +1,4 @@
-//! Servers of a group by their connection target, and by the entries of an `mcp.json`.
+//! A group's servers by their connection target, and by an `mcp.json`'s entries.
 
 use std::io;
 use std::path::Path;
@@ -22,12 +22,12 @@ use crate::error::Error;
 use crate::target::Target;
 
 impl Group {
-    /// Builds a group from the servers of an `mcp.json`, with default client settings.
+    /// Builds a group from an `mcp.json`'s servers, with default client settings.
     ///
     /// No server is started; a server starts when it is first needed. For other settings, read the
     /// file with [`GroupConfig::read`] and pass it to [`GroupBuilder::config`].
     ///
-    /// The commands of the file are run without a question, so load only files that the user has
+    /// The file's commands are run without a question, so load only files that the user has
     /// written. For other files set [`GroupConfig::approve`].
     ///
     /// # Errors
@@ -81,7 +81,7 @@ impl GroupBuilder {
         }))
     }
 
-    /// Adds the servers of a configuration file. Each connection uses the settings of `client`,
+    /// Adds a configuration file's servers. Each connection uses the settings of `client`,
     /// such as its handlers and timeouts. A login of `client` is for the servers with a URL.
     ///
     /// A disabled or invalid entry becomes an unused server; [`Group::health`] gives the reason.
@@ -114,7 +114,7 @@ impl Target for ServerSpec {
     }
 }
 
-/// Connects to the server of an `mcp.json` entry. Errors of a child process contain `name`.
+/// Connects to an `mcp.json` entry's server. Errors of a child process contain `name`.
 #[cfg_attr(
     not(feature = "stdio"),
     expect(
@@ -184,7 +184,7 @@ async fn connect(
     }
 }
 
-/// Reads the environment variables of an entry on a blocking thread, because its `envFile` can be a
+/// Reads an entry's environment variables on a blocking thread, because its `envFile` can be a
 /// pipe that delivers data late.
 #[cfg(feature = "stdio")]
 async fn read_variables(spec: ServerSpec) -> io::Result<Vec<(String, String)>> {

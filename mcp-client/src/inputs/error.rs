@@ -8,7 +8,7 @@ use mcp_types::{BrokenConversation, ElicitParams, FormError, InputRequest, Metho
 
 use crate::mrtr::{InputResponseError, MrtrError};
 
-/// The error of a handler.
+/// A handler's error.
 pub(crate) type BoxError = Box<dyn StdError + Send + Sync>;
 
 /// The kind of input that a server requests.
@@ -21,7 +21,7 @@ pub enum InputKind {
     Url,
     /// Sampling: the language model continues a conversation.
     Sampling,
-    /// The roots of the client.
+    /// The client's roots.
     Roots,
     /// An unknown method or mode.
     Other(Box<str>),
@@ -81,7 +81,7 @@ pub enum InputError {
     Failed {
         /// The requested input.
         wants: InputKind,
-        /// The error of the handler.
+        /// The handler's error.
         source: BoxError,
     },
     /// The handler panicked.
@@ -90,7 +90,7 @@ pub enum InputError {
         /// The requested input.
         wants: InputKind,
     },
-    /// The answer does not match the schema of the form.
+    /// The answer does not match the form's schema.
     // spec: ELIC-13
     #[error("the answer does not match the form: {0}")]
     InvalidForm(#[from] FormError),
@@ -113,7 +113,7 @@ pub enum InputError {
         /// The URL.
         url: String,
     },
-    /// The conversation of a sampling request is malformed.
+    /// A sampling request's conversation is malformed.
     // spec: SAMP-08, SAMP-09
     #[error("the conversation of the sampling request is malformed: {0}")]
     Conversation(#[from] BrokenConversation),
@@ -122,7 +122,7 @@ pub enum InputError {
     Refused {
         /// The requested input.
         wants: InputKind,
-        /// The answer of the layer.
+        /// The layer's answer.
         fault: Fault,
     },
     /// The input requests of the server are invalid.
@@ -133,7 +133,7 @@ pub enum InputError {
     Answer(#[from] InputResponseError),
 }
 
-/// The error of a handler when the user, or the program on the user's behalf, refuses to answer.
+/// A handler's error when the user, or the program on the user's behalf, refuses to answer.
 /// Handlers for sampling return it. Forms and URLs have
 /// [`ElicitResult::decline`](mcp_types::ElicitResult::decline).
 // spec: MRTR-17, ERR-10

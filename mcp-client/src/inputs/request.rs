@@ -12,12 +12,12 @@ use url::Url;
 use super::error::InputError;
 use super::url_elicitations::UrlElicitation;
 
-/// The origin of an input request. A program that shows requests to a user must show it, too.
+/// An input request's origin. A program that shows requests to a user must show it, too.
 // spec: ELIC-12
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Asker {
-    /// The server as errors show it: a URL, or the name of a program.
+    /// The server as errors show it: a URL, or a program's name.
     pub server: String,
     /// The identity that the server claims. It is not verified.
     pub info: Option<Implementation>,
@@ -44,9 +44,9 @@ pub struct Asker {
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct ElicitRequest {
-    /// The parameters of the request.
+    /// The request's parameters.
     pub params: ElicitFormParams,
-    /// The origin of the request.
+    /// The request's origin.
     pub asker: Arc<Asker>,
 }
 
@@ -56,7 +56,7 @@ impl ElicitRequest {
         &self.params.message
     }
 
-    /// Returns the fields of the form.
+    /// Returns the form's fields.
     pub fn schema(&self) -> &FormSchema {
         &self.params.requested_schema
     }
@@ -81,7 +81,7 @@ impl ElicitRequest {
     }
 }
 
-/// Fills in the defaults of an accepted form and validates it. Removes the content of other answers.
+/// Fills in an accepted form's defaults and validates it. Removes the content of other answers.
 // spec: ELIC-07, ELIC-09, ELIC-13
 pub(super) fn finish_form(
     params: &ElicitFormParams,
@@ -109,10 +109,10 @@ pub(super) fn finish_form(
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct UrlRequest {
-    /// The parameters of the request.
+    /// The request's parameters.
     pub params: ElicitUrlParams,
     pub(super) url: Url,
-    /// The origin of the request.
+    /// The request's origin.
     pub asker: Arc<Asker>,
     pub(super) elicitation: Arc<UrlElicitation>,
 }
@@ -161,12 +161,12 @@ impl UrlRequest {
     }
 }
 
-/// A sampling request: the server asks the language model of the client.
+/// A sampling request: the server asks the client's language model.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct SampleRequest {
-    /// The parameters of the request.
+    /// The request's parameters.
     pub params: CreateMessageParams,
-    /// The origin of the request.
+    /// The request's origin.
     pub asker: Arc<Asker>,
 }

@@ -1,5 +1,5 @@
-//! The task that handles the requests and notifications of a legacy server. Requests are answered by
-//! the same handlers as input requests of the modern era.
+//! The task that handles a legacy server's requests and notifications. Requests are answered by
+//! the same handlers as the modern era's input requests.
 
 use std::collections::HashMap;
 use std::future::pending;

@@ -200,7 +200,7 @@ impl ListenRequest {
     }
 }
 
-/// Waits for the next message of the stream.
+/// Waits for the stream's next message.
 async fn next_event(
     request: &ListenRequest,
     stream: &mut ListenStream,

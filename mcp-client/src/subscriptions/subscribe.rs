@@ -1,4 +1,4 @@
-//! [`Subscribe`]: the builder of a subscription.
+//! [`Subscribe`]: a subscription's builder.
 
 use std::fmt;
 use std::future::IntoFuture;
@@ -43,7 +43,7 @@ impl Subscribe {
         self
     }
 
-    /// Replaces the filter. Use this to subscribe to changes of extensions.
+    /// Replaces the filter. Use this to subscribe to extension changes.
     pub fn filter(mut self, filter: SubscriptionFilter) -> Self {
         self.filter = filter;
         self
@@ -87,7 +87,7 @@ impl Subscribe {
         self
     }
 
-    /// Sets the timeout of the acknowledgement. Default:
+    /// Sets the acknowledgement's timeout. Default:
     /// [`ClientBuilder::timeout`](crate::ClientBuilder::timeout).
     pub fn timeout(mut self, timeout: Duration) -> Self {
         self.options.timeout = Some(timeout);
@@ -129,7 +129,7 @@ impl fmt::Debug for Subscribe {
 }
 
 impl Client {
-    /// Subscribes to changes of resources by URI. Add changes of lists with the methods of
+    /// Subscribes to resource changes by URI. Add changes of lists with the methods of
     /// [`Subscribe`].
     ///
     /// # Examples
@@ -167,7 +167,7 @@ impl Client {
         }
     }
 
-    /// Subscribes to changes of lists. Select the lists with the methods of [`Subscribe`].
+    /// Subscribes to list changes. Select the lists with the methods of [`Subscribe`].
     pub fn changes(&self) -> Subscribe {
         self.subscribe([] as [String; 0])
     }

@@ -5,7 +5,7 @@
 //!
 //! | module | contents, lowest first |
 //! |---|---|
-//! | `comparison` | the state of a comparison, and the changes that it finds |
+//! | `comparison` | a comparison's state, and the changes that it finds |
 //! | `view` | a schema with its references resolved |
 //! | `values` | keywords that limit a single value |
 //! | `objects` | properties, and the keywords of objects and arrays |
@@ -127,7 +127,7 @@ impl Comparison<'_> {
         }
     }
 
-    /// Returns true if both schemas are the same, together with the targets of their references.
+    /// Returns true if both schemas are the same, together with their references' targets.
     fn is_same(&self, old: &Value, new: &Value) -> bool {
         old == new && !has_references(old, self.has_same_definitions)
     }

@@ -20,7 +20,7 @@ use crate::error::{Error, ErrorKind};
 #[derive(Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct PendingCommand {
-    /// The name of the server in the file.
+    /// The server's name in the file.
     pub server: Arc<str>,
     /// The program.
     pub command: String,
@@ -84,7 +84,7 @@ pub(super) fn program_name(command: &str) -> &str {
     first.map_or(command, |(first, _)| first)
 }
 
-/// The approval hook of a configuration file and its decisions. Clones share the decisions. Without
+/// A configuration file's approval hook and its decisions. Clones share the decisions. Without
 /// a hook every command is approved.
 #[derive(Clone, Default)]
 pub struct Approval(Option<Arc<ApprovalState>>);
@@ -93,7 +93,7 @@ type ApprovalHook = Box<dyn Fn(PendingCommand) -> BoxFuture<'static, bool> + Sen
 
 struct ApprovalState {
     hook: ApprovalHook,
-    /// The decision about the last command of each server.
+    /// The decision about each server's last command.
     decisions: Mutex<HashMap<Arc<str>, (ServerIdentity, bool)>>,
 }
 
@@ -109,7 +109,7 @@ impl Approval {
         })))
     }
 
-    /// Checks that a command may be run. The hook is called for the first command of a server, and
+    /// Checks that a command may be run. The hook is called for a server's first command, and
     /// again when the command has changed. A hook that panics refuses.
     ///
     /// # Errors

@@ -1,4 +1,4 @@
-//! The servers of a configuration file, and the errors of its entries.
+//! A configuration file's servers, and its entries' errors.
 
 use std::collections::BTreeMap;
 use std::future::Future;
@@ -8,7 +8,7 @@ use std::{fmt, io};
 use super::approval::{Approval, PendingCommand, program_name};
 use crate::error::Error;
 
-/// The servers of a configuration file, in the order of the file.
+/// A configuration file's servers, in the file's order.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct GroupConfig {
@@ -29,10 +29,10 @@ impl GroupConfig {
     /// before it is run with other arguments or variables. A command for which it returns false is
     /// not run: its server cannot be started. Default: every command is run.
     ///
-    /// A configuration file can run any program with the permissions of this process. Set a hook
+    /// A configuration file can run any program with this process's permissions. Set a hook
     /// unless the user has written the file: files of repositories and files that another program
     /// or a language model can write are not trusted. Remember decisions by
-    /// [`PendingCommand::fingerprint`], never by the name of the server.
+    /// [`PendingCommand::fingerprint`], never by the server's name.
     ///
     /// # Examples
     ///
@@ -67,11 +67,11 @@ impl GroupConfig {
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct ServerEntry {
-    /// The name of the server in the file.
+    /// The server's name in the file.
     pub name: String,
     /// The file disables the server.
     pub is_disabled: bool,
-    /// The program or URL of the server, or the error of this entry. Other entries are not affected.
+    /// The program or URL of the server, or this entry's error. Other entries are not affected.
     pub spec: Result<ServerSpec, EntryError>,
     /// Names of the variables whose values are in `spec`: `TOKEN` for `${TOKEN}`. A program that asks its user shows
     /// them: the server gets the values.
@@ -107,17 +107,17 @@ pub enum ServerSpec {
     Url {
         /// The URL.
         url: String,
-        /// Headers of every request.
+        /// Every request's headers.
         headers: Vec<(String, String)>,
         /// The registration for logins.
         oauth: Option<EntryOAuth>,
     },
 }
 
-/// The registration of a program at the authorization server of an entry: the member `oauth`, or `auth` of Cursor.
+/// A program's registration at an entry's authorization server: the member `oauth`, or `auth` of Cursor.
 /// `Debug` omits the secret.
 ///
-/// It applies to the login of the client, such as [`GroupBuilder::oauth`](super::super::GroupBuilder::oauth). Without a
+/// It applies to the client's login, such as [`GroupBuilder::oauth`](super::super::GroupBuilder::oauth). Without a
 /// login it is ignored, with a warning in the log.
 #[derive(Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
@@ -141,7 +141,7 @@ impl fmt::Debug for EntryOAuth {
 }
 
 impl ServerSpec {
-    /// A program with arguments, without environment variables, in the working directory of this process.
+    /// A program with arguments, without environment variables, in this process's working directory.
     pub fn program(
         command: impl Into<String>,
         args: impl IntoIterator<Item = impl Into<String>>,
@@ -221,9 +221,9 @@ pub enum ConfigError {
     /// The file does not exist, is not readable, or is longer than 1 MiB.
     #[error("the file {path:?} cannot be read: {source}")]
     Unreadable {
-        /// The path of the file.
+        /// The file's path.
         path: PathBuf,
-        /// The error of the operating system.
+        /// The operating system's error.
         source: io::Error,
     },
 }

@@ -8,7 +8,7 @@ use super::spec::EntryError;
 
 const ENV: &str = "env:";
 
-/// Values for the variables of a configuration file.
+/// Values for a configuration file's variables.
 #[derive(Clone, Default)]
 pub struct Variables {
     values: HashMap<String, String>,
@@ -20,7 +20,7 @@ impl Variables {
         Self::default()
     }
 
-    /// Returns the environment variables of this process, and the user's home directory as
+    /// Returns this process's environment variables, and the user's home directory as
     /// `userHome`.
     pub fn of_process() -> Self {
         let mut variables = Self::new();
@@ -120,7 +120,7 @@ impl<'a> Found<'a> {
     }
 }
 
-/// Returns the names of the variables in a text, without `env:`.
+/// Returns the variables' names in a text, without `env:`.
 pub(super) fn names(text: &str) -> impl Iterator<Item = &str> {
     let found = std::iter::successors(Found::first(text), |found| Found::first(found.behind));
     found.map(|found| found.name.strip_prefix(ENV).unwrap_or(found.name))
