@@ -1,4 +1,4 @@
-//! The connection of the current task: its client, and the shutdown of its server.
+//! The current task's connection: its client, and its server's shutdown.
 //!
 //! A task-local variable reaches the endpoint through routers and layers. Unlike a request extension, it
 //! costs nothing per request and is not visible to handlers.
@@ -10,9 +10,9 @@ use crate::Shutdown;
 /// The connection that [`Serve`](crate::Serve) serves in the current task.
 #[derive(Clone, Debug)]
 pub(crate) struct ConnectionScope {
-    /// Handle of the server.
+    /// The server's handle.
     pub(crate) shutdown: Shutdown,
-    /// Address of the client. `None` when the operating system does not know it.
+    /// The client's address. `None` when the operating system does not know it.
     pub(crate) peer: Option<SocketAddr>,
 }
 

@@ -1,4 +1,4 @@
-//! HTTP headers of the Model Context Protocol: names, encoding of values, and the comparison of
+//! HTTP headers of the Model Context Protocol: names, value encoding, and the comparison of
 //! headers with the message in the body.
 //!
 //! | layer | module | contents |

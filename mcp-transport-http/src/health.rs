@@ -62,7 +62,7 @@ type Check = Arc<dyn Fn() -> BoxFuture<'static, Result<(), String>> + Send + Syn
 #[derive(Default)]
 struct HealthState {
     is_stopping: AtomicBool,
-    /// The last result of the check, and its time. The lock is held during a check, so that one runs at
+    /// The check's last result, and its time. The lock is held during a check, so that one runs at
     /// a time.
     last: Mutex<Option<(Instant, bool)>>,
 }
@@ -105,7 +105,7 @@ impl HealthChecks {
         self
     }
 
-    /// Sets the maximum time of the check, 5 s by default.
+    /// Sets the check's maximum time, 5 s by default.
     #[must_use]
     pub fn timeout(mut self, time: Duration) -> Self {
         self.timeout = time;

@@ -10,7 +10,7 @@ use crate::connection_scope;
 /// ([`Sessions::max_per_address`](crate::server::Sessions::max_per_address)) and for endpoints that serve
 /// only their own machine.
 ///
-/// [`Serve`](crate::Serve) knows the address of each connection. With another web server, or behind a
+/// [`Serve`](crate::Serve) knows each connection's address. With another web server, or behind a
 /// reverse proxy, insert this value into the extensions of each request with a layer. A value in the
 /// extensions takes precedence. Take an address from a header such as `X-Forwarded-For` only when a proxy
 /// of yours sets the header: clients can send it, too.

@@ -79,7 +79,7 @@ pub use error::ServeError;
 pub struct Serve<S = StreamableHttp> {
     service: S,
     protection: Option<Protection<S>>,
-    /// `None`: the path of the public URL, or `/mcp`.
+    /// `None`: the public URL's path, or `/mcp`.
     path: Option<Arc<str>>,
     card: Option<ServerCard>,
     accept: AcceptLoop,
@@ -103,7 +103,7 @@ impl Serve {
         Self::service(StreamableHttp::new(service))
     }
 
-    /// Sets the host names of this server, see [`StreamableHttp::allowed_hosts`]. Required to serve
+    /// Sets this server's host names, see [`StreamableHttp::allowed_hosts`]. Required to serve
     /// other machines.
     pub fn allowed_hosts<I: IntoIterator<Item: AsRef<str>>>(mut self, hosts: I) -> Self {
         self.service = self.service.allowed_hosts(hosts);
@@ -117,9 +117,9 @@ impl Serve {
         self
     }
 
-    /// Demands access tokens, and publishes the metadata of the authorization.
+    /// Demands access tokens, and publishes the authorization's metadata.
     ///
-    /// The host of the public URL is the allowed host, unless it is this machine, and its path that of the
+    /// The public URL's host is the allowed host, unless it is this machine, and its path that of the
     /// endpoint. Call [`allowed_hosts`](Self::allowed_hosts) or [`path`](Self::path), before or afterwards,
     /// where a proxy changes them.
     ///
@@ -213,7 +213,7 @@ impl<S> Serve<S> {
         }
     }
 
-    /// Sets the path of the endpoint. Default: that of the public URL of [`authorize`](Serve::authorize), or
+    /// Sets the endpoint's path. Default: that of the public URL of [`authorize`](Serve::authorize), or
     /// `/mcp`. The same path with a slash at its end reaches the endpoint as well. All other paths are answered
     /// with 404.
     pub fn path(mut self, path: impl Into<Arc<str>>) -> Self {
@@ -271,13 +271,13 @@ impl<S> Serve<S> {
     }
 
     /// Sets the maximum number of connections, 10,000 by default. Further connections wait in the
-    /// queue of the operating system.
+    /// operating system's queue.
     pub fn max_connections(mut self, connections: usize) -> Self {
         self.accept.max_connections = connections.clamp(1, Semaphore::MAX_PERMITS);
         self
     }
 
-    /// Sets the maximum time to receive the head of a request, 30 s by default. A connection is
+    /// Sets the maximum time to receive a request's head, 30 s by default. A connection is
     /// closed after this time at the earliest, and after twice this time at the latest.
     pub fn head_timeout(mut self, time: Duration) -> Self {
         self.accept.connections.timeouts.head = time;
@@ -331,7 +331,7 @@ where
     B: Body<Data = Bytes> + Send + 'static,
     B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
 {
-    /// Serves at `address` until the shutdown. An event of `tracing` (level INFO) tells the URL of the server. Without a
+    /// Serves at `address` until the shutdown. An event of `tracing` (level INFO) tells the server's URL. Without a
     /// subscriber, a line on standard error does so, if that is a terminal.
     ///
     /// # Errors
@@ -401,7 +401,7 @@ fn check_scopes(endpoint: &StreamableHttp) -> Result<(), ServeError> {
     item.map_or(Ok(()), |item| Err(ServeError::ScopesWithoutTokens(item)))
 }
 
-/// Tells the URL of the server: by an event, or by a line for the person who has started it.
+/// Tells the server's URL: by an event, or by a line for the person who has started it.
 fn log_start(endpoint: Option<&StreamableHttp>, address: SocketAddr, path: &str) {
     let service = endpoint.and_then(StreamableHttp::shared_service);
     let name = service.map(|service| {

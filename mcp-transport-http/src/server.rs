@@ -6,7 +6,7 @@
 //! | 2 | `rejection` | requests that are answered with an error |
 //! | 3 | `guard` | checks of a request head |
 //! | 4 | `config`, `route` | settings; classification of a message |
-//! | 5 | `lifetime`, `call` | ends of streams; a running call |
+//! | 5 | `lifetime`, `call` | stream ends; a running call |
 //! | 6 | `event_stream` | the event stream of a call |
 //! | 7 | `replay` | stored event streams |
 //! | 8 | `exchange` | the response to a call |

@@ -105,7 +105,7 @@ impl Shutdown {
 
 /// Waits for a signal to terminate the process: Ctrl-C, or SIGTERM on Unix.
 ///
-/// If the handler of a signal cannot be installed, that signal is ignored.
+/// If a signal's handler cannot be installed, that signal is ignored.
 #[cfg(feature = "serve")]
 pub fn termination() -> BoxFuture<'static, ()> {
     Box::pin(async {

@@ -1,6 +1,6 @@
 //! HTTP status codes for JSON-RPC errors.
 //!
-//! Errors of the protocol layer have the status that the specification requires. Errors of a
+//! The protocol layer's errors have the status that the specification requires. Errors of a
 //! service are results: their status is 200, with exceptions that clients and proxies evaluate. Legacy
 //! clients do not know these statuses: errors within a session have the status 200.
 

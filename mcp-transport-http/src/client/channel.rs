@@ -24,7 +24,7 @@ use super::server_url::ServerUrl;
 use super::until_closed::UntilClosed;
 use crate::sse::SseLimits;
 
-/// The channel of a client to a server over HTTP, for every protocol revision.
+/// A client's channel to a server over HTTP, for every protocol revision.
 ///
 /// Every call is one POST. The server responds with JSON or with an event stream. Redirects are not
 /// followed. Errors show scheme, host and path of the URL, never its credentials or query.
@@ -44,7 +44,7 @@ use crate::sse::SseLimits;
 ///   [`ChannelError::Broken`], because the server may have executed them;
 /// - deletes the session when the channel is closed, and tries to when it is dropped.
 ///
-/// Requests of the server, and notifications that belong to no call, are queued for
+/// The server's requests, and notifications that belong to no call, are queued for
 /// [`inbound`](Channel::inbound): at most 256 messages and 16 MiB per session. When the queue is
 /// full, the stream that carries the next message is not read until there is space. Before
 /// `inbound` is called, messages that do not fit are dropped. Each session spawns one tokio task.
@@ -228,7 +228,7 @@ impl HttpChannel {
         &self.http.server_url.uri
     }
 
-    /// Wraps the HTTP client of the channel in another service, as a tower layer does.
+    /// Wraps the channel's HTTP client in another service, as a tower layer does.
     ///
     /// # Examples
     ///

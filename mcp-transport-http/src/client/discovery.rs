@@ -1,4 +1,4 @@
-//! Server cards of a domain.
+//! A domain's server cards.
 
 use std::error::Error;
 use std::fmt;
@@ -18,7 +18,7 @@ use super::body;
 use super::http_client::{HttpClient, is_loopback};
 use crate::server_card::{CARD_MIME_TYPE, CATALOG_PATH};
 
-/// Path of the catalog in an older text of the draft.
+/// The catalog's path in an older text of the draft.
 const OLDER_CATALOG_PATH: &str = "/.well-known/mcp/catalog.json";
 /// Maximum number of cards that are returned.
 const MAX_CARDS: usize = 50;
@@ -31,7 +31,7 @@ const REQUEST_TIMEOUT: Duration = Duration::from_secs(10);
 /// Timeout of a whole discovery.
 const TOTAL_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// The catalog of a domain.
+/// A domain's catalog.
 #[derive(Deserialize)]
 struct Catalog {
     #[serde(default)]
@@ -46,25 +46,25 @@ struct CatalogEntry {
     /// MIME type of the description.
     #[serde(rename = "type", default)]
     mime_type: String,
-    /// URL of the description.
+    /// The description's URL.
     url: Option<String>,
     /// The description itself.
     data: Option<Box<RawValue>>,
 }
 
-/// A server in the catalog of a domain. See [`discover_domain`].
+/// A server in a domain's catalog. See [`discover_domain`].
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct DiscoveredServer {
     /// The identifier in the catalog, such as `urn:air:example.com:mcp:docs`.
     pub identifier: String,
-    /// The URL of the card, if the catalog does not contain the card itself.
+    /// The card's URL, if the catalog does not contain the card itself.
     pub url: Option<String>,
     /// The card, or the reason why there is none. One invalid card does not affect the others.
     pub card: Result<ServerCard, DiscoveryError>,
 }
 
-/// The error of a catalog or a card.
+/// A catalog's error or a card.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum DiscoveryError {
@@ -113,7 +113,7 @@ pub enum DiscoveryError {
     },
 }
 
-/// Reads the catalog of a domain, and the cards of the servers in it.
+/// Reads a domain's catalog, and the cards of the servers in it.
 ///
 /// The catalog is at `https://<domain>/.well-known/ai-catalog.json`; for loopback addresses, such as
 /// `127.0.0.1:8000`, the scheme is `http`. Cards in the catalog and cards on the same host and port are
@@ -229,7 +229,7 @@ fn parse<T: DeserializeOwned>(uri: &Uri, body: &[u8]) -> Result<T, DiscoveryErro
     })
 }
 
-/// Returns the URL of a catalog: `http` for loopback addresses, `https` for all others.
+/// Returns a catalog's URL: `http` for loopback addresses, `https` for all others.
 fn catalog_uri(domain: &str, path: &str) -> Result<Uri, DiscoveryError> {
     let invalid = || DiscoveryError::InvalidDomain(domain.to_owned());
     let is_allowed =
@@ -252,7 +252,7 @@ fn catalog_uri(domain: &str, path: &str) -> Result<Uri, DiscoveryError> {
     }
 }
 
-/// Parses the URL of a card. It has `https`, or `http` and a loopback address, and no credentials.
+/// Parses a card's URL. It has `https`, or `http` and a loopback address, and no credentials.
 fn allowed(url: &str) -> Result<Uri, DiscoveryError> {
     let invalid = || DiscoveryError::InvalidDomain(url.to_owned());
     let uri: Uri = url.parse().map_err(|_| invalid())?;

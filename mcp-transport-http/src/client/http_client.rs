@@ -22,7 +22,7 @@ use super::body::{BoxError, broken};
 /// An HTTP/1.1 client with a connection pool, as a [`tower_service::Service`]. To add layers, wrap
 /// it and pass the result to [`HttpChannel::with_service`](super::HttpChannel::with_service).
 ///
-/// TLS trusts the certificates of the operating system. Redirects are not followed. The proxies of
+/// TLS trusts the operating system's certificates. Redirects are not followed. The proxies of
 /// the environment are used, except for loopback addresses. Clones are cheap and share the pool.
 ///
 /// [`HttpClient::builder`] sets proxies, certificates and more.
@@ -33,7 +33,7 @@ pub struct HttpClient {
     last: Arc<Last>,
 }
 
-/// The URI of the latest request and its parsed URL. The next request nearly always has the same
+/// The latest request's URI and its parsed URL. The next request nearly always has the same
 /// URI, and its URL is then not parsed again.
 type Last = Mutex<Option<(Uri, reqwest::Url)>>;
 
@@ -100,7 +100,7 @@ impl Service<http::Request<Bytes>> for HttpClient {
     }
 }
 
-/// Converts the error of a request. Only the innermost error is kept: the outer ones repeat it, and
+/// Converts a request's error. Only the innermost error is kept: the outer ones repeat it, and
 /// the outermost shows the URL, whose query may be a secret.
 fn request_error(error: &reqwest::Error, uri: &Uri) -> ChannelError {
     let cause = root_cause(error);

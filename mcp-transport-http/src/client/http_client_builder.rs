@@ -1,4 +1,4 @@
-//! [`HttpClientBuilder`]: the settings of an [`HttpClient`].
+//! [`HttpClientBuilder`]: an [`HttpClient`]'s settings.
 
 use std::fmt;
 use std::future::Future;
@@ -20,7 +20,7 @@ use super::tls;
 type CheckAddress = dyn Fn(&str, IpAddr) -> io::Result<()> + Send + Sync;
 type ResolveName = dyn Fn(String) -> BoxFuture<'static, io::Result<Vec<IpAddr>>> + Send + Sync;
 
-/// Settings of an [`HttpClient`], created by [`HttpClient::builder`].
+/// An [`HttpClient`]'s settings, created by [`HttpClient::builder`].
 ///
 /// # Examples
 ///
@@ -62,7 +62,7 @@ impl HttpClient {
     ///
     /// # Errors
     ///
-    /// Returns [`ChannelError::NotSendable`] when the TLS provider of the process cannot be used.
+    /// Returns [`ChannelError::NotSendable`] when the process's TLS provider cannot be used.
     pub fn new() -> Result<Self, ChannelError> {
         Self::builder().build()
     }
@@ -89,15 +89,15 @@ impl HttpClientBuilder {
         self
     }
 
-    /// Sets the timeout of each request with the body of its response. Default: none. It also ends
-    /// event streams; calls of a client have timeouts of their own.
+    /// Sets the timeout of each request with its response's body. Default: none. It also ends
+    /// event streams; a client's calls have timeouts of their own.
     pub fn request_timeout(mut self, timeout: Duration) -> Self {
         self.request_timeout = Some(timeout);
         self
     }
 
     /// Sends all requests through the proxy at `url`, except those to loopback addresses. The URL may
-    /// contain a user name and a password. Default: the proxies of the environment.
+    /// contain a user name and a password. Default: the environment's proxies.
     pub fn proxy(mut self, url: &str) -> Self {
         match reqwest::Proxy::all(url) {
             Ok(proxy) => self.proxy = Proxy::Fixed(Box::new(proxy)),
@@ -132,7 +132,7 @@ impl HttpClientBuilder {
     }
 
     /// Sets the function that resolves host names. Connections use exactly the addresses that it
-    /// returns. Default: the resolver of the operating system.
+    /// returns. Default: the operating system's resolver.
     pub fn resolve_with<F, Fut>(mut self, resolve: F) -> Self
     where
         F: Fn(String) -> Fut + Send + Sync + 'static,
@@ -142,7 +142,7 @@ impl HttpClientBuilder {
         self
     }
 
-    /// Sets the function that accepts or refuses the addresses of a host name. If it refuses one of
+    /// Sets the function that accepts or refuses a host name's addresses. If it refuses one of
     /// them, the client does not connect. A URL with an address instead of a name is not checked.
     /// Default: all addresses are accepted.
     ///
@@ -175,8 +175,8 @@ impl HttpClientBuilder {
     ///
     /// # Errors
     ///
-    /// Returns [`ChannelError::NotSendable`] when a setting is invalid, or when the TLS provider of the
-    /// process cannot be used.
+    /// Returns [`ChannelError::NotSendable`] when a setting is invalid, or when the process's TLS
+    /// provider cannot be used.
     pub fn build(self) -> Result<HttpClient, ChannelError> {
         if let Some(reason) = self.invalid {
             return Err(ChannelError::NotSendable(reason));

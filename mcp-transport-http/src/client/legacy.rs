@@ -13,7 +13,7 @@
 //! | `sse_2024` | the HTTP+SSE transport of 2024-11-05 |
 //! | `task` | the background task of a session |
 //! | `call` | one call, from its POST to its response |
-//! | `sessions` | the current session of a channel and its successor |
+//! | `sessions` | a channel's current session and its successor |
 //!
 //! Spec: <https://modelcontextprotocol.io/specification/2025-11-25/basic/transports>
 

@@ -1,4 +1,4 @@
-//! Sending requests: the HTTP client behind a trait object, and the headers of every request.
+//! Sending requests: the HTTP client behind a trait object, and every request's headers.
 
 use std::fmt;
 use std::future::poll_fn;
@@ -38,7 +38,7 @@ impl Default for ResponseLimits {
     }
 }
 
-/// Sends requests to one endpoint with the headers of the channel.
+/// Sends requests to one endpoint with the channel's headers.
 #[derive(Clone)]
 pub(super) struct RequestSender {
     pub(super) server_url: ServerUrl,
@@ -59,9 +59,9 @@ pub(super) struct RequestParts<'a> {
     pub(super) method: Method,
     pub(super) uri: &'a Uri,
     pub(super) body: Bytes,
-    /// Headers of the call.
+    /// The call's headers.
     pub(super) call_headers: &'a HeaderMap,
-    /// Headers of the protocol.
+    /// The protocol's headers.
     pub(super) protocol_headers: HeaderMap,
 }
 
@@ -240,7 +240,7 @@ pub struct ChannelService(Arc<dyn HttpService>);
 
 impl ChannelService {
     /// Wraps an HTTP client that is a tower service. A [`ChannelError`] of the service is returned
-    /// unchanged; other errors become the source of a [`ChannelError::Broken`].
+    /// unchanged; other errors become a [`ChannelError::Broken`]'s source.
     pub fn new<S, B>(service: S) -> Self
     where
         S: Service<Request<Bytes>, Response = Response<B>> + Clone + Send + 'static,

@@ -15,7 +15,7 @@ use super::request::{RequestSender, exceeds};
 use crate::headers::names;
 use crate::sse::{SseError, SseStream, SseStreamError};
 
-/// The body of a successful response, or the JSON-RPC response in an error response.
+/// A successful response's body, or the JSON-RPC response in an error response.
 pub(super) enum ResponseBody {
     Empty,
     /// One message, or one batch in revision 2025-03-26.
@@ -23,10 +23,10 @@ pub(super) enum ResponseBody {
     Events(ResponseEvents),
 }
 
-/// The event stream of a response.
+/// A response's event stream.
 pub(super) type ResponseEvents = SseStream<BodyDataStream<HttpBody>>;
 
-/// The `Content-Type` of a response.
+/// A response's `Content-Type`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum ContentType {
     Json,
@@ -122,7 +122,7 @@ pub(super) async fn status_error(
     with_excerpt(head.status, &head.headers, &bytes)
 }
 
-/// Reads the id of the JSON-RPC error in a response with an error status. Returns `None` if the body is
+/// Reads the JSON-RPC error's id in a response with an error status. Returns `None` if the body is
 /// not a JSON-RPC error, or if its id is `null`.
 ///
 /// # Errors
@@ -142,7 +142,7 @@ pub(super) async fn read_error_id(
     })
 }
 
-/// The name of events that carry a message, and the default name of an event.
+/// The name of events that carry a message, and an event's default name.
 pub(super) const MESSAGE_EVENT: &str = "message";
 
 /// Converts an error of an event stream.

@@ -1,4 +1,4 @@
-//! The URL of a server: the form that is sent, and the form that errors show.
+//! A server's URL: the form that is sent, and the form that errors show.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -8,7 +8,7 @@ use mcp_core::{ChannelError, Connection, Transport};
 use percent_encoding::percent_decode_str;
 use url::{ParseError, Url};
 
-/// The URL of a server.
+/// A server's URL.
 #[derive(Clone)]
 pub(super) struct ServerUrl {
     /// The request target: the URL without userinfo and fragment.
@@ -30,7 +30,7 @@ impl ServerUrl {
             error => unsendable(format!("is invalid: {error}")),
         })?;
         if !matches!(url.scheme(), "http" | "https") {
-            // The name of a host before a port looks like a scheme.
+            // A host's name before a port looks like a scheme.
             if url.cannot_be_a_base() {
                 return Err(no_scheme());
             }
@@ -56,7 +56,7 @@ impl ServerUrl {
         })
     }
 
-    /// Returns the address of the server.
+    /// Returns the server's address.
     pub(super) fn connection(&self) -> Connection {
         let port = self.uri.port_u16().or(match self.uri.scheme_str() {
             Some("https") => Some(443),
@@ -70,8 +70,8 @@ impl ServerUrl {
         connection
     }
 
-    /// Resolves the URL that the `endpoint` event of HTTP+SSE names. It must have the origin of
-    /// this url.
+    /// Resolves the URL that the `endpoint` event of HTTP+SSE names. It must have this url's
+    /// origin.
     // spec: SSE-03
     pub(super) fn message_uri(&self, reference: &str) -> Result<Uri, ChannelError> {
         let malformed = |reason: String| ChannelError::Malformed(format!("the endpoint {reason}"));
@@ -94,7 +94,7 @@ impl ServerUrl {
             .map_err(|error| malformed(format!("of the server is invalid: {error}")))
     }
 
-    /// Resolves the target of a redirect, in the form for error messages.
+    /// Resolves a redirect's target, in the form for error messages.
     pub(super) fn redirect_target(&self, location: &str) -> Option<Box<str>> {
         let base = Url::parse(&self.uri.to_string()).ok()?;
         base.join(location).ok().map(without_secrets)

@@ -1,4 +1,4 @@
-//! TLS that trusts the certificates of the operating system.
+//! TLS that trusts the operating system's certificates.
 
 use std::sync::{Arc, OnceLock};
 
@@ -8,7 +8,7 @@ use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
 use rustls::{ClientConfig, DigitallySignedStruct, Error, SignatureScheme};
 use rustls_platform_verifier::Verifier;
 
-/// Returns a TLS configuration that trusts the certificates of the operating system, and `roots`.
+/// Returns a TLS configuration that trusts the operating system's certificates, and `roots`.
 pub(super) fn config(roots: Vec<CertificateDer<'static>>) -> Result<ClientConfig, Error> {
     // A provider that the program has installed for the whole process is used here, too.
     let provider = CryptoProvider::get_default()

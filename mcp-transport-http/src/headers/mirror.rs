@@ -40,7 +40,7 @@ pub fn emit(mirrored: &MirroredHeaders, headers: &mut HeaderMap) {
     params::emit(&mirrored.params, headers);
 }
 
-/// Returns the protocol version in the headers of a request. For servers, and for requests whose
+/// Returns the protocol version in a request's headers. For servers, and for requests whose
 /// body does not contain a version.
 #[cfg(feature = "server")]
 pub(crate) fn version(headers: &HeaderMap) -> Option<&str> {
@@ -68,7 +68,7 @@ pub fn verify(headers: &HeaderMap, request: &Request<'_>, version: &str) -> Resu
     McpHeaders::collect(headers).verify(request, version)
 }
 
-/// The MCP headers of a request, collected in one pass over all headers.
+/// A request's MCP headers, collected in one pass over all headers.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct McpHeaders<'a> {
     version: SingleHeader<'a>,

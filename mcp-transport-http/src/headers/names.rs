@@ -14,7 +14,7 @@ pub use http::header::{
 
 /// Protocol version of the request. Equal to the version in the `_meta` of the body.
 pub const MCP_PROTOCOL_VERSION: HeaderName = HeaderName::from_static("mcp-protocol-version");
-/// JSON-RPC method of the body.
+/// The body's JSON-RPC method.
 pub const MCP_METHOD: HeaderName = HeaderName::from_static("mcp-method");
 /// Tool, prompt, resource or task that the method acts upon.
 pub const MCP_NAME: HeaderName = HeaderName::from_static("mcp-name");
@@ -26,7 +26,7 @@ pub const MCP_PARAM_PREFIX: &str = "mcp-param-";
 pub const MCP_SESSION_ID: HeaderName = HeaderName::from_static("mcp-session-id");
 /// Id of the last event that a reconnecting client has received (revisions before 2026-07-28).
 pub const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
-/// Buffering of the response by reverse proxies.
+/// The response's buffering by reverse proxies.
 #[doc(hidden)]
 pub const X_ACCEL_BUFFERING: HeaderName = HeaderName::from_static("x-accel-buffering");
 

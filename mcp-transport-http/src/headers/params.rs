@@ -13,7 +13,7 @@ use super::names;
 use super::single::{RepeatedHeader, SingleHeader};
 use super::value::{decode, encode};
 
-/// Writes the headers of arguments. A name that is not a legal header name is skipped.
+/// Writes the argument headers. A name that is not a legal header name is skipped.
 // spec: XHDR-02, XHDR-13
 pub(super) fn emit(params: &[(Box<str>, Box<str>)], headers: &mut HeaderMap) {
     for (name, value) in params {

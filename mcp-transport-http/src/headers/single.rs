@@ -9,7 +9,7 @@ pub(crate) struct RepeatedHeader;
 /// A header that may occur once.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct SingleHeader<'a> {
-    /// First value of the header.
+    /// The header's first value.
     pub(crate) first: Option<&'a HeaderValue>,
     is_repeated: bool,
 }

@@ -1,4 +1,4 @@
-//! One connection: hyper, with the timeouts of the connection and the shutdown of the server.
+//! One connection: hyper, with the connection's timeouts and the server's shutdown.
 
 use std::cell::RefCell;
 use std::convert::Infallible;
@@ -42,7 +42,7 @@ pub(super) const FINAL_FRAMES_TIMEOUT: Duration = Duration::from_secs(1);
 /// Settings that the connections of a server share.
 #[derive(Debug)]
 pub(super) struct ConnectionSettings {
-    /// Path of the endpoint.
+    /// The endpoint's path.
     pub(super) path: Arc<str>,
     /// Further paths that the service answers.
     pub(super) further_paths: Vec<String>,
@@ -54,7 +54,7 @@ pub(super) struct ConnectionSettings {
 }
 
 impl ConnectionSettings {
-    /// Returns true for the path of the endpoint, with or without a slash at its end, and for further
+    /// Returns true for the endpoint's path, with or without a slash at its end, and for further
     /// paths of the service.
     fn is_endpoint(&self, path: &str) -> bool {
         let own = &*self.path;
@@ -64,7 +64,7 @@ impl ConnectionSettings {
     }
 }
 
-/// Serves the requests of a connection until the client closes it, until it times out, or until the
+/// Serves a connection's requests until the client closes it, until it times out, or until the
 /// server shuts down. `permit` counts the connection until then.
 #[expect(
     clippy::manual_async_fn,
@@ -122,7 +122,7 @@ where
         let mut signals = FuturesUnordered::from_iter([wait(false)]);
         loop {
             match select(connection.as_mut(), signals.next()).await {
-                // Errors of a connection are errors of the client.
+                // A connection's errors are the client's errors.
                 Either::Left((result, _)) => return log_error(result),
                 Either::Right((Some(Signal::Draining), _)) => {
                     connection.as_mut().graceful_shutdown();
@@ -136,7 +136,7 @@ where
 }
 
 /// Calls the service. Most services are ready at once, and are not cloned: the connections would share
-/// the counter of their references.
+/// their references' counter.
 fn call<S, R>(
     service: &mut S,
     request: Request<Incoming>,
@@ -187,7 +187,7 @@ async fn wait(activity: &Activity, settings: &ConnectionSettings, is_draining: b
     }
 }
 
-/// Logs the error of a connection. hyper has answered a malformed head with 400, and a head that is too
+/// Logs a connection's error. hyper has answered a malformed head with 400, and a head that is too
 /// large with 431.
 fn log_error(result: hyper::Result<()>) {
     if let Err(reason) = result {

@@ -4,12 +4,12 @@ use std::error::Error;
 
 use super::service::StreamableHttp;
 
-/// The authorization of a server, for [`Serve::authorize`](crate::Serve::authorize). `ResourceServer` of
+/// A server's authorization, for [`Serve::authorize`](crate::Serve::authorize). `ResourceServer` of
 /// `mcp-auth` implements it for OAuth access tokens.
 ///
 /// Implement it for another kind of credentials: the service that [`protect`](Self::protect) returns checks
-/// them, and passes the caller to the endpoint as a [`Principal`](mcp_core::Principal) in the extensions of
-/// the request.
+/// them, and passes the caller to the endpoint as a [`Principal`](mcp_core::Principal) in the request's
+/// extensions.
 pub trait Authorization: Send + 'static {
     /// The endpoint behind the check of its requests: a tower service.
     type Service;

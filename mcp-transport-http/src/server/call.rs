@@ -1,4 +1,4 @@
-//! A call of an HTTP client: the call of the core, and its entry among the calls of a session.
+//! A call of an HTTP client: the core's call, and its entry among the calls of a session.
 
 use std::future::poll_fn;
 use std::pin::Pin;
@@ -18,7 +18,7 @@ use crate::sse::encode as sse;
 /// A running call of an HTTP client.
 pub(super) struct HttpCall {
     call: RunningCall,
-    /// Entry among the running calls of a session.
+    /// Entry among a session's running calls.
     permit: Option<CallPermit>,
 }
 

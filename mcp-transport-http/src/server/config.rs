@@ -1,4 +1,4 @@
-//! Settings of an HTTP endpoint.
+//! An HTTP endpoint's settings.
 
 mod session_event;
 mod sessions;
@@ -23,7 +23,7 @@ pub use session_event::{SessionEnd, SessionEvent};
 pub use sessions::{AnswerMode, Sessions};
 pub(super) use sessions::{NODE_SHIFT, SessionMode};
 
-/// Settings of an HTTP endpoint.
+/// An HTTP endpoint's settings.
 #[derive(Clone)]
 pub(super) struct Config {
     pub(super) guard: Guard,
@@ -45,13 +45,13 @@ pub(super) type SessionHook = dyn Fn(SessionEvent<'_>) + Send + Sync;
 /// Timing and counters of event streams.
 #[derive(Clone, Debug)]
 pub(super) struct StreamConfig {
-    /// Counters of the endpoint.
+    /// The endpoint's counters.
     pub(super) counters: Arc<Counters>,
     /// Time without output after which a response becomes an event stream.
     pub(super) commit_after: Duration,
     /// Time without output after which a comment is sent on a stream.
     pub(super) keep_alive_interval: Duration,
-    /// Maximum age of a stream.
+    /// A stream's maximum age.
     pub(super) max_age: Option<Duration>,
     /// Time that clients are told to wait before they reconnect.
     pub(super) retry: Duration,

@@ -1,4 +1,4 @@
-//! Counters of an endpoint.
+//! An endpoint's counters.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use http::StatusCode;
 use parking_lot::Mutex;
 
-/// Counters of an endpoint, shared by its clones.
+/// An endpoint's counters, shared by its clones.
 #[derive(Debug, Default)]
 pub(super) struct Counters {
     streams: AtomicU64,

@@ -1,4 +1,4 @@
-//! The event stream of a call. A task runs the call, and the response body carries its output.
+//! A call's event stream. A task runs the call, and the response body carries its output.
 //!
 //! Task and body share one bounded buffer. The body drains it as one frame.
 
@@ -26,7 +26,7 @@ use crate::sse::encode as sse;
 /// Time without a read after which progress notifications no longer wait for the client.
 const STALL_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// Buffer between the task of a call and the response body.
+/// Buffer between a call's task and the response body.
 #[derive(Debug)]
 struct StreamBuffer {
     messages: Arc<NotificationBuffer>,
@@ -68,7 +68,7 @@ pub(super) enum OnDisconnect {
     Continue,
 }
 
-/// Moves `call` into a task and returns the stream of its events. `first` are the events so far. The
+/// Moves `call` into a task and returns its events' stream. `first` are the events so far. The
 /// call is cancelled at `expiry`, the end of its caller's authorization.
 pub(super) fn start(
     call: HttpCall,
@@ -79,7 +79,7 @@ pub(super) fn start(
 ) -> EventStream {
     let buffer = StreamBuffer::new(&call);
     let task = spawn(call, Arc::clone(&buffer), config, expiry);
-    // Some proxies forward the head of a response only together with bytes of its body.
+    // Some proxies forward a response's head only together with bytes of its body.
     let first = if first.is_empty() {
         Bytes::from_static(sse::OPENING_COMMENT)
     } else {
@@ -103,7 +103,7 @@ pub(super) fn start_detached(call: HttpCall, config: &Config) -> Arc<Notificatio
     messages
 }
 
-/// Runs `call` in a task, in the `tracing` span of its request.
+/// Runs `call` in a task, in its request's `tracing` span.
 fn spawn(
     call: HttpCall,
     buffer: Arc<StreamBuffer>,
@@ -168,7 +168,7 @@ impl Drop for StreamTask {
     }
 }
 
-/// Event stream of a call, as a response body.
+/// A call's event stream, as a response body.
 #[derive(Debug)]
 pub(super) struct EventStream {
     first: Bytes,

@@ -35,11 +35,11 @@ use crate::status;
 pub(super) struct ResponseOptions {
     pub(super) mode: AnswerMode,
     pub(super) on_disconnect: OnDisconnect,
-    /// Buffer for the notifications of the call, when the session has created one.
+    /// Buffer for the call's notifications, when the session has created one.
     pub(super) notifications: Option<Arc<NotificationBuffer>>,
-    /// Entry of the call among the running calls of its session.
+    /// Entry of the call among its session's running calls.
     pub(super) permit: Option<CallPermit>,
-    /// Stream that stores the events of the call.
+    /// Stream that stores the call's events.
     pub(super) stored_stream: Option<Arc<StoredStream>>,
     /// Session id, for a header of the response.
     pub(super) session_id: Option<HeaderValue>,
@@ -59,7 +59,7 @@ impl ResponseOptions {
     }
 }
 
-/// Checks the scopes of the caller, and asks the configured gate for permission. Returns the arguments
+/// Checks the caller's scopes, and asks the configured gate for permission. Returns the arguments
 /// that a modern client repeats in headers.
 ///
 /// # Errors
@@ -82,11 +82,11 @@ pub(super) fn authorize(
     Ok(plan)
 }
 
-/// Starts the handler of a notification, if the gate admits it.
+/// Starts a notification's handler, if the gate admits it.
 ///
 /// # Errors
 ///
-/// Returns the fault of the gate.
+/// Returns the gate's fault.
 pub(super) fn start_notification(
     service: &dyn Service,
     config: &Config,
@@ -136,7 +136,7 @@ pub(super) fn start(
 /// Time between two notifications about changes. Changes in between are combined.
 const CHANGE_INTERVAL: Duration = Duration::from_millis(50);
 
-/// Sets the timers of a subscription. It ends properly when the server drains, at the maximum age of
+/// Sets a subscription's timers. It ends properly when the server drains, at the maximum age of
 /// streams, and when the authorization of its caller expires.
 // spec: SUB-09
 fn limit_subscription(request: &mut InboundRequest, config: &Config, expiry: Option<SystemTime>) {
@@ -163,7 +163,7 @@ pub(super) fn ready(mode: AnswerMode, target: &ReplyTarget, reply: Reply) -> Res
     }
 }
 
-/// Outcome of a message.
+/// A message's outcome.
 pub(super) enum MessageOutcome {
     /// The response is complete. Boxed like a call.
     Response(Box<Response<Body>>),
@@ -215,7 +215,7 @@ fn new_message() -> Vec<u8> {
 
 /// A started call, and the options for its response.
 ///
-/// Dropping it cancels the call of a modern client. The call of a legacy client continues in a task.
+/// Dropping it cancels a modern client's call. The call of a legacy client continues in a task.
 pub(super) struct CallResponse {
     /// `None` after the response was created.
     call: Option<HttpCall>,
@@ -230,7 +230,7 @@ pub(super) struct CallResponse {
     header_count: usize,
 }
 
-/// First output of a call.
+/// A call's first output.
 enum Output {
     /// The call has ended.
     End(CallEnd),
@@ -239,7 +239,7 @@ enum Output {
 }
 
 impl CallResponse {
-    /// Waits for the first output of the call and returns the response.
+    /// Waits for the call's first output and returns the response.
     pub(super) async fn response(&mut self) -> Response<Body> {
         let mut response = match self.first_output().await {
             Output::End(end) => match self.end(end) {
@@ -302,7 +302,7 @@ impl CallResponse {
         };
         let events = call.notifications().map(|buffer| buffer.drain());
         let events = events.unwrap_or_default();
-        // The status of an event stream is always 200. An error with another status is sent as JSON,
+        // An event stream's status is always 200. An error with another status is sent as JSON,
         // and the notifications before it are discarded.
         let is_json = events.is_empty() && self.mode != AnswerMode::AlwaysSse;
         if is_json || status != StatusCode::OK {

@@ -126,7 +126,7 @@ async fn post(endpoint: &EndpointState, head: Box<Parts>, message: &mut Bytes) -
     call.response().await
 }
 
-/// Handles the message of a POST. A request that starts a call returns the call.
+/// Handles a POST's message. A request that starts a call returns the call.
 async fn start(
     endpoint: &EndpointState,
     head: Box<Parts>,
@@ -173,7 +173,7 @@ async fn start(
     session::post(&context, target, head, &legacy).await
 }
 
-/// Classifies the message of a POST. `profile` is the profile of its service.
+/// Classifies a POST's message. `profile` is its service's profile.
 fn classify<'m>(
     endpoint: &EndpointState,
     profile: &ServerProfile,
@@ -198,7 +198,7 @@ fn start_modern(
     }
     let plan = exchange::authorize(config, service, &mut request, &extensions)
         .map_err(|fault| Rejection::modern(Some(target.id.clone()), fault))?;
-    // After the gate: a refused caller must not learn the arguments of a tool.
+    // After the gate: a refused caller must not learn a tool's arguments.
     if let Some(plan) = plan
         && let Some(mismatch) = header_mismatch(&plan, &request, &extensions)
     {

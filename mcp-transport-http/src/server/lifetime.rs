@@ -1,4 +1,4 @@
-//! Optional ends of event streams: the maximum age, the shutdown of the server, and the expiry of the
+//! Optional ends of event streams: the maximum age, the server's shutdown, and the expiry of the
 //! caller's authorization.
 
 use std::future::pending;

@@ -14,13 +14,13 @@ use crate::status;
 #[derive(Debug)]
 pub(super) struct Rejection(Box<Details>);
 
-/// The contents of a [`Rejection`].
+/// A [`Rejection`]'s contents.
 #[derive(Debug)]
 pub(super) struct Details {
     pub(super) status: StatusCode,
     pub(super) id: Option<RequestId>,
     pub(super) fault: Fault,
-    /// Revision of the error.
+    /// The error's revision.
     version: ProtocolVersion,
     /// Additional header, such as `Allow`.
     header: Option<(HeaderName, HeaderValue)>,
@@ -97,7 +97,7 @@ impl Rejection {
         self
     }
 
-    /// Returns the value of the additional header, if that is `name`.
+    /// Returns the additional header's value, if that is `name`.
     #[cfg(test)]
     pub(super) fn header(&self, name: &HeaderName) -> Option<&HeaderValue> {
         let (known, value) = self.header.as_ref()?;

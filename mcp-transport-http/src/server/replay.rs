@@ -6,13 +6,13 @@
 //!
 //! | layer | module | contents |
 //! |---|---|---|
-//! | 1 | `deletion` | deletes the events of a session, with retries |
+//! | 1 | `deletion` | deletes a session's events, with retries |
 //! | 1 | `event_id` | event ids and the encoding of stored events |
 //! | 1 | `writer` | the server that writes a stream, and whether it still runs |
 //! | 1 | `reader_slot` | one reader per stream; a new reader replaces the previous one |
-//! | 2 | `stored_stream` | the streams of calls, written by their tasks |
+//! | 2 | `stored_stream` | the call streams, written by their tasks |
 //! | 2 | `standalone` | the GET stream of a session |
-//! | 3 | `stream_reader` | reads the stream of a call from any position |
+//! | 3 | `stream_reader` | reads a call's stream from any position |
 //! | 4 | `respond` | responses to new calls and to reconnecting clients |
 //!
 //! Spec: <https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#resumability-and-redelivery>

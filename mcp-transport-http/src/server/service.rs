@@ -26,7 +26,7 @@ use crate::Shutdown;
 /// An MCP endpoint: a tower service for hyper, axum and every other tower-based web server.
 ///
 /// All clones share one endpoint. `poll_ready` always returns ready. By default the endpoint serves only
-/// this machine: the `Host` header of a request must name this machine, and so must its `Origin` header,
+/// this machine: a request's `Host` header must name this machine, and so must its `Origin` header,
 /// if it has one. The client must be on this machine, too, if its address is known: [`Serve`](crate::Serve)
 /// knows it, and other web servers can pass it in a [`PeerAddr`](crate::PeerAddr). See [`allowed_hosts`](Self::allowed_hosts) and [`allowed_origins`](Self::allowed_origins).
 ///
@@ -34,7 +34,7 @@ use crate::Shutdown;
 /// takes longer than [`commit_after`](Self::commit_after), is answered with an event stream. When a
 /// modern client disconnects, its call is cancelled: the future of the service is dropped.
 ///
-/// [`Extensions::parts`](mcp_core::Extensions::parts) gives handlers the head of the HTTP request: its
+/// [`Extensions::parts`](mcp_core::Extensions::parts) gives handlers the HTTP request's head: its
 /// headers, and its extensions with the values that layers of the web server have inserted.
 ///
 /// # Examples
@@ -98,7 +98,7 @@ impl StreamableHttp {
         response
     }
 
-    /// Sets the host names of this server. Default: `localhost`, `127.0.0.1` and `[::1]`.
+    /// Sets this server's host names. Default: `localhost`, `127.0.0.1` and `[::1]`.
     ///
     /// `"mcp.example.com"` matches any port, `"mcp.example.com:8443"` only this port, and `"*"` any host.
     ///
@@ -117,7 +117,7 @@ impl StreamableHttp {
     }
 
     /// Sets the origins of web pages that may call this server, such as `"https://app.example.com"`, or
-    /// `"*"` for any origin. Default: the origins of this machine. Requests without an `Origin` do not
+    /// `"*"` for any origin. Default: this machine's origins. Requests without an `Origin` do not
     /// come from a web page and are accepted.
     ///
     /// This setting only rejects requests. A browser also requires CORS headers before it lets a web page
@@ -161,7 +161,7 @@ impl StreamableHttp {
         self
     }
 
-    /// Sets the maximum age of an event stream, unlimited by default. The call of an older stream is
+    /// Sets an event stream's maximum age, unlimited by default. The call of an older stream is
     /// cancelled and answered with an error.
     #[must_use]
     pub fn max_stream_age(mut self, time: Duration) -> Self {
@@ -198,11 +198,11 @@ impl StreamableHttp {
         self
     }
 
-    /// Stores the events of sessions in `store`, so that a client whose connection broke receives the
+    /// Stores the session events in `store`, so that a client whose connection broke receives the
     /// events that it missed. By default events are not stored.
     ///
-    /// [`MemoryEventStore`](mcp_core::store::MemoryEventStore) keeps them in the memory of this
-    /// process.
+    /// [`MemoryEventStore`](mcp_core::store::MemoryEventStore) keeps them in this process's
+    /// memory.
     // spec: RSM-01
     #[must_use]
     pub fn events(mut self, store: impl EventStore) -> Self {
@@ -263,8 +263,8 @@ impl StreamableHttp {
     }
 
     /// Sets a gate that permits or refuses each call before it starts. The gate receives the
-    /// [`Principal`](mcp_core::Principal) that a layer has inserted into the extensions of the
-    /// request.
+    /// [`Principal`](mcp_core::Principal) that a layer has inserted into the request's
+    /// extensions.
     #[must_use]
     pub fn gate(mut self, gate: impl Gate) -> Self {
         self.config().gate = Some(Arc::new(gate));

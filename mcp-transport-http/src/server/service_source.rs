@@ -1,4 +1,4 @@
-//! The service of a request.
+//! A request's service.
 
 use std::sync::Arc;
 
@@ -6,7 +6,7 @@ use http::request::Parts;
 use mcp_core::{ServerIdentity, ServerProfile, Service};
 use parking_lot::Mutex;
 
-/// Source of the service for a request.
+/// The service's source for a request.
 #[derive(Clone)]
 pub(super) enum ServiceSource {
     /// All requests use the same service.
@@ -35,8 +35,8 @@ impl ServiceSource {
         }
     }
 
-    /// Returns the service of a request. `own` stores a service that the request does not share with
-    /// others. The shared one is not cloned, because the threads of a server would count its references
+    /// Returns a request's service. `own` stores a service that the request does not share with
+    /// others. The shared one is not cloned, because a server's threads would count its references
     /// at the same address.
     pub(super) fn service<'a>(
         &'a self,

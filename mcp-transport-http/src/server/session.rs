@@ -14,7 +14,7 @@
 //!
 //! | layer | module | contents |
 //! |---|---|---|
-//! | 1 | `quota`, `subscriber` | limits of sessions; the receiver of notifications about changes |
+//! | 1 | `quota`, `subscriber` | session limits; the receiver of notifications about changes |
 //! | 2 | `http_session` | one session |
 //! | 3 | `eviction` | the order in which sessions make room for others |
 //! | 4 | `table` | the sessions of this server |

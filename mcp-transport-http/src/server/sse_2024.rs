@@ -29,7 +29,7 @@ pub(super) use connections::SseConnections;
 use connections::{OpenSession, SseConnection, send};
 use stream::SseConnectionStream;
 
-/// Prefix of the query parameter with the id of a connection.
+/// Prefix of the query parameter with a connection's id.
 const CONNECTION_ID: &str = "sessionId=";
 /// Maximum number of buffered bytes for a client that sends messages but does not read.
 const MAX_BUFFERED: usize = 4 << 20;
@@ -40,8 +40,8 @@ pub(super) fn connection_id(head: &Parts) -> Option<&str> {
     params.find_map(|param| param.strip_prefix(CONNECTION_ID))
 }
 
-/// Opens a connection. Its first event is the URI for the messages of the client: the path of the
-/// request, behind the configured prefix.
+/// Opens a connection. Its first event is the URI for the messages of the client: the request's
+/// path, behind the configured prefix.
 ///
 /// # Errors
 ///
@@ -65,7 +65,7 @@ pub(super) fn open(
     Ok(response::events(stream.into_events(endpoint.into())))
 }
 
-/// Returns the path of the endpoint as clients see it. It has one slash at its start, because a client
+/// Returns the endpoint's path as clients see it. It has one slash at its start, because a client
 /// would read `//name` as the name of another host.
 fn endpoint_path(prefix: &str, path: &str) -> String {
     let (prefix, path) = (prefix.trim_matches('/'), path.trim_start_matches('/'));
@@ -153,7 +153,7 @@ fn early_reply(request: &Request<'_>) -> Reply {
     }
 }
 
-/// Opens the session of a connection, in place of the previous one: bridges initialize one connection
+/// Opens a connection's session, in place of the previous one: bridges initialize one connection
 /// again for each of their clients. Running calls of the previous session continue.
 fn initialize(
     context: &SessionContext<'_>,
@@ -192,7 +192,7 @@ fn initialize(
     Ok(())
 }
 
-/// Opens the first session of a connection.
+/// Opens a connection's first session.
 fn open_first(
     context: &SessionContext<'_>,
     connection: &SseConnection,
@@ -213,7 +213,7 @@ fn open_first(
 ///
 /// # Errors
 ///
-/// Returns a rejection when the caller lacks scopes: clients read the challenge of the POST.
+/// Returns a rejection when the caller lacks scopes: clients read the POST's challenge.
 fn handle_request(
     session: &Arc<HttpSession>,
     output: &Arc<NotificationBuffer>,

@@ -1,4 +1,4 @@
-//! Guard around the stores of the user: a store that panics or hangs fails one operation, and its error
+//! Guard around the user's stores: a store that panics or hangs fails one operation, and its error
 //! stays in the log.
 
 use std::sync::Arc;
@@ -26,8 +26,8 @@ struct StorePanicked;
 ///
 /// # Errors
 ///
-/// Returns the error of the operation, or a [`StoreError`] when it panics or takes too long. The error
-/// is in the log already, with the name of the operation. Do not send it to clients: it may contain
+/// Returns the operation's error, or a [`StoreError`] when it panics or takes too long. The error
+/// is in the log already, with the operation's name. Do not send it to clients: it may contain
 /// secrets.
 ///
 /// The future is boxed, because the future of each request would have its size, also without a store.

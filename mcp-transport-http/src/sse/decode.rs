@@ -12,7 +12,7 @@ use memchr::memchr2;
 
 use super::event::{Field, SseEvent, SseItem, parse_event, parse_field};
 
-/// Limits of a [`Decoder`].
+/// A [`Decoder`]'s limits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SseLimits {
@@ -32,7 +32,7 @@ impl Default for SseLimits {
     }
 }
 
-/// Error of an event stream.
+/// An event stream's error.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SseError {
@@ -53,7 +53,7 @@ pub enum SseError {
     NotUtf8,
 }
 
-/// Position of the decoder in the stream.
+/// The decoder's position in the stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Position {
     /// At the start of the stream. A byte order mark may follow.
@@ -68,7 +68,7 @@ enum Position {
     Failed,
 }
 
-/// Decoder of an event stream. It does no IO: the caller passes the chunks as they arrive.
+/// An event stream's decoder. It does no IO: the caller passes the chunks as they arrive.
 ///
 /// ```
 /// use bytes::Bytes;
@@ -88,7 +88,7 @@ pub struct Decoder {
     after_cr: bool,
     /// Number of bytes that were read from a byte order mark.
     bom_bytes: usize,
-    /// Lines of the current event, each terminated by LF.
+    /// The current event's lines, each terminated by LF.
     event: Vec<u8>,
     /// Index in `event` at which the current line starts.
     line_start: usize,

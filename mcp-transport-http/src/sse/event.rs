@@ -1,4 +1,4 @@
-//! Events of an event stream, and the fields of which they consist.
+//! An event stream's events, and the fields of which they consist.
 
 use std::convert::Infallible;
 use std::time::Duration;
@@ -20,7 +20,7 @@ pub struct SseEvent {
     pub retry: Option<Duration>,
 }
 
-/// Item of an event stream.
+/// An event stream's item.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum SseItem {
@@ -30,7 +30,7 @@ pub enum SseItem {
     Retry(Duration),
 }
 
-/// Field of an event stream.
+/// An event stream's field.
 pub(super) enum Field<'a> {
     Id(&'a str),
     Retry(Duration),

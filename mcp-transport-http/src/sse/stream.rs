@@ -1,4 +1,4 @@
-//! Stream of the events in a body.
+//! The events' stream in a body.
 
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
@@ -10,7 +10,7 @@ use pin_project_lite::pin_project;
 use super::decode::{Decoder, SseError, SseLimits};
 use super::event::SseItem;
 
-/// Error of an [`SseStream`].
+/// An [`SseStream`]'s error.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum SseStreamError<E> {
     /// Reading the chunks failed.
@@ -22,7 +22,7 @@ pub(crate) enum SseStreamError<E> {
 }
 
 pin_project! {
-    /// Stream of the events in a stream of chunks, such as a response body.
+    /// The events' stream in a stream of chunks, such as a response body.
     #[derive(Debug)]
     pub(crate) struct SseStream<S> {
         #[pin]

@@ -66,7 +66,7 @@ impl FrameQueue {
         Ok(())
     }
 
-    /// Appends a message even when the queue is full. Only for the response of a call.
+    /// Appends a message even when the queue is full. Only for a call's response.
     pub(super) fn push_over_limit(&self, frame: Frame) {
         let mut state = self.state.lock();
         if state.closed {

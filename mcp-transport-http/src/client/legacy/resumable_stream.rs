@@ -15,7 +15,7 @@ use super::session::{PendingCall, Session};
 use crate::client::response::{self, ResponseEvents};
 use crate::sse::{SseError, SseItem, SseStreamError};
 
-/// An event stream of a session: the stream of a call, or the standalone stream.
+/// An event stream of a session: a call's stream, or the standalone stream.
 pub(super) struct ResumableStream {
     session: Arc<Session>,
     /// `None` for the standalone stream.
@@ -51,7 +51,7 @@ impl ResumableStream {
         }
     }
 
-    /// Reads the stream of a call until its response has arrived.
+    /// Reads a call's stream until its response has arrived.
     ///
     /// # Errors
     ///
@@ -64,7 +64,7 @@ impl ResumableStream {
         let error = self.read_until_failure(first).await;
         match (self.call, error) {
             (Some(call), _) if call.has_response() => Ok(()),
-            // The refused resumption is reported as the cause of the broken stream.
+            // The refused resumption is reported as the broken stream's cause.
             (Some(_), refused @ ChannelError::Status { .. }) => Err(ChannelError::Broken {
                 source: Some(refused.into()),
             }),
@@ -117,7 +117,7 @@ impl ResumableStream {
         }
     }
 
-    /// Records whether the standalone stream is interrupted. The streams of calls do not count.
+    /// Records whether the standalone stream is interrupted. The call streams do not count.
     fn set_interrupted(&self, interrupted: bool) {
         if self.call.is_none() {
             self.session.interrupted.send_replace(interrupted);

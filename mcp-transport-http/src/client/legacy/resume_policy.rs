@@ -11,7 +11,7 @@ use mcp_core::backoff::{exponential, jitter};
 
 /// Initial delay if the server has not sent a `retry` time.
 const FIRST_DELAY: Duration = Duration::from_millis(500);
-/// Longest delay of the exponential backoff. The server may request a longer delay.
+/// The exponential backoff's longest delay. The server may request a longer delay.
 const MAX_DELAY: Duration = Duration::from_secs(30);
 /// Shortest delay.
 const MIN_DELAY: Duration = Duration::from_millis(100);
@@ -62,13 +62,13 @@ pub(super) struct ResumePolicy {
 }
 
 impl ResumePolicy {
-    /// Records the `retry` time of the server.
+    /// Records the server's `retry` time.
     // spec: RSM-08
     pub(super) fn set_retry(&mut self, retry: Duration) {
         self.retry = Some(retry);
     }
 
-    /// Records the id of an event. Returns whether an earlier connection carried the same id: ids
+    /// Records an event's id. Returns whether an earlier connection carried the same id: ids
     /// are unique, so its message has been delivered already.
     // spec: RSM-01
     pub(super) fn record_event(&mut self, id: &str) -> bool {
@@ -157,7 +157,7 @@ const MAX_SEEN_IDS: usize = 1024;
 /// Longest event id in bytes that is remembered.
 const MAX_SEEN_ID: usize = 256;
 
-/// Event ids of earlier connections. Ids of the current connection are stored, but not searched for
+/// Event ids of earlier connections. The current connection's ids are stored, but not searched for
 /// repeats: a message does not repeat within one connection, and some servers give several events the
 /// same id.
 #[derive(Debug, Default)]

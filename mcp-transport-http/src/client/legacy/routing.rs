@@ -1,5 +1,5 @@
-//! Delivery of received messages: each goes to the call that it belongs to, or to the inbox of the
-//! session.
+//! Delivery of received messages: each goes to the call that it belongs to, or to the session's
+//! inbox.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -9,7 +9,7 @@ use mcp_types::{Message, Method, ParseError, ProgressToken, ProtocolVersion};
 
 use super::session::{PendingCall, Session};
 
-/// The recipient of a message. "Own" means the call whose stream carried the message.
+/// A message's recipient. "Own" means the call whose stream carried the message.
 enum Destination {
     OwnResponse,
     Response(Arc<PendingCall>),
@@ -97,7 +97,7 @@ impl Session {
                         let token = params.required::<ProgressToken>("progressToken").ok();
                         self.progress_destination(stream_owner, token.as_ref())
                     }
-                    // Log messages, and notifications of extensions.
+                    // Log messages, and extension notifications.
                     // spec: HTTP-SL-03
                     Some(Method::LogMessage) | None if stream_owner.is_some() => {
                         Destination::OwnNotification

@@ -31,9 +31,9 @@ pub(super) struct Session {
     pub(super) http: Arc<RequestSender>,
     /// The close signal of the whole channel.
     pub(super) closing: CloseSignal<CloseReason>,
-    /// The close signal of this session.
+    /// This session's close signal.
     end: CloseSignal<EndReason>,
-    /// The session id of the server: a secret, which is never shown.
+    /// The server's session id: a secret, which is never shown.
     // spec: SESS-04
     id: OnceLock<HeaderValue>,
     version: Mutex<Option<ProtocolVersion>>,
@@ -105,7 +105,7 @@ impl PendingCall {
 const MAX_CANCELLATIONS: usize = 64;
 /// Timeout of a POST with a notification or a response.
 pub(super) const NOTIFY_TIMEOUT: Duration = Duration::from_secs(30);
-/// Timeout of the DELETE request.
+/// The DELETE request's timeout.
 const DELETE_TIMEOUT: Duration = Duration::from_secs(5);
 
 impl Session {
@@ -136,7 +136,7 @@ impl Session {
         *self.version.lock() = Some(version);
     }
 
-    /// Sets the revision of a message unless a revision is set already.
+    /// Sets a message's revision unless a revision is set already.
     pub(super) fn set_default_version(&self, version: ProtocolVersion) {
         self.version.lock().get_or_insert(version);
     }
@@ -145,7 +145,7 @@ impl Session {
         *self.version.lock()
     }
 
-    /// Stores the session id from the headers of the `initialize` response.
+    /// Stores the session id from the `initialize` response's headers.
     // spec: SESS-01
     pub(super) fn set_id_from(&self, headers: &HeaderMap) {
         if let Some(id) = headers.get(names::MCP_SESSION_ID) {
@@ -307,7 +307,7 @@ impl Session {
         headers
     }
 
-    /// Sends a message with the headers of the session. The caller looks for a status that ends the
+    /// Sends a message with the session's headers. The caller looks for a status that ends the
     /// session.
     // spec: HTTP-C-01
     pub(super) async fn post(
@@ -319,7 +319,7 @@ impl Session {
             .await
     }
 
-    /// Sends `initialize`, without the headers of the session.
+    /// Sends `initialize`, without the session's headers.
     pub(super) async fn post_initialize(
         &self,
         body: Bytes,

@@ -1,4 +1,4 @@
-//! The sessions of a channel, one after the other.
+//! A channel's sessions, one after the other.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -21,7 +21,7 @@ use crate::client::request::RequestSender;
 /// that request is lost when the GET arrives after the call.
 const STANDALONE_WAIT: Duration = Duration::from_millis(500);
 
-/// The sessions of a channel: the current one, and the next one if it is already needed.
+/// A channel's sessions: the current one, and the next one if it is already needed.
 pub(in crate::client) struct ChannelSessions {
     http: Arc<RequestSender>,
     closing: CloseSignal<CloseReason>,
@@ -31,7 +31,7 @@ pub(in crate::client) struct ChannelSessions {
 
 #[derive(Default)]
 struct Slots {
-    /// The session of the latest `initialize`.
+    /// The latest `initialize`'s session.
     current: Option<Arc<Session>>,
     /// The session that the next `initialize` opens. Created early when `inbound` or `set_version`
     /// is called before `initialize`.

@@ -1,10 +1,10 @@
-//! Events in the life of a session, for [`StreamableHttp::on_session`].
+//! Events in a session's life, for [`StreamableHttp::on_session`].
 //!
 //! [`StreamableHttp::on_session`]: crate::server::StreamableHttp::on_session
 
 use std::fmt;
 
-/// Event in the life of a session.
+/// Event in a session's life.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum SessionEvent<'a> {

@@ -56,7 +56,7 @@ pub struct Sessions {
 /// Position of a server's number in the ids of its requests to clients.
 pub(in crate::server) const NODE_SHIFT: u32 = 32;
 
-/// Support of an endpoint for legacy clients.
+/// An endpoint's support for legacy clients.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::server) enum SessionMode {
     InMemory,
@@ -79,7 +79,7 @@ pub enum AnswerMode {
 }
 
 impl Sessions {
-    /// Keeps sessions in the memory of this process.
+    /// Keeps sessions in this process's memory.
     #[must_use]
     pub fn in_memory() -> Self {
         let mut limits = SessionLimits::default();
@@ -236,8 +236,8 @@ impl Sessions {
     /// store has a [relay](SessionStore::relay), as those of Redis have, responses and cancellations reach
     /// them from every server. Otherwise a response that reaches another server is rejected there.
     ///
-    /// A session that one server has ended stays ended at all of them. When the store fails, requests of
-    /// sessions are answered with the status 500, and the error is in the log only. See
+    /// A session that one server has ended stays ended at all of them. When the store fails, session
+    /// requests are answered with the status 500, and the error is in the log only. See
     /// [`StreamableHttp::store_timeout`](super::super::StreamableHttp::store_timeout) for a store that
     /// hangs.
     #[must_use]

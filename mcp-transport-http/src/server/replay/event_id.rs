@@ -1,7 +1,7 @@
 //! Event ids, and the encoding of stored events.
 //!
 //! An id is `<stream>_<number>`. Its format is private to this server. Ids are valid only in their
-//! session, because streams are looked up in the session of the request.
+//! session, because streams are looked up in the request's session.
 
 use std::time::Duration;
 
@@ -13,7 +13,7 @@ use mcp_types::codes;
 use super::super::rejection::Rejection;
 use crate::sse::encode as sse;
 
-/// Id of an event.
+/// An event's id.
 #[derive(Debug, PartialEq, Eq)]
 pub(in crate::server) struct EventId {
     pub(in crate::server) stream: Box<str>,
@@ -25,7 +25,7 @@ impl EventId {
     ///
     /// # Errors
     ///
-    /// Returns a rejection when the id does not have the format of this server.
+    /// Returns a rejection when the id does not have this server's format.
     pub(in crate::server) fn parse(header: &HeaderValue) -> Result<Self, Rejection> {
         let parse = || {
             let (stream, number) = header.to_str().ok()?.rsplit_once('_')?;
@@ -52,14 +52,14 @@ pub(super) fn rejection(error: &ReplayError) -> Rejection {
     Rejection::session(status, codes::BAD_REQUEST, message)
 }
 
-/// Returns the rejection for a stream whose server has ended before the result of the call.
+/// Returns the rejection for a stream whose server has ended before the call's result.
 pub(super) fn writer_ended() -> Rejection {
     let message = "the server that ran this call has ended; the call may have run";
     Rejection::session(StatusCode::BAD_REQUEST, codes::BAD_REQUEST, message)
 }
 
-/// Encodes a stored event with its id. An event without a message is the first or the last event of
-/// its stream. The first one gives the client an id, the last one is not sent.
+/// Encodes a stored event with its id. An event without a message is the first or its stream's last
+/// event. The first one gives the client an id, the last one is not sent.
 // spec: RSM-01, RSM-02, RSM-05
 pub(super) fn encode(
     out: &mut Vec<u8>,
@@ -89,7 +89,7 @@ pub(super) fn encode_retry(out: &mut Vec<u8>, retry: Duration) {
     out.extend_from_slice(frame.as_bytes());
 }
 
-/// Returns the JSON of each message in a sequence of events without ids.
+/// Returns each message's JSON in a sequence of events without ids.
 pub(super) fn messages(mut events: Bytes) -> impl Iterator<Item = Bytes> {
     std::iter::from_fn(move || {
         let end = memchr::memmem::find(&events, sse::MESSAGE_SUFFIX)?;

@@ -63,7 +63,7 @@ fn read_from_start(stream: Arc<StoredStream>, config: &Config) -> Response<Body>
     }
 }
 
-/// Returns the response that sends the events of a stream after the event `last`. `activity` keeps
+/// Returns the response that sends a stream's events after the event `last`. `activity` keeps
 /// the session alive.
 ///
 /// # Errors

@@ -1,4 +1,4 @@
-//! Stored events of the GET stream of a session, which carries messages that belong to no call.
+//! Stored events of a session's GET stream, which carries messages that belong to no call.
 
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ use super::super::rejection::Rejection;
 use super::event_id;
 use crate::sse::encode as sse;
 
-/// Name of the GET stream.
+/// The GET stream's name.
 pub(in crate::server) const STANDALONE_STREAM: &str = "0";
 
 /// Stored events that a client has missed.

@@ -49,7 +49,7 @@ impl StoredStreams {
         stream
     }
 
-    /// Records that the events of the session are being deleted. Call it before the deletion.
+    /// Records that the session's events are being deleted. Call it before the deletion.
     pub(in crate::server) fn mark_deleted(&self) {
         self.is_deleted.store(true, Ordering::SeqCst);
     }
@@ -63,7 +63,7 @@ impl StoredStreams {
     }
 }
 
-/// Stored event stream of a call.
+/// A call's stored event stream.
 pub(in crate::server) struct StoredStream {
     pub(super) store: Arc<dyn EventStore>,
     pub(super) session: Arc<str>,
@@ -73,7 +73,7 @@ pub(in crate::server) struct StoredStream {
     streams: Arc<StoredStreams>,
 }
 
-/// State of a stream for its reader.
+/// A stream's state for its reader.
 #[derive(Debug, Default)]
 pub(super) struct Progress {
     /// Number of the first stored event.
@@ -109,7 +109,7 @@ impl Progress {
         }
     }
 
-    /// Returns a number before the first event of the stream. A reader that starts with the stream asks
+    /// Returns a number before the stream's first event. A reader that starts with the stream asks
     /// for the events after it: a store that has dropped events of other streams does not know whether
     /// this one is complete.
     pub(super) fn before_first(&self) -> Option<u64> {

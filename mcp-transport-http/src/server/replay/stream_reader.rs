@@ -1,4 +1,4 @@
-//! Reader of the stored event stream of a call, as a response body.
+//! Reader of a call's stored event stream, as a response body.
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -20,7 +20,7 @@ use super::stored_stream::StoredStream;
 use super::writer::{self, StreamWriter};
 
 /// Number of attempts to load events. A client that has no event id yet cannot reconnect, and would lose
-/// the response of its call.
+/// its call's response.
 const MAX_ATTEMPTS: usize = 3;
 /// Time between two attempts.
 const RETRY_DELAY: Duration = Duration::from_millis(250);
@@ -30,9 +30,9 @@ const MAX_POLL_DELAY: Duration = Duration::from_secs(1);
 /// Time without events after which the client has to reconnect: the other server may have ended.
 const MAX_SILENCE: Duration = Duration::from_secs(30);
 
-/// Source of the events.
+/// The events' source.
 pub(super) enum ReplaySource {
-    /// A stream that this server still writes, and the lease of its reader.
+    /// A stream that this server still writes, and its reader's lease.
     Written(Arc<StoredStream>, ReaderLease),
     /// Events in the store, which another server writes.
     Stored {
@@ -52,7 +52,7 @@ pub(super) struct Follower {
     delay: Duration,
     /// Time since the last event.
     silence: Duration,
-    /// Shutdown of the server, or the maximum age of streams.
+    /// The server's shutdown, or the maximum age of streams.
     end: BoxFuture<'static, ()>,
 }
 
@@ -82,7 +82,7 @@ impl Follower {
     }
 }
 
-/// Reader of the stored event stream of a call.
+/// Reader of a call's stored event stream.
 pub(super) struct StreamReader {
     name: Box<str>,
     pub(super) source: ReplaySource,

@@ -1,4 +1,4 @@
-//! The server that writes a stream. Its number is in the name of the stream, so that the other servers that share the
+//! The server that writes a stream. Its number is in the stream's name, so that the other servers that share the
 //! session know when it has ended.
 
 use std::sync::Arc;
@@ -9,7 +9,7 @@ use mcp_core::store::{EventStore, Replay, ReplayError, SessionRelay, StreamId};
 use super::super::config::Config;
 use super::super::store_guard::guard;
 
-/// Returns the name of a stream: `<prefix>-<number>`, or `<prefix>.<node>-<number>` for a server with a relay.
+/// Returns a stream's name: `<prefix>-<number>`, or `<prefix>.<node>-<number>` for a server with a relay.
 pub(super) fn stream_name(prefix: &str, node: Option<u32>, number: u64) -> Box<str> {
     match node {
         Some(node) => format!("{prefix}.{node}-{number}").into(),
@@ -17,7 +17,7 @@ pub(super) fn stream_name(prefix: &str, node: Option<u32>, number: u64) -> Box<s
     }
 }
 
-/// Returns the number of the server in the name of a stream.
+/// Returns the number of the server in a stream's name.
 fn node_of(stream: &str) -> Option<u32> {
     let (prefix, _) = stream.rsplit_once('-')?;
     let (_, node) = prefix.split_once('.')?;
@@ -55,7 +55,7 @@ impl StreamWriter {
 ///
 /// # Errors
 ///
-/// Returns the [`ReplayError`] of the store.
+/// Returns the store's [`ReplayError`].
 pub(super) async fn events_after(
     store: &dyn EventStore,
     stream: StreamId<'_>,

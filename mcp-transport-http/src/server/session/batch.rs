@@ -22,7 +22,7 @@ use crate::sse::encode as sse;
 pub(super) type BatchResponse<'a> = BoxFuture<'a, Response<Body>>;
 
 /// Checks the scopes of all calls in a batch. One call that its caller may not make refuses the batch,
-/// because the response to a batch has one status. `read` returns the call of a request.
+/// because the response to a batch has one status. `read` returns a request's call.
 ///
 /// # Errors
 ///

@@ -68,7 +68,7 @@ impl SessionContext<'_> {
         reserved
     }
 
-    /// Creates a session with the service of this request. `reader` is the slot of its reader, when
+    /// Creates a session with this request's service. `reader` is its reader's slot, when
     /// that is connected already.
     pub(in crate::server) fn new_session(
         &self,

@@ -1,4 +1,4 @@
-//! GET: the stream of a session for messages that belong to no call.
+//! GET: a session's stream for messages that belong to no call.
 
 use std::sync::Arc;
 
@@ -93,7 +93,7 @@ pub(super) async fn open(
     )))
 }
 
-/// The GET stream of a session, which carries notifications about changes. While no client reads it,
+/// A session's GET stream, which carries notifications about changes. While no client reads it,
 /// the session remembers the changes, once for each list and each resource.
 // spec: HTTP-SL-10, HTTP-SL-12
 struct StandaloneStream {
@@ -102,7 +102,7 @@ struct StandaloneStream {
     _activity: ActivityGuard,
     lease: ReaderLease,
     keep_alive: KeepAlive,
-    /// Shutdown of the server, or the maximum age.
+    /// The server's shutdown, or the maximum age.
     end: BoxFuture<'static, ()>,
     /// The client needs an event id to reconnect with.
     needs_first_event: bool,

@@ -31,7 +31,7 @@ pub(in crate::server) struct HttpSession {
     /// The id as a header value.
     id_header: Option<HeaderValue>,
     pub(in crate::server) service: Arc<dyn Service>,
-    /// Rules and state of the session, independent of HTTP.
+    /// The session's rules and state, independent of HTTP.
     pub(in crate::server) protocol: Arc<Session>,
     pub(in crate::server) calls: Arc<RunningCalls>,
     /// Reader of the GET stream. Created when the first one connects.
@@ -50,7 +50,7 @@ pub(in crate::server) struct HttpSession {
 }
 
 impl HttpSession {
-    /// Creates a session. `reader` is the slot of its reader, when that is connected already.
+    /// Creates a session. `reader` is its reader's slot, when that is connected already.
     pub(super) fn new(
         id: Arc<str>,
         protocol: Session,
@@ -132,7 +132,7 @@ impl HttpSession {
         self.stored_streams.get_or_init(Arc::default)
     }
 
-    /// Returns the target of the reply to the request `id`.
+    /// Returns the reply's target to the request `id`.
     pub(in crate::server) fn reply_target(&self, id: &RequestId) -> ReplyTarget {
         ReplyTarget {
             id: id.clone(),
@@ -188,7 +188,7 @@ impl HttpSession {
         }
     }
 
-    /// Returns the current deadline of the session and the reason to end it then, or `None` while
+    /// Returns the session's current deadline and the reason to end it then, or `None` while
     /// the session is in use.
     // spec: SESS-13
     pub(super) fn deadline(&self) -> Option<(Instant, SessionEnd)> {
@@ -228,7 +228,7 @@ impl HttpSession {
         self.is_ended.load(Ordering::Acquire)
     }
 
-    /// Stops the calls of the session, ends its streams and cancels its requests to the client.
+    /// Stops the session's calls, ends its streams and cancels its requests to the client.
     pub(super) fn end(&self, reason: SessionEnd) {
         if self.is_ended.swap(true, Ordering::AcqRel) {
             return;
@@ -248,7 +248,7 @@ impl HttpSession {
         self.announce_closed(reason);
     }
 
-    /// Ends the state of the session after a successor has replaced it. Its requests to the client fail,
+    /// Ends the session's state after a successor has replaced it. Its requests to the client fail,
     /// and its calls continue.
     pub(in crate::server) fn end_replaced(&self) {
         if !self.is_ended.swap(true, Ordering::AcqRel) {

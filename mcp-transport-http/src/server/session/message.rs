@@ -56,7 +56,7 @@ pub(super) fn handle(
     Ok(response::accepted().into())
 }
 
-/// Handles a request. `stored_stream` stores the events of its call.
+/// Handles a request. `stored_stream` stores its call's events.
 pub(super) fn handle_request(
     session: &Arc<HttpSession>,
     head: Box<Parts>,
@@ -175,8 +175,8 @@ fn start_call(
     )
 }
 
-/// Handles a notification: cancels a call, changes the state of the session, or starts the handler of
-/// an extension.
+/// Handles a notification: cancels a call, changes the session's state, or starts an extension's
+/// handler.
 ///
 /// # Errors
 ///

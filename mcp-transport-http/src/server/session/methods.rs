@@ -73,7 +73,7 @@ async fn relay_message(session: &HttpSession, message: &Message<'_>) -> bool {
     }
 }
 
-/// Saves the state of a session, and notifies the other servers if it has changed.
+/// Saves a session's state, and notifies the other servers if it has changed.
 async fn save(context: &SessionContext<'_>, session: &HttpSession) -> Result<(), Rejection> {
     if store::save(context.table, session).await? {
         Box::pin(relay::notify(session, RelayEvent::Changed)).await;
@@ -81,7 +81,7 @@ async fn save(context: &SessionContext<'_>, session: &HttpSession) -> Result<(),
     Ok(())
 }
 
-/// Handles a POST with a batch of messages.
+/// Handles a POST with a message batch.
 ///
 /// # Errors
 ///

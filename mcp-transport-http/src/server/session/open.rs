@@ -57,7 +57,7 @@ pub(super) async fn open(
     Ok(response)
 }
 
-/// Returns an id that cannot be guessed, or the id of the configured function.
+/// Returns an id that cannot be guessed, or the configured function's id.
 // spec: SESS-02, SESS-03
 fn new_id(context: &SessionContext<'_>, head: &Parts) -> Result<Arc<str>, Fault> {
     const MAX_LENGTH: usize = 1024;

@@ -78,7 +78,7 @@ pub(super) async fn respond_to_batch(
     Ok(join(responses).await)
 }
 
-/// Returns the call of a request, if it is one that the server can read.
+/// Returns a request's call, if it is one that the server can read.
 pub(super) fn call(
     request: &Request<'_>,
     version: ProtocolVersion,

@@ -69,7 +69,7 @@ pub(super) async fn save(table: &SessionTable, session: &HttpSession) -> Result<
     }
 }
 
-/// Extends the lifetime of a session in the store. Does nothing without a store.
+/// Extends a session's lifetime in the store. Does nothing without a store.
 ///
 /// # Errors
 ///
@@ -112,7 +112,7 @@ fn end_unless_stored(
     Err(Rejection::session_not_found())
 }
 
-/// Loads the state of the session `id`, or `None` when it has ended.
+/// Loads the session `id`'s state, or `None` when it has ended.
 ///
 /// # Errors
 ///

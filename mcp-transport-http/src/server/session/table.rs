@@ -14,7 +14,7 @@ use super::eviction::{EvictionQueue, room};
 use super::http_session::HttpSession;
 use super::quota::{AddressBlock, SessionQuota};
 
-/// Map from session ids to the sessions of an endpoint. Dropping the table ends all sessions.
+/// Map from session ids to an endpoint's sessions. Dropping the table ends all sessions.
 #[derive(Default)]
 pub(in crate::server) struct SessionTable {
     state: Mutex<TableState>,
@@ -34,7 +34,7 @@ struct TableState {
     by_address: HashMap<AddressBlock, AddressShare>,
     /// The expiry task is running.
     has_expiry_task: bool,
-    /// Facts about the client of the newest session. Sessions of the same client software share one
+    /// Facts about the newest session's client. Sessions of the same client software share one
     /// allocation, which saves 200 bytes per idle session.
     facts: Option<Arc<ClientContext>>,
 }
@@ -62,7 +62,7 @@ impl TableState {
         }
     }
 
-    /// Removes a session, and gives back the memory of a peak while its sessions end.
+    /// Removes a session, and gives back a peak's memory while its sessions end.
     fn remove(&mut self, id: &str) -> Option<Arc<HttpSession>> {
         let session = self.sessions.remove(id.as_bytes())?;
         let live = self.sessions.len();
@@ -134,7 +134,7 @@ impl SessionTable {
         })
     }
 
-    /// Puts the successor of a session in its place. The successor receives its permit. The caller ends
+    /// Puts a session's successor in its place. The successor receives its permit. The caller ends
     /// the previous session with [`HttpSession::end_replaced`].
     ///
     /// # Errors

@@ -12,13 +12,13 @@ use super::super::call::new_buffer;
 use super::super::replay::ReaderSlot;
 use super::super::session::{HttpSession, SessionPermit};
 
-/// The open connections of an endpoint by their ids.
+/// An endpoint's open connections by their ids.
 #[derive(Default)]
 pub(in crate::server) struct SseConnections {
     by_id: Mutex<HashMap<Arc<str>, Arc<SseConnection>>>,
 }
 
-/// Open connection of a client.
+/// A client's open connection.
 pub(super) struct SseConnection {
     /// Id of the connection and of its session.
     pub(super) id: Arc<str>,
@@ -33,7 +33,7 @@ pub(super) struct SseConnection {
     pub(super) session: Mutex<Option<Arc<OpenSession>>>,
 }
 
-/// Session of a connection.
+/// A connection's session.
 pub(super) struct OpenSession {
     pub(super) session: Arc<HttpSession>,
     /// Messages of the server that the client has not received yet.

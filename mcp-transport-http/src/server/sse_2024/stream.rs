@@ -17,7 +17,7 @@ use super::super::running_calls::ActivityGuard;
 use super::super::session::{SessionContext, SessionTable};
 use super::connections::{OpenSession, SseConnection, SseConnections};
 
-/// Stream of a connection. The session ends with it.
+/// A connection's stream. The session ends with it.
 pub(super) struct SseConnectionStream {
     connections: Weak<SseConnections>,
     sessions: Weak<SessionTable>,
@@ -29,7 +29,7 @@ pub(super) struct SseConnectionStream {
     keep_alive: KeepAlive,
     /// Deadline for `initialize`.
     init_timeout: BoxFuture<'static, ()>,
-    /// Shutdown of the server.
+    /// The server's shutdown.
     draining: BoxFuture<'static, ()>,
 }
 
@@ -55,7 +55,7 @@ impl SseConnectionStream {
         }
     }
 
-    /// Returns the frames of the stream, with `first` as the first one.
+    /// Returns the stream's frames, with `first` as the first one.
     pub(super) fn into_events(self, first: Bytes) -> impl Stream<Item = Bytes> + Send + 'static {
         // Boxed, because `unfold` stores its state twice.
         stream::unfold((first, Box::new(self)), |(first, mut stream)| async move {
@@ -71,7 +71,7 @@ impl SseConnectionStream {
     /// Waits for the next frame. Returns `None` at the end of the stream.
     async fn next(&mut self) -> Option<Bytes> {
         let frame = std::future::poll_fn(|cx| {
-            // Output of the session is sent even when the stream ends.
+            // The session's output is sent even when the stream ends.
             if let Poll::Ready(events) = self.poll_session(cx) {
                 return Poll::Ready(events);
             }
