@@ -5,26 +5,26 @@
 //! | `error` | [`GatewayError`] |
 //! | `status` | [`GatewayStatus`], and the audit log |
 //! | `changes` | kinds of lists, and changed lists |
-//! | `drift` | changes of tools in the log |
+//! | `drift` | tool changes in the log |
 //! | `memory_used_states` | the request states that clients have used, in memory |
 //! | `limits` | [`CallLimits`], and the request states that clients have used |
 //! | `claims` | extensions that the gateway does not know |
 //! | `quota` | shares of callers in calls that wait |
-//! | `questions` | requests and notifications of a server while a call runs, and the calls that wait for their client |
+//! | `questions` | requests and a server's notifications while a call runs, and the calls that wait for their client |
 //! | `sessions` | sessions of a legacy server, by caller |
-//! | `credentials` | callers, and tokens of servers for them |
+//! | `credentials` | callers, and server tokens for them |
 //! | `tool_options` | [`ToolOptions`] |
 //! | `options` | [`GatewayServer`] |
 //! | `usage` | the calls and tasks of a server that run |
-//! | `server_info` | the identity of a server in results |
+//! | `server_info` | a server's identity in results |
 //! | `task_body` | the JSON of a task |
 //! | `running` | one call of a server |
 //! | `upstream` | one server, as its requests use it; the servers by their names |
-//! | `task_ids` | ids of tasks, as clients see them; the task that a server has created for a call |
+//! | `task_ids` | task ids, as clients see them; the task that a server has created for a call |
 //! | `forward` | a call of the gateway: one call of a server, or several with input between them |
 //! | `follow` | a task that the gateway follows, for a client without tasks |
 //! | `task_changes` | subscriptions to tasks |
-//! | `tasks` | tasks of servers, for clients with tasks |
+//! | `tasks` | server tasks, for clients with tasks |
 //! | `passed` | messages of extensions that the gateway does not know, and their notifications to all clients |
 //! | `routes` | tools, resources, templates, prompts and completions |
 //! | `pinned` | the tools that are held until they are approved |

@@ -1,6 +1,6 @@
 //! Unstable: programs between clients and servers.
 //!
-//! A [`Gateway`] is many servers behind one, and translates between the revisions of the protocol.
+//! A [`Gateway`] is many servers behind one, and translates between the protocol's revisions.
 //!
 //! A [`Relay`] connects one client on a pair of pipes with a server behind any
 //! [`Channel`](mcp_core::Channel). Messages pass unchanged in both directions, so requests of the
@@ -14,7 +14,7 @@
 //! |---|---|
 //! | `patterns` | [`ToolPatterns`] |
 //! | `tools` | hidden tools, and arguments that headers repeat |
-//! | `relay` | messages of one client, passed on unchanged: `message` has their headers and errors, `session` the legacy session of the server, `calls` the requests that wait |
+//! | `relay` | messages of one client, passed on unchanged: `message` has their headers and errors, `session` the server's legacy session, `calls` the requests that wait |
 //! | `gateway` | many servers behind one |
 //! | [`openapi`] | HTTP services as servers (feature `openapi`) |
 //! | [`config`] | configuration files (feature `config`) |

@@ -32,7 +32,7 @@ const MAX_PAGES: usize = 100;
 
 /// Passes messages between one client and one server.
 ///
-/// The client is a pair of byte streams, such as the pipes of this process; the server is behind a
+/// The client is a pair of byte streams, such as this process's pipes; the server is behind a
 /// [`Channel`]. The relay keeps the messages as they are: ids, unknown members and extensions pass.
 /// It only does what the two transports require:
 ///
@@ -73,7 +73,7 @@ pub struct Relay {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum RelayError {
-    /// The messages of the client cannot be read.
+    /// The client's messages cannot be read.
     #[error("cannot read from the client")]
     Read(#[source] io::Error),
     /// Messages cannot be written to the client.
@@ -161,7 +161,7 @@ struct Running<'o, O> {
     /// The messages of the server that belong to no call.
     inbound: Option<Frames>,
     headers: ToolHeaders,
-    /// Notifications and responses of the client, which are sent one after the other.
+    /// The client's notifications and responses, which are sent one after the other.
     waiting: VecDeque<OneWayMessage>,
 }
 
@@ -416,7 +416,7 @@ where
         self.write(text).await
     }
 
-    /// Reads the tools of the server, and adds the headers that the tool wants to a refused call.
+    /// Reads the server's tools, and adds the headers that the tool wants to a refused call.
     // spec: XHDR-20
     async fn with_headers(&mut self, mut call: OutgoingRequest) -> Option<OutgoingRequest> {
         let text = call.body.clone();
@@ -486,7 +486,7 @@ where
     }
 }
 
-/// Returns the next message of the server, or waits forever without a stream.
+/// Returns the server's next message, or waits forever without a stream.
 async fn next(inbound: &mut Option<Frames>) -> Option<Result<Frame, ChannelError>> {
     match inbound {
         Some(frames) => frames.next().await,
@@ -502,7 +502,7 @@ async fn finish(sending: &mut Option<BoxFuture<'static, ()>>) {
     }
 }
 
-/// Returns the last message of a call, which is its response.
+/// Returns a call's last message, which is its response.
 async fn last_message(mut frames: Frames) -> Option<Bytes> {
     let mut last = None;
     while let Some(frame) = frames.next().await {

@@ -26,7 +26,7 @@ use crate::gateway::{CallLimits, Gateway, GatewayServer, ToolOptions, spec_id};
 #[cfg(feature = "openapi")]
 use crate::openapi::{OpenApi, OpenApiError};
 
-/// Creates the server of an OpenAPI document.
+/// Creates an OpenAPI document's server.
 #[cfg(feature = "openapi")]
 type CreateServer<'a> = &'a dyn Fn(OpenApi) -> Result<Server, OpenApiError>;
 /// Without OpenAPI documents, no value has this type.
@@ -37,9 +37,9 @@ type CreateServer<'a> = &'a std::convert::Infallible;
 const MAX_SECONDS: f64 = 604_800.0;
 
 impl GatewayConfig {
-    /// Creates the gateway of the file. `connect` connects to a server; pass
+    /// Creates the file's gateway. `connect` connects to a server; pass
     /// `|client, spec| client.connect(spec)`, or add a login or layers. The settings of the client that it
-    /// receives have the protocol and the time limit of the file.
+    /// receives have the protocol and the file's time limit.
     ///
     /// `variables` are those of [`ConfigText`](super::ConfigText): `Variables::of_process()`. Files of secrets are
     /// read now, on this thread.

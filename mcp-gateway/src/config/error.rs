@@ -3,7 +3,7 @@
 use std::io;
 use std::path::PathBuf;
 
-/// The error of a configuration file.
+/// A configuration file's error.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ConfigError {
@@ -11,9 +11,9 @@ pub enum ConfigError {
     #[error("the file {path:?} cannot be read: {source}")]
     #[non_exhaustive]
     Unreadable {
-        /// The path of the file.
+        /// The file's path.
         path: PathBuf,
-        /// The error of the operating system.
+        /// The operating system's error.
         source: io::Error,
     },
     /// The file is not TOML, or a key is unknown, missing or has another type.

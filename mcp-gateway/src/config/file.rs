@@ -1,4 +1,4 @@
-//! The tables of a configuration file.
+//! A configuration file's tables.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -49,7 +49,7 @@ pub struct GatewayConfig {
     pub naming: NamingConfig,
     /// The folder for the lists of servers with `start = "lazy"`.
     pub manifests: Option<PathBuf>,
-    /// The address of the gateway. A gateway on standard streams does not use it.
+    /// The gateway's address. A gateway on standard streams does not use it.
     pub http: Option<HttpConfig>,
     /// The access tokens that clients need over HTTP. Default: none.
     pub authorization: Option<AuthorizationConfig>,
@@ -131,9 +131,9 @@ pub struct ToolsConfig {
 #[serde(deny_unknown_fields)]
 #[non_exhaustive]
 pub struct AuthorizationConfig {
-    /// The public URL of the gateway, such as `https://mcp.example.com/mcp`.
+    /// The gateway's public URL, such as `https://mcp.example.com/mcp`.
     pub resource: String,
-    /// The issuers of tokens.
+    /// The token issuers.
     pub issuers: Vec<String>,
     /// Audiences that are accepted besides the public URL.
     #[serde(default)]
@@ -153,9 +153,9 @@ pub struct AuthorizationConfig {
 pub struct ServerConfig {
     /// The URL of a server over HTTP.
     pub url: Option<ConfigText>,
-    /// Headers of each request, for a server over HTTP.
+    /// Each request's headers, for a server over HTTP.
     pub headers: BTreeMap<String, ConfigText>,
-    /// The OpenAPI document of an HTTP service, whose operations become tools. `url` is the base URL then.
+    /// An HTTP service's OpenAPI document, whose operations become tools. `url` is the base URL then.
     #[cfg(feature = "openapi")]
     pub openapi: Option<OpenApiConfig>,
     /// Calls a server over HTTP in the name of the gateway's callers.
@@ -164,13 +164,13 @@ pub struct ServerConfig {
     /// Names the caller to a server over HTTP.
     #[cfg(feature = "auth")]
     pub forward_identity: Option<IdentityConfig>,
-    /// The program of a server on standard streams.
+    /// A server's program on standard streams.
     pub command: Option<ConfigText>,
-    /// The arguments of the program.
+    /// The program's arguments.
     pub args: Vec<ConfigText>,
-    /// Environment variables of the program.
+    /// The program's environment variables.
     pub env: BTreeMap<String, ConfigText>,
-    /// The working directory of the program.
+    /// The program's working directory.
     pub cwd: Option<ConfigText>,
     /// The protocol: `auto`, `legacy`, or a revision such as `2026-07-28`. Default: `auto`.
     pub protocol: Option<String>,
@@ -202,14 +202,14 @@ pub struct ServerConfig {
     pub visible_to: Option<AccessConfig>,
     /// Extensions that only the server and its clients know, with patterns of their methods.
     pub extensions: BTreeMap<String, Vec<String>>,
-    /// Options of tools, by the names that the server gives them.
+    /// Tool options, by the names that the server gives them.
     pub tools: BTreeMap<String, ToolConfig>,
 }
 
 /// The table `token_exchange` of a server: an authorization server gives the gateway a token of the server for the
 /// token of each caller (RFC 8693). The gateway needs the table `authorization`.
 ///
-/// Lists and subscriptions have no caller. They use the `headers` of the server, or the login of `mcp login`.
+/// Lists and subscriptions have no caller. They use the server's `headers`, or the login of `mcp login`.
 #[cfg(feature = "auth")]
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -217,29 +217,29 @@ pub struct ServerConfig {
 pub struct TokenExchangeConfig {
     /// The issuer of the server's tokens.
     pub issuer: String,
-    /// The client id of the gateway at the issuer.
+    /// The gateway's client id at the issuer.
     pub client_id: String,
-    /// The client secret of the gateway at the issuer.
+    /// The gateway's client secret at the issuer.
     pub client_secret: ConfigText,
-    /// The audience of the tokens. Default: the URL of the server.
+    /// The tokens' audience. Default: the server's URL.
     pub resource: Option<String>,
-    /// The scopes of the tokens. Default: those that the issuer chooses.
+    /// The tokens' scopes. Default: those that the issuer chooses.
     #[serde(default)]
     pub scopes: Vec<String>,
 }
 
-/// The table `forward_identity` of a server: calls of a caller have a header with a short-lived signed token (JWT). For
+/// The table `forward_identity` of a server: a caller's calls have a header with a short-lived signed token (JWT). For
 /// servers in the own network. The gateway needs the table `authorization`.
 #[cfg(feature = "auth")]
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[non_exhaustive]
 pub struct IdentityConfig {
-    /// The name of the header.
+    /// The header's name.
     pub header: String,
     /// The private key that signs: PKCS#8 in PEM.
     pub key: ConfigText,
-    /// The id of the key in the token (`kid`).
+    /// The key's id in the token (`kid`).
     pub key_id: Option<String>,
     /// The gateway (`iss`).
     pub issuer: String,
@@ -253,7 +253,7 @@ pub struct IdentityConfig {
 #[serde(deny_unknown_fields)]
 #[non_exhaustive]
 pub struct OpenApiConfig {
-    /// The path of the document, in JSON or YAML.
+    /// The document's path, in JSON or YAML.
     pub document: PathBuf,
     /// Tags of the operations that become tools. Default: all operations.
     pub tags: Option<Vec<String>>,
@@ -280,7 +280,7 @@ pub struct ToolConfig {
     pub visible_to: Option<AccessConfig>,
 }
 
-/// The value of a hidden argument. `Debug` omits it.
+/// A hidden argument's value. `Debug` omits it.
 #[derive(Clone, PartialEq, Deserialize)]
 #[serde(untagged)]
 #[expect(
@@ -298,7 +298,7 @@ impl std::fmt::Debug for HiddenValue {
     }
 }
 
-/// Limits of calls.
+/// Call limits.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 #[non_exhaustive]
@@ -311,7 +311,7 @@ pub struct LimitsConfig {
     pub concurrency: Option<usize>,
     /// Size of a result as JSON, in bytes.
     pub max_result_bytes: Option<usize>,
-    /// Time of a call, in seconds.
+    /// A call's time, in seconds.
     pub timeout_seconds: Option<f64>,
 }
 
@@ -328,7 +328,7 @@ pub struct AccessConfig {
 }
 
 impl GatewayConfig {
-    /// Parses the content of a file.
+    /// Parses a file's content.
     ///
     /// # Errors
     ///

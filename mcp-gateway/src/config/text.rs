@@ -15,7 +15,7 @@ const MAX_SECRET: u64 = 64 << 10;
 /// A string of a configuration file, which may contain variables or name a file.
 ///
 /// - `${NAME}` is the environment variable `NAME`, and `${NAME:-default}` has a default.
-/// - `file:PATH` is the content of a file, without the line break at its end. A URL that begins with `file://`
+/// - `file:PATH` is a file's content, without the line break at its end. A URL that begins with `file://`
 ///   stays as it is.
 ///
 /// `Debug` omits the string, which may be a secret.
@@ -29,7 +29,7 @@ impl ConfigText {
         Self(text.into())
     }
 
-    /// Returns the string with its variables replaced, or the content of its file. `key` is named by errors.
+    /// Returns the string with its variables replaced, or its file's content. `key` is named by errors.
     ///
     /// # Errors
     ///

@@ -40,7 +40,7 @@ const START_LIMIT: Duration = Duration::from_secs(30);
 ///
 /// - Results, errors, `_meta`, progress and log messages pass, and cancelling a call cancels it at its
 ///   server.
-/// - A server's requests for input (elicitation, sampling, roots) reach the client of the call,
+/// - A server's requests for input (elicitation, sampling, roots) reach the call's client,
 ///   whether the server asks in a session or with its reply.
 /// - The gateway passes tasks on to clients that declare tasks.
 /// - Lists are combined. When a server's list changes, the gateway's list changes.
@@ -50,7 +50,7 @@ const START_LIMIT: Duration = Duration::from_secs(30);
 ///
 /// Tools and prompts are named `server__tool` ([`Naming`] has another choice). Resources and templates
 /// keep their URIs. An item whose URIs another server answers for, also by a template, is left out with a warning in
-/// the log: the first server wins, in the order of the settings.
+/// the log: the first server wins, in the settings' order.
 ///
 /// # Legacy servers
 ///
@@ -86,7 +86,7 @@ pub struct Gateway {
     version: String,
     naming: Naming,
     servers: Vec<GatewayServer>,
-    /// Settings of servers by name, also of servers that are added later.
+    /// Server settings by name, also of servers that are added later.
     changes: Vec<(Arc<str>, ServerChange)>,
     used_states: UsedStates,
     start_limit: Duration,
@@ -95,7 +95,7 @@ pub struct Gateway {
     pins: Option<PinFile>,
 }
 
-/// Changes the settings of a server.
+/// Changes a server's settings.
 type ServerChange = Box<dyn FnOnce(GatewayServer) -> GatewayServer + Send + Sync>;
 
 /// A gateway whose servers were listed. Created by [`Gateway::connect`].
@@ -107,7 +107,7 @@ pub struct ConnectedGateway {
     pub server: Server,
     /// The servers behind the gateway: their health, and their end.
     pub group: Group,
-    /// Shows the state of the servers, and changes them and their settings while the gateway runs.
+    /// Shows the servers' state, and changes them and their settings while the gateway runs.
     pub control: GatewayControl,
 }
 
@@ -121,7 +121,7 @@ impl GatewayControl {
     /// [connection id](GatewayServer::connection_id) is the same keeps its connection; calls of any other
     /// server that run can finish. New servers start now, and are listed when they have started.
     ///
-    /// Completions of prompts, and updates of resources if no server had offered them before, stay as they were
+    /// Prompt completions, and resource updates if no server had offered them before, stay as they were
     /// when the gateway opened.
     ///
     /// # Errors
@@ -167,7 +167,7 @@ impl GatewayControl {
             .await?
     }
 
-    /// The health, the items, the calls and the last failure of each server.
+    /// The health, the items, the calls and each server's last failure.
     ///
     /// # Errors
     ///
@@ -313,7 +313,7 @@ impl Gateway {
     /// Offers only tools with the definitions in a lock file: a server cannot change what language models read. The log names
     /// the tools that are held, with their differences, and calls of them are refused. When a user approves one with
     /// `mcp pin FILE` or [`PinFile::approve`], it is offered within a second. A reload does not change the file. Default: the
-    /// definitions of the servers.
+    /// servers' definitions.
     ///
     /// # Examples
     ///

@@ -6,7 +6,7 @@ use mcp_types::meta::keys;
 use super::error::GatewayError;
 use crate::patterns::{Piece, ToolPatterns, overlap};
 
-/// The prefix of notifications.
+/// The notification prefix.
 const NOTIFICATIONS: &str = "notifications/";
 
 /// Extensions that this library knows.
@@ -48,12 +48,12 @@ impl ExtensionClaims {
         self.0.is_empty()
     }
 
-    /// Returns the identifiers of the extensions.
+    /// Returns the extensions' identifiers.
     pub(super) fn ids(&self) -> impl Iterator<Item = &str> {
         self.0.iter().map(|claim| &*claim.id)
     }
 
-    /// Returns the extension of a method. The pattern `budget/*` is also one of the notifications
+    /// Returns a method's extension. The pattern `budget/*` is also one of the notifications
     /// `notifications/budget/*`.
     pub(super) fn find(&self, method: &str) -> Option<&str> {
         let short = method.strip_prefix(NOTIFICATIONS);

@@ -1,4 +1,4 @@
-//! Callers of a gateway, and what their calls show to servers: credentials, an identity.
+//! A gateway's callers, and what their calls show to servers: credentials, an identity.
 
 use std::sync::Arc;
 
@@ -29,12 +29,12 @@ pub(super) use std::convert::Infallible as CallerTokens;
 /// Longest name or version of a client that is passed on, in characters.
 const MAX_CLIENT_NAME: usize = 128;
 
-/// The caller of a request.
+/// A request's caller.
 pub(super) struct Caller {
     pub(super) key: CallerKey,
     pub(super) facts: Arc<ClientContext>,
     address: Option<ClientAddress>,
-    /// The token of the caller, where the endpoint keeps it.
+    /// The caller's token, where the endpoint keeps it.
     pub(super) token: Option<AccessToken>,
 }
 
@@ -65,7 +65,7 @@ impl Caller {
     }
 }
 
-/// Returns the header `Authorization` for calls of this caller.
+/// Returns the header `Authorization` for this caller's calls.
 ///
 /// # Errors
 ///
@@ -130,7 +130,7 @@ mod exchanged {
             }
         }
 
-        /// Returns the header `Authorization` for calls of this caller.
+        /// Returns the header `Authorization` for this caller's calls.
         ///
         /// # Errors
         ///

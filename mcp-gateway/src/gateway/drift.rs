@@ -51,8 +51,8 @@ pub(super) fn log(server: &str, old: &[Tool], new: &[Tool]) {
     }
 }
 
-/// Returns the tools of both lists whose texts for a model have changed: title, description, or the descriptions of
-/// arguments. A list of approved tools can refuse them.
+/// Returns the tools of both lists whose texts for a model have changed: title, description, or the argument
+/// descriptions. A list of approved tools can refuse them.
 fn changed_texts<'new>(
     old: &[Tool],
     new: &'new [Tool],
@@ -70,7 +70,7 @@ fn changed_texts<'new>(
     names.into_iter()
 }
 
-/// Returns the descriptions of a schema and its parts.
+/// Returns a schema's descriptions and its parts.
 fn descriptions(schema: &JsonObject) -> Vec<&str> {
     let mut found = Vec::new();
     let mut rest: Vec<&Value> = schema.values().collect();

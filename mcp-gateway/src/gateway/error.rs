@@ -24,7 +24,7 @@ pub enum GatewayError {
         /// The other tool.
         second: String,
     },
-    /// A name or prefix has characters that names of tools must not have.
+    /// A name or prefix has characters that tool names must not have.
     #[error(
         "the name {name:?} for the server {server:?} is invalid; use up to 128 letters, digits, `_`, `-` and `.`"
     )]
@@ -52,7 +52,7 @@ pub enum GatewayError {
     )]
     #[non_exhaustive]
     ExtensionTaken {
-        /// The identifier, or the pattern of methods.
+        /// The identifier, or the method pattern.
         claimed: String,
         /// The server that claims it first.
         first: Arc<str>,
@@ -66,7 +66,7 @@ pub enum GatewayError {
     )]
     #[non_exhaustive]
     ExtensionReserved {
-        /// The identifier, or the pattern of methods.
+        /// The identifier, or the method pattern.
         claimed: String,
         /// The server.
         server: Arc<str>,

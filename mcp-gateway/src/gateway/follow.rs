@@ -20,7 +20,7 @@ const DEFAULT_INTERVAL: Duration = Duration::from_secs(1);
 /// Input requests of one task that are passed on.
 const MAX_ANSWERS: usize = 1024;
 
-/// Time limit of the cancellation after a call was dropped.
+/// The cancellation's time limit after a call was dropped.
 const CANCEL_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Follows a task that a server has created.
@@ -38,7 +38,7 @@ pub(super) async fn follow(
     resume(upstream, request, task).await
 }
 
-/// Continues to follow a task, with the answers of the client.
+/// Continues to follow a task, with the client's answers.
 pub(super) async fn resume(
     upstream: &Arc<Upstream>,
     request: &Request,

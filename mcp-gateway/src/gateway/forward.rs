@@ -26,7 +26,7 @@ use super::upstream::{Upstream, with_caller, with_tasks};
 /// Longest wait for the end of a visit, as that of clients.
 const VISIT_LIMIT: Duration = Duration::from_secs(300);
 
-/// The request of a client, without its arguments.
+/// A client's request, without its arguments.
 pub(super) struct Request {
     /// The name or URI as the client sent it.
     pub(super) item: String,
@@ -64,7 +64,7 @@ impl FromCall for Request {
 }
 
 impl Request {
-    /// Returns the `_meta` of the request.
+    /// Returns the request's `_meta`.
     pub(super) fn meta(&self) -> Option<&Meta> {
         self.context.meta.as_ref()
     }
@@ -114,7 +114,7 @@ impl Kept {
     }
 }
 
-/// Keeps data for the next request of the client, in a new state.
+/// Keeps data for the client's next request, in a new state.
 pub(super) fn keep(ask: &Ask, waiting: Waiting) -> Result<(), Fault> {
     let kept = Kept {
         id: Uuid::new_v4(),
@@ -130,7 +130,7 @@ pub(super) enum Waiting {
     Round {
         number: usize,
         required: InputRequired,
-        /// The keys of the client's answers, by the keys of the server.
+        /// The keys of the client's answers, by the server's keys.
         keys: BTreeMap<String, String>,
         /// The keys of earlier rounds.
         former: BTreeSet<String>,
@@ -279,7 +279,7 @@ where
         is_refused && !self.declares_tasks && self.round == 0
     }
 
-    /// Starts the call, or continues it with the input of the client.
+    /// Starts the call, or continues it with the client's input.
     async fn begin_or_resume(
         &mut self,
         waiting: Option<Waiting>,

@@ -1,4 +1,4 @@
-//! Limits of calls: rate, concurrency, size of the result, time. The request states that clients have used.
+//! Call limits: rate, concurrency, size of the result, time. The request states that clients have used.
 
 use std::fmt;
 use std::io;
@@ -15,7 +15,7 @@ use uuid::Uuid;
 
 use super::memory_used_states::MemoryUsedStates;
 
-/// Longest wait of a call for its turn.
+/// A call's longest wait for its turn.
 const WAIT: Duration = Duration::from_secs(30);
 
 /// Time that a state counts beyond its own lifetime, because the clocks of nodes differ.
@@ -24,7 +24,7 @@ const MARGIN: Duration = Duration::from_secs(60);
 /// Longest wait for the store.
 const STORE_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// Limits of the calls to one tool, or to all tools of a server together. Default: only the limits of the connection.
+/// Limits of the calls to one tool, or to all tools of a server together. Default: only the connection's limits.
 ///
 /// A call beyond a limit is answered with an error for the language model; the server does not receive it.
 ///
@@ -76,7 +76,7 @@ impl CallLimits {
         self
     }
 
-    /// Sets the time of a call, from its start to its result or its next question to the client.
+    /// Sets a call's time, from its start to its result or its next question to the client.
     pub fn timeout(mut self, timeout: Duration) -> Self {
         self.timeout = Some(timeout);
         self
@@ -122,7 +122,7 @@ impl Limiter {
         self.max_result_bytes
     }
 
-    /// Returns the time of a call.
+    /// Returns a call's time.
     pub(super) fn time_limit(&self) -> Option<Duration> {
         self.timeout
     }
@@ -175,7 +175,7 @@ impl Limiter {
     ///
     /// # Errors
     ///
-    /// Returns the error of the call, or a [`ToolError`] when its time is over or its result is too large.
+    /// Returns the call's error, or a [`ToolError`] when its time is over or its result is too large.
     pub(super) async fn run(
         &self,
         call: impl Future<Output = Result<ResultBody, ToolError>>,
@@ -234,7 +234,7 @@ impl io::Write for Budget {
     }
 }
 
-/// The used states of a gateway, or those of all gateways with the same store.
+/// A gateway's used states, or those of all gateways with the same store.
 #[derive(Clone)]
 pub(super) struct UsedStates(pub(super) Arc<dyn UsedStateStore>);
 

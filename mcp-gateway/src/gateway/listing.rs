@@ -128,7 +128,7 @@ pub(super) async fn request(
     match timeout(LIMIT, group.client(&server)).await {
         Ok(Ok(client)) => {
             if needs_capabilities && client.server_capabilities().is_none() {
-                // The settings of extensions are empty if the server does not say.
+                // The extension settings are empty if the server does not say.
                 let _ = timeout(LIMIT, client.discover()).await;
             }
             let requesting = fill(&client, &warn, requested, &mut listing);

@@ -1,4 +1,4 @@
-//! The lists of all servers, kept current in the server of the gateway.
+//! The lists of all servers, kept current in the gateway's server.
 
 mod serve;
 
@@ -56,10 +56,10 @@ pub(super) enum Command {
     Status(oneshot::Sender<GatewayStatus>),
 }
 
-/// Receives the outcome of a command.
+/// Receives a command's outcome.
 pub(super) type Done = oneshot::Sender<Result<(), GatewayError>>;
 
-/// A server, its extension, and the settings of the extension.
+/// A server, its extension, and the extension's settings.
 type PublishedExtension = (Arc<str>, String, Value);
 
 /// The lists of all servers.
@@ -358,7 +358,7 @@ impl ServerLists {
                         server.stale = Kinds::ALL;
                         server.next = server.next.min(Instant::now() + PAUSE);
                     }
-                    // Started again by the request of its lists.
+                    // Started again by its lists' request.
                     Health::Down(_) => {
                         server.upstream.questions.close();
                         server.stale = Kinds::ALL;
@@ -487,7 +487,7 @@ impl ServerLists {
         self.restart_later(&HashSet::from([server]));
     }
 
-    /// Stores lists. Returns the index of the server, and the kinds that were listed.
+    /// Stores lists. Returns the server's index, and the kinds that were listed.
     fn store(&mut self, listed: Listed) -> Option<(usize, Kinds)> {
         let index = self.servers.iter().position(|server| {
             server.upstream.server == listed.server && server.generation == listed.generation

@@ -10,7 +10,7 @@ use mcp_core::deadline::finite;
 use mcp_core::store::{StoreError, UsedStateStore};
 use parking_lot::Mutex;
 
-/// A store in the memory of this process. Clones share the states.
+/// A store in this process's memory. Clones share the states.
 ///
 /// It has at most 100,000 states, and 10,000 of one caller. When it is full, further ones fail until others have
 /// expired.

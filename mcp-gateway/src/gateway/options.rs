@@ -82,14 +82,14 @@ pub(super) struct ServerSettings {
     visible_to: Vec<Visible>,
     /// Calls have the name of the client that makes them.
     pub(super) forwards_client_name: bool,
-    /// The tokens of calls. `None`: calls have the credentials of the gateway.
+    /// The call tokens. `None`: calls have the gateway's credentials.
     pub(super) caller_tokens: Option<CallerTokens>,
     /// The header of calls that names their caller.
     pub(super) identity: Option<IdentityHeader>,
 }
 
 impl GatewayServer {
-    /// A server that `connect` connects to, with the settings of the gateway. Settings may be added to them,
+    /// A server that `connect` connects to, with the gateway's settings. Settings may be added to them,
     /// such as headers, layers and timeouts. The function is called each time the server starts.
     pub fn new<F, Fut>(name: &str, connect: F) -> Self
     where
@@ -163,7 +163,7 @@ impl GatewayServer {
         self
     }
 
-    /// Lets all callers share the sessions of a legacy server. For servers that keep nothing in a session or process: what
+    /// Lets all callers share a legacy server's sessions. For servers that keep nothing in a session or process: what
     /// one caller leaves there reaches the others, and so do the server's notifications. Default: each caller has its own
     /// sessions. A server of 2026-07-28 has no sessions.
     pub fn share_sessions(mut self) -> Self {
@@ -244,7 +244,7 @@ impl GatewayServer {
         self
     }
 
-    /// Sets the options of a tool, by the name that the server gives it.
+    /// Sets a tool's options, by the name that the server gives it.
     pub fn tool(mut self, name: impl Into<String>, options: ToolOptions) -> Self {
         self.settings.tools.insert(name.into(), Arc::new(options));
         self
@@ -258,7 +258,7 @@ impl GatewayServer {
 
     /// Calls the server in the name of the gateway's callers: `exchange` gives a token of the server for each caller's
     /// token. Callers without a token are refused, so the endpoint of the gateway needs
-    /// [`ResourceServer::keep_access_token`](mcp_auth::ResourceServer::keep_access_token). The token of the caller
+    /// [`ResourceServer::keep_access_token`](mcp_auth::ResourceServer::keep_access_token). The caller's token
     /// itself never reaches the server.
     ///
     /// `resource` is the URL that tokens of the server name as their audience. `scopes` may be empty.
@@ -332,7 +332,7 @@ impl GatewayServer {
     /// server publishes when the gateway opens, and the server receives the settings of the client: with each call
     /// in 2026-07-28, and in the session of the call before. Notifications that a server sends to all its
     /// clients reach all clients of the gateway that declare the extension; those in a session of an older revision
-    /// reach the clients of its caller.
+    /// reach its caller's clients.
     ///
     /// [`Gateway::connect`](super::Gateway::connect) fails when two servers claim the same extension or method. It also
     /// fails when a pattern matches a method that the protocol or a known extension defines. Extensions stay as they
@@ -392,7 +392,7 @@ impl ServerSettings {
             && self.extensions == other.extensions
     }
 
-    /// Returns the options of a tool.
+    /// Returns a tool's options.
     pub(super) fn tool(&self, name: &str) -> Arc<ToolOptions> {
         self.tools.get(name).cloned().unwrap_or_default()
     }
@@ -403,7 +403,7 @@ impl ServerSettings {
         tools.filter_map(|(own, tool)| Some((own.as_str(), tool.name.as_deref()?)))
     }
 
-    /// Returns the exact name of a tool.
+    /// Returns a tool's exact name.
     pub(super) fn exact_name(&self, own: &str) -> Option<&str> {
         self.tools.get(own)?.name.as_deref()
     }

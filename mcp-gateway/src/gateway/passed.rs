@@ -76,14 +76,14 @@ impl ExtensionOwner {
         move |method| self.find(method).is_some()
     }
 
-    /// Returns the server of a method, with its current settings.
+    /// Returns a method's server, with its current settings.
     fn find(&self, method: &str) -> Option<Arc<Upstream>> {
         let upstream = self.directory.find(&self.server)?;
         let is_own = upstream.settings.extensions.find(method) == Some(&*self.id);
         is_own.then_some(upstream)
     }
 
-    /// Returns the server of a method. For a caller that does not see the server, the method is unknown.
+    /// Returns a method's server. For a caller that does not see the server, the method is unknown.
     fn find_visible(
         &self,
         method: &str,
@@ -161,7 +161,7 @@ async fn pass_request(
         .map_err(RequestError::fault)
 }
 
-/// The caller of a request, for filters.
+/// A request's caller, for filters.
 struct CallerContext {
     facts: Arc<ClientContext>,
     extensions: Extensions,
@@ -176,7 +176,7 @@ impl FromCall for CallerContext {
     }
 }
 
-/// The subscriptions of the gateway, one for each server of 2026-07-28 with such extensions. In older revisions
+/// The gateway's subscriptions, one for each server of 2026-07-28 with such extensions. In older revisions
 /// the session of the server receives the notifications.
 #[derive(Default)]
 pub(super) struct Broadcasts(HashMap<Arc<str>, AbortOnDropHandle<()>>);

@@ -20,7 +20,7 @@ use super::upstream::Upstream;
 /// Time between two looks at the file.
 const INTERVAL: Duration = Duration::from_secs(1);
 
-/// The pins of a gateway, and the tools that it holds. Clones share them.
+/// A gateway's pins, and the tools that it holds. Clones share them.
 #[derive(Clone)]
 pub(super) struct PinnedTools(Arc<SharedPins>);
 

@@ -33,7 +33,7 @@ pub(super) struct Named<T> {
     pub(super) item: T,
 }
 
-/// Returns the names of items for clients.
+/// Returns the item names for clients.
 pub(super) fn names<T>(items: &[Named<T>]) -> Vec<String> {
     items.iter().map(|item| item.name.clone()).collect()
 }
@@ -66,7 +66,7 @@ pub(super) fn tool(upstream: &Arc<Upstream>, listed: &Named<Tool>) -> ToolRoute 
     }
 }
 
-/// Calls a tool within the limits of its server and its own.
+/// Calls a tool within its server's limits and its own.
 async fn call_tool(
     upstream: &Arc<Upstream>,
     own: &Arc<str>,
@@ -187,7 +187,7 @@ pub(super) fn template(
     }
 }
 
-/// A handler that reads the resource of the request.
+/// A handler that reads the request's resource.
 fn reader(
     upstream: Arc<Upstream>,
 ) -> impl mcp_server::ReadHandler<(mcp_server::AsyncHandler, Request)> {
@@ -214,7 +214,7 @@ fn for_one_principal(mut body: ResultBody) -> ResultBody {
     body
 }
 
-/// Completions for the arguments of a prompt, or for the variables of a template.
+/// Completions for a prompt's arguments, or for a template's variables.
 struct Completer {
     upstream: Arc<Upstream>,
     reference: CompletionReference,

@@ -32,7 +32,7 @@ const LEVELS: [LoggingLevel; 8] = [
     LoggingLevel::Emergency,
 ];
 
-/// The next event of a running call.
+/// A running call's next event.
 pub(super) enum CallEvent<R> {
     /// The server has answered the request.
     Ended(Step<'static, R>),

@@ -98,7 +98,7 @@ impl ToolSearch {
         }
     }
 
-    /// Lists the tools that stay listed, and the three tools of the search.
+    /// Lists the tools that stay listed, and the search's three tools.
     async fn list(&self, exchange: &Exchange, next: &Next) -> Reply {
         let mut tools = match visible_tools(exchange, next).await {
             Ok(tools) => tools,
@@ -163,7 +163,7 @@ async fn visible_tools(exchange: &Exchange, next: &Next) -> Result<Vec<Tool>, Re
     Ok(tools)
 }
 
-/// Converts the fault of an unknown tool into a result that the language model reads.
+/// Converts an unknown tool's fault into a result that the language model reads.
 fn unknown_as_result(reply: Reply) -> Reply {
     match reply {
         Reply::Fault(Fault::NoSuchItem {

@@ -1,6 +1,6 @@
-//! Removes a server's identity from the metadata of its results. A client knows the gateway
+//! Removes a server's identity from its results' metadata. A client knows the gateway
 //! only, and a client of an older revision shows the metadata to its language model. The wire of 2026-07-28 adds the
-//! identity of the gateway.
+//! gateway's identity.
 
 use std::borrow::Cow;
 
@@ -9,7 +9,7 @@ use mcp_types::meta::keys;
 use mcp_types::{Meta, RawJson, RawObject};
 use serde_json::value::RawValue;
 
-/// Removes the identity of the server from a result.
+/// Removes the server's identity from a result.
 pub(super) fn remove(body: &mut ResultBody) {
     match body {
         ResultBody::Raw(result) => remove_from(&mut result.meta),
@@ -30,14 +30,14 @@ pub(super) fn remove_from(meta: &mut Option<Meta>) {
     }
 }
 
-/// Returns the JSON of a result without the identity of the server.
+/// Returns the JSON of a result without the server's identity.
 pub(super) fn without(result: RawObject) -> RawObject {
     let removed = removed(result.as_raw());
     let removed = removed.and_then(|json| RawObject::from_text(json).ok());
     removed.unwrap_or(result)
 }
 
-/// Returns the JSON of a result without the identity of the server. `None`: the JSON has none.
+/// Returns the JSON of a result without the server's identity. `None`: the JSON has none.
 pub(super) fn without_raw(result: &RawValue) -> Option<Box<RawValue>> {
     let result = RawObject::from_text(result.get()).ok()?;
     RawValue::from_string(removed(result.as_raw())?).ok()

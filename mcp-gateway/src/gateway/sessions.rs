@@ -1,4 +1,4 @@
-//! Sessions of a legacy server, separated by caller.
+//! A legacy server's sessions, separated by caller.
 //!
 //! A server may keep a state in a session; the state must not reach another caller. A session does not say which call asks
 //! a question. So two kinds of calls have a session for themselves while they run: those of a caller with an identity,
@@ -89,11 +89,11 @@ struct IdleSession {
 #[derive(Clone)]
 struct OpenSession {
     client: Client,
-    /// The task that passes on changes of lists, which a server may announce to one session only.
+    /// The task that passes on list changes, which a server may announce to one session only.
     _watcher: Arc<AbortOnDropHandle<()>>,
     questions: Questions,
     key: SessionKey,
-    /// Kept for the next session of the caller.
+    /// Kept for the caller's next session.
     _caller: Arc<CallerSessions>,
 }
 
@@ -104,7 +104,7 @@ pub(super) struct SessionKey {
     pub(super) capabilities: ClientCapabilities,
     /// The name and version of the gateway's client. `None`: those of the gateway.
     pub(super) client: Option<(String, String)>,
-    /// The header `Authorization` of a caller. `None`: the credentials of the gateway.
+    /// The header `Authorization` of a caller. `None`: the gateway's credentials.
     pub(super) credentials: Option<HeaderValue>,
 }
 
@@ -121,7 +121,7 @@ pub(super) struct Lease {
 }
 
 impl Sessions {
-    /// The sessions of a server that `connect` reaches, with the settings of the gateway.
+    /// The sessions of a server that `connect` reaches, with the gateway's settings.
     /// Changes of its lists are added to `changes`. Notifications that belong to no call are those of `broadcast`.
     pub(super) fn new(
         connect: Connect,

@@ -25,14 +25,14 @@ const MAX_NAME: usize = 128;
 
 /// The parts that all servers share.
 pub(super) struct Setup {
-    /// The settings of the gateway as a client.
+    /// The gateway's settings as a client.
     pub(super) client: ClientBuilder,
     pub(super) group: Group,
     pub(super) parked: Parked,
     pub(super) used_states: UsedStates,
     pub(super) announcements: Announcements,
     pub(super) directory: Directory,
-    /// The clients of the gateway, for notifications of extensions.
+    /// The gateway's clients, for extension notifications.
     pub(super) clients: Broadcaster,
     pub(super) pins: Option<PinnedTools>,
 }

@@ -9,13 +9,13 @@ use mcp_client::group::Health;
 use mcp_core::{CallerKey, LogLimit};
 use parking_lot::Mutex;
 
-/// The target of the events.
+/// The events' target.
 const TARGET: &str = "mcp_gateway::audit";
 
 /// Longest text of a failure in characters: a server chooses its length.
 const MAX_TEXT: usize = 300;
 
-/// The servers of a running gateway, for its operator. Returned by
+/// A running gateway's servers, for its operator. Returned by
 /// [`GatewayControl::status`](super::GatewayControl::status).
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
@@ -79,17 +79,17 @@ pub struct CallCounts {
     pub total_time: Duration,
 }
 
-/// The last failure of a server.
+/// A server's last failure.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct LastFailure {
-    /// The time of the failure.
+    /// The failure's time.
     pub time: SystemTime,
-    /// The text of the error, at most 300 characters. A part of the text may come from the server.
+    /// The error's text, at most 300 characters. A part of the text may come from the server.
     pub text: String,
 }
 
-/// The outcome of a call.
+/// A call's outcome.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum CallOutcome {
     Ok,

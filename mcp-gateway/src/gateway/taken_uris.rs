@@ -63,7 +63,7 @@ impl TakenUris {
     }
 }
 
-/// A URI, or the URIs of a template.
+/// A URI, or a template's URIs.
 #[derive(Debug)]
 pub(super) struct UriPattern {
     pieces: Vec<Piece>,
@@ -79,7 +79,7 @@ impl UriPattern {
         }
     }
 
-    /// The pattern of a URI template.
+    /// A URI template's pattern.
     pub(super) fn template(template: &str) -> Self {
         let mut pieces = Vec::new();
         for part in parts(template) {

@@ -1,4 +1,4 @@
-//! The JSON of a task, as it passes the gateway: members that the gateway does not read stay as they are.
+//! A task's JSON, as it passes the gateway: members that the gateway does not read stay as they are.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -32,7 +32,7 @@ impl TaskBody {
             .map_err(|error| Fault::bad_params(error.to_string()))
     }
 
-    /// Returns the id of the task. Empty: it has none.
+    /// Returns the task's id. Empty: it has none.
     pub(super) fn id(&self) -> String {
         self.read(ID).unwrap_or_default()
     }
@@ -85,7 +85,7 @@ impl TaskBody {
         self
     }
 
-    /// Replaces a result that is larger than the limit of its tool by an error for the language model.
+    /// Replaces a result that is larger than its tool's limit by an error for the language model.
     pub(super) fn limit_result(mut self, limit: Option<usize>) -> Self {
         let size = self.0.get("result").map_or(0, |raw| raw.get().len());
         if let Some(limit) = limit.filter(|limit| size > *limit) {

@@ -1,4 +1,4 @@
-//! Subscriptions to tasks of servers.
+//! Subscriptions to server tasks.
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::sync::Arc;
@@ -17,11 +17,11 @@ use super::task_ids::{FoundTask, TaskIds};
 use super::upstream::{TaskClient, Upstream};
 use super::usage::InUse;
 
-/// The tasks of one server that a client has subscribed to, by the ids of the server.
+/// The tasks of one server that a client has subscribed to, by the server's ids.
 type Watched = HashMap<Box<str>, WatchedTask>;
 
 struct WatchedTask {
-    /// The id of the client.
+    /// The client's id.
     sealed: String,
     task: FoundTask,
 }

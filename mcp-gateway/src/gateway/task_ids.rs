@@ -1,7 +1,7 @@
-//! Ids of tasks, as clients of the gateway see them.
+//! Task ids, as clients of the gateway see them.
 //!
-//! The gateway keeps no task. The id that its client sees is the name of the server, the tool and the id of the
-//! server, sealed for the principal. So each node with the same keys finds the server of a task.
+//! The gateway keeps no task. The id that its client sees is the server's name, the tool and the id of the
+//! server, sealed for the principal. So each node with the same keys finds a task's server.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -21,10 +21,10 @@ use super::usage::{OpenTasks, Usage};
 /// The purpose of sealed ids.
 const PURPOSE: &str = keys::TASKS_EXTENSION;
 
-/// Longest id of a server, in bytes.
+/// A server's longest id, in bytes.
 const MAX_ID: usize = 2048;
 
-/// The ids of tasks as clients see them.
+/// The task ids as clients see them.
 #[derive(Clone)]
 pub(super) struct TaskIds {
     pub(super) directory: Directory,
@@ -32,16 +32,16 @@ pub(super) struct TaskIds {
     pub(super) open: OpenTasks,
 }
 
-/// The content of a sealed id.
+/// A sealed id's content.
 #[derive(Serialize, Deserialize)]
 struct SealedTask {
-    /// The name of the server.
+    /// The server's name.
     #[serde(rename = "s")]
     server: Box<str>,
     /// The tool, as the server names it.
     #[serde(rename = "t")]
     tool: Box<str>,
-    /// The id of the server.
+    /// The server's id.
     #[serde(rename = "i")]
     id: Box<str>,
 }
@@ -50,7 +50,7 @@ struct SealedTask {
 pub(super) struct FoundTask {
     pub(super) upstream: Arc<Upstream>,
     pub(super) tool: Box<str>,
-    /// The id of the server.
+    /// The server's id.
     pub(super) id: Box<str>,
     pub(super) options: Arc<ToolOptions>,
 }
@@ -114,7 +114,7 @@ impl TaskIds {
         })
     }
 
-    /// Returns the task of an id, if the caller may see its tool now.
+    /// Returns an id's task, if the caller may see its tool now.
     // spec: TASK-18, TASK-22
     pub(super) fn find(
         &self,
@@ -139,7 +139,7 @@ impl TaskIds {
         })
     }
 
-    /// Notes that a client knows the state of a task.
+    /// Notes that a client knows a task's state.
     pub(super) fn note(&self, task: &FoundTask, body: &TaskBody) {
         let (server, id) = (&task.upstream.server, &task.id);
         if body.has_ended() {

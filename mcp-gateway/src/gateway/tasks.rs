@@ -1,4 +1,4 @@
-//! Tasks of servers, for clients with tasks.
+//! Server tasks, for clients with tasks.
 
 use std::sync::Arc;
 
@@ -21,7 +21,7 @@ use super::upstream::TaskClient;
 pub(super) struct GatewayTasks(pub(super) TaskIds);
 
 impl GatewayTasks {
-    /// Passes a request on to the server of the task.
+    /// Passes a request on to the task's server.
     async fn forward(
         self,
         method: &'static str,

@@ -1,4 +1,4 @@
-//! Settings of a tool: [`ToolOptions`].
+//! A tool's settings: [`ToolOptions`].
 
 use std::fmt;
 use std::sync::Arc;
@@ -41,7 +41,7 @@ impl ToolOptions {
         Self::default()
     }
 
-    /// Sets the exact name of the tool, without a prefix. No other tool of the gateway receives the name, also
+    /// Sets the tool's exact name, without a prefix. No other tool of the gateway receives the name, also
     /// while the server does not list the tool.
     pub fn rename(mut self, name: impl Into<String>) -> Self {
         self.name = Some(name.into());
@@ -121,7 +121,7 @@ impl ToolOptions {
     }
 }
 
-/// Omits the values of arguments, which may be secrets.
+/// Omits the argument values, which may be secrets.
 impl fmt::Debug for ToolOptions {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let arguments: Vec<_> = self.arguments.keys().collect();

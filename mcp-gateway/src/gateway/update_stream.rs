@@ -89,7 +89,7 @@ impl UpdateStream {
     }
 }
 
-/// The task of a subscription.
+/// A subscription's task.
 struct UpdateTask {
     upstream: Arc<Upstream>,
     notify: Notify,

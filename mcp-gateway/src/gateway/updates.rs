@@ -1,4 +1,4 @@
-//! Updates of resources, from the servers to the clients of the gateway.
+//! Resource updates, from the servers to the clients of the gateway.
 //!
 //! The gateway is subscribed to exactly the resources that its own clients are subscribed to, at the servers that
 //! have them.
@@ -28,7 +28,7 @@ const MAX_STREAMS: usize = 8;
 /// Shortest time between two changes of the subscriptions.
 const PAUSE: Duration = Duration::from_millis(20);
 
-/// The subscriptions of the gateway at its servers.
+/// The gateway's subscriptions at its servers.
 pub(super) struct Updates {
     notify: Notify,
     templates: Templates,
@@ -114,7 +114,7 @@ pub(super) struct UpdateSource {
     generation: u64,
     /// The lists have just been requested.
     is_listed: bool,
-    /// The URIs of the resources, in ascending order.
+    /// The resources' URIs, in ascending order.
     resources: Vec<String>,
     /// The URI templates, in ascending order.
     templates: Vec<String>,

@@ -34,9 +34,9 @@ pub(super) struct TaskClient {
     /// The capabilities, with the tasks extension.
     capabilities: ClientCapabilities,
     caller: CallerKey,
-    /// The token of the caller, where the endpoint keeps it.
+    /// The caller's token, where the endpoint keeps it.
     token: Option<AccessToken>,
-    /// The `_meta` of the request. The client leaves out the keys of the protocol.
+    /// The request's `_meta`. The client leaves out the protocol's keys.
     meta: Option<Meta>,
 }
 
@@ -56,7 +56,7 @@ pub(super) struct Upstream {
     pub(super) usage: Usage,
     /// The calls that wait for a session or their turn, or have one.
     pub(super) waiting: WaitingCalls,
-    /// The clients of the gateway, for notifications outside of calls.
+    /// The gateway's clients, for notifications outside of calls.
     pub(super) clients: Broadcaster,
 }
 
@@ -132,7 +132,7 @@ impl Upstream {
         })
     }
 
-    /// Returns the header `Authorization` for calls of a caller. `None`: the server knows the gateway only.
+    /// Returns the header `Authorization` for a caller's calls. `None`: the server knows the gateway only.
     pub(super) async fn credentials(
         &self,
         caller: Option<&AccessToken>,
@@ -157,7 +157,7 @@ impl Upstream {
         Ok(credentials.into_iter().chain(identity))
     }
 
-    /// Asks the server for completions in the name of a caller.
+    /// Asks the server for completions in a caller's name.
     pub(super) async fn complete(
         &self,
         caller: &Caller,
@@ -172,7 +172,7 @@ impl Upstream {
         Ok(completed)
     }
 
-    /// Starts the audit entry of a call. `item` is the name that the server gives the item, or its URI.
+    /// Starts a call's audit entry. `item` is the name that the server gives the item, or its URI.
     pub(super) fn audit(
         &self,
         caller: &CallerKey,
@@ -183,13 +183,13 @@ impl Upstream {
         AuditEntry::new(caller.clone(), (server, counters), kind, item.into())
     }
 
-    /// Returns the client of the server. Starts the server if it does not run.
+    /// Returns the server's client. Starts the server if it does not run.
     pub(super) async fn client(&self) -> Result<Client, Fault> {
         let client = self.group.client(&self.server).await;
         client.map_err(|error| self.unreachable(&error))
     }
 
-    /// Returns the fault for the client of a failed call. Only the log has details of the connection: they may name hosts
+    /// Returns the fault for the client of a failed call. Only the log has the connection's details: they may name hosts
     /// of an inner network.
     pub(super) fn fault(&self, error: &Error) -> Fault {
         match error.fault() {
@@ -297,7 +297,7 @@ impl Upstream {
     }
 }
 
-/// Adds the name of the gateway's client and the headers of the caller to a call.
+/// Adds the name of the gateway's client and the caller's headers to a call.
 pub(super) fn with_caller<R>(
     call: PreparedCall<'static, R>,
     client: Option<(String, String)>,
@@ -310,7 +310,7 @@ pub(super) fn with_caller<R>(
     headers.fold(call, |call, (name, value)| call.header(name, value))
 }
 
-/// The servers of a gateway by their names, with their current settings. Requests that name a server in sealed data find
+/// A gateway's servers by their names, with their current settings. Requests that name a server in sealed data find
 /// it here.
 #[derive(Clone, Default)]
 pub(super) struct Directory(Arc<RwLock<HashMap<Arc<str>, Arc<Upstream>>>>);

@@ -1,4 +1,4 @@
-//! The check of arguments.
+//! The argument check.
 
 use std::borrow::Cow;
 use std::sync::{Arc, OnceLock};

@@ -38,7 +38,7 @@ const MAX_TOOLS: usize = 2000;
 /// parameter whose schema has this type, and its members cannot have the names of other parameters. Parameters
 /// that [`header`](Self::header) or [`query`](Self::query) set are not arguments.
 ///
-/// The first alternative of the output schema is the schema of the first 2xx response. The second one
+/// The output schema's first alternative is the schema of the first 2xx response. The second one
 /// is any object, because services send responses that their documents do not describe: those are results, too.
 ///
 /// Operations that need a cookie or a body other than JSON are left out with a warning in the log, and so are those
@@ -130,7 +130,7 @@ impl OpenApi {
         Ok(self)
     }
 
-    /// Adds a parameter to the query of each request, such as an API key. A parameter of the document with this
+    /// Adds a parameter to each request's query, such as an API key. A parameter of the document with this
     /// name is not an argument.
     pub fn query(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
         self.query.push((name.into(), value.into()));
@@ -169,7 +169,7 @@ impl OpenApi {
         self
     }
 
-    /// Sets the time of a call. Default: 30 seconds.
+    /// Sets a call's time. Default: 30 seconds.
     pub fn timeout(mut self, timeout: Duration) -> Self {
         self.timeout = timeout;
         self
@@ -264,7 +264,7 @@ struct CallHeaders(HeaderMap);
 
 impl FromCall for CallHeaders {
     fn from_call(call: &mut CallContext) -> Result<Self, Rejection> {
-        // Headers of an HTTP request are elsewhere: anybody can send those.
+        // An HTTP request's headers are elsewhere: anybody can send those.
         let headers = call.extensions().get::<HeaderMap>();
         Ok(Self(headers.cloned().unwrap_or_default()))
     }

@@ -1,4 +1,4 @@
-//! Parsing of documents. A document of 3.0 is converted to 3.1.
+//! Document parsing. A document of 3.0 is converted to 3.1.
 
 use oas3::Spec;
 use serde_json::{Map, Value, json};

@@ -1,4 +1,4 @@
-//! An operation of a document, and the arguments of its tool.
+//! An operation of a document, and its tool's arguments.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use super::reference::resolve;
 use super::schema::{Properties, accepts, of_output};
 use super::target::Target;
 
-/// Longest name of a tool.
+/// A tool's longest name.
 const MAX_NAME: usize = 128;
 /// Longest schema in bytes: the longest that the validator accepts.
 const MAX_SCHEMA: usize = 256 << 10;
@@ -35,19 +35,19 @@ pub(super) struct ApiOperation {
 /// An argument that is a parameter of the request.
 #[derive(Debug, Clone)]
 pub(super) struct Argument {
-    /// The name of the argument.
+    /// The argument's name.
     pub(super) name: String,
-    /// The name of the parameter.
+    /// The parameter's name.
     pub(super) parameter: String,
     pub(super) location: ParameterIn,
     pub(super) format: ParameterFormat,
-    /// The schema of the parameter has the type `object`.
+    /// The parameter's schema has the type `object`.
     pub(super) accepts_objects: bool,
-    /// The schema of the parameter has the type `array`.
+    /// The parameter's schema has the type `array`.
     pub(super) accepts_arrays: bool,
 }
 
-/// The argument that is the body of the request.
+/// The argument that is the request's body.
 #[derive(Debug, Clone)]
 pub(super) struct BodyArgument {
     pub(super) name: String,
@@ -68,7 +68,7 @@ pub(super) enum ParameterFormat {
 }
 
 impl ParameterFormat {
-    /// Returns the format of a parameter.
+    /// Returns a parameter's format.
     ///
     /// # Errors
     ///
@@ -212,7 +212,7 @@ impl ApiOperation {
     }
 }
 
-/// Returns the parameters of an operation, and those of its path unless the operation replaces them.
+/// Returns an operation's parameters, and those of its path unless the operation replaces them.
 fn parameters(spec: &Spec, path: &str, operation: &Operation) -> Result<Vec<Parameter>, String> {
     let components = spec
         .components
@@ -268,7 +268,7 @@ fn add_body(
     Ok(Some(BodyArgument { name, is_required }))
 }
 
-/// Returns the schema of the structured content: the schema of the first 2xx response with JSON.
+/// Returns the structured content's schema: the schema of the first 2xx response with JSON.
 fn output_schema(spec: &Spec, operation: &Operation) -> Option<JsonObject> {
     let components = spec
         .components
@@ -310,7 +310,7 @@ fn location(location: ParameterIn) -> &'static str {
     }
 }
 
-/// Returns the id of the operation, or method and path, with the characters that names of tools may have.
+/// Returns the operation's id, or method and path, with the characters that tool names may have.
 // spec: TOOL-04
 fn name(path: &str, method: &Method, operation: &Operation) -> String {
     let id = operation.operation_id.clone();

@@ -1,4 +1,4 @@
-//! Paths of requests, which stay below the path of the base URL.
+//! Request paths, which stay below the base URL's path.
 
 use percent_encoding::percent_decode_str;
 

@@ -1,4 +1,4 @@
-//! The result of a call.
+//! A call's result.
 
 use bytes::{Buf as _, Bytes};
 use http::header::CONTENT_TYPE;

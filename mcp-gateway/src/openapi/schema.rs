@@ -1,4 +1,4 @@
-//! Schemas of tools: those of a document, with the components that they refer to in place.
+//! Tool schemas: those of a document, with the components that they refer to in place.
 
 use std::collections::BTreeSet;
 
@@ -14,7 +14,7 @@ const DEFINITIONS: &str = "#/$defs/";
 const MAX_IN_PLACE: usize = 64 << 10;
 /// Largest size of a schema's `$defs`, in bytes. References to further components accept every value.
 const MAX_DEFINITIONS: usize = 192 << 10;
-/// Deepest reference that its component replaces, in levels of schemas.
+/// Deepest reference that its component replaces, in schema levels.
 const MAX_DEPTH: usize = 32;
 /// Deepest alternative that decides about the types of a value.
 const MAX_ALTERNATIVES: usize = 16;
@@ -49,7 +49,7 @@ impl Properties {
         }
     }
 
-    /// Returns the schema of the arguments.
+    /// Returns the arguments' schema.
     pub(super) fn into_schema(self, spec: &Spec) -> JsonObject {
         let mut components = Components::new(spec, "readOnly");
         let mut properties = self.properties;

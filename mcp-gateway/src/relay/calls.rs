@@ -12,11 +12,11 @@ use tokio::sync::oneshot;
 /// A request that was sent to the server.
 pub(super) struct PendingCall {
     pub(super) request: OutgoingRequest,
-    /// Renewals of the session before the request was sent.
+    /// The session's renewals before the request was sent.
     pub(super) renewals: u64,
-    /// The request was sent before: without the headers of its arguments, or in a session that is lost.
+    /// The request was sent before: without its arguments' headers, or in a session that is lost.
     pub(super) is_repeated: bool,
-    /// Dropping it ends the stream of the call, which cancels the request.
+    /// Dropping it ends the call's stream, which cancels the request.
     _cancel: oneshot::Sender<()>,
 }
 

@@ -1,4 +1,4 @@
-//! The legacy session of the server, and its renewal.
+//! The server's legacy session, and its renewal.
 
 use std::time::Duration;
 
@@ -20,7 +20,7 @@ const RENEW_TIMEOUT: Duration = Duration::from_secs(60);
 /// A legacy session, as the client has opened it.
 #[derive(Debug)]
 pub(super) struct Session {
-    /// The `initialize` request of the client.
+    /// The client's `initialize` request.
     initialize: Bytes,
     id: RequestId,
     /// The revision: first the requested one, then the negotiated one.
