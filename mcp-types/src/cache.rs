@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-/// Scope of a cached result. An unknown scope is read as [`Private`](Self::Private).
+/// A cached result's scope. An unknown scope is read as [`Private`](Self::Private).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
@@ -14,13 +14,13 @@ use serde::{Deserialize, Serialize};
 pub enum CacheScope {
     /// The result may be shared by all users.
     Public,
-    /// The result belongs to the authorization context of the request.
+    /// The result belongs to the request's authorization context.
     #[default]
     #[serde(other)]
     Private,
 }
 
-/// Freshness and scope of a result. The default is private and stale at once.
+/// A result's freshness and scope. The default is private and stale at once.
 // spec: CACHE-01, CACHE-12
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[non_exhaustive]

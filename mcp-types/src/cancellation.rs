@@ -1,4 +1,4 @@
-//! Cancellation of requests.
+//! Request cancellation.
 //!
 //! Spec: <https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/cancellation>
 
@@ -13,7 +13,7 @@ use crate::{Meta, RequestId};
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct Cancelled {
-    /// Id of the cancelled request. In 2025-11-25 it may be absent, because tasks have their own
+    /// The cancelled request's id. In 2025-11-25 it may be absent, because tasks have their own
     /// cancellation; a notification without an id has no effect.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub request_id: Option<RequestId>,

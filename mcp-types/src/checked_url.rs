@@ -25,7 +25,7 @@ impl ElicitUrlParams {
 }
 
 impl Implementation {
-    /// Returns the URL of the website, if it is safe to open: `https:` or `http:`. `None` if the
+    /// Returns the website's URL, if it is safe to open: `https:` or `http:`. `None` if the
     /// program names no website.
     ///
     /// # Errors
@@ -39,7 +39,7 @@ impl Implementation {
 }
 
 impl Icon {
-    /// Returns the URI of the image, if it is safe to load: `https:` or `data:`.
+    /// Returns the image's URI, if it is safe to load: `https:` or `data:`.
     ///
     /// Fetch it without credentials, limit its size and do not run scripts in it.
     ///

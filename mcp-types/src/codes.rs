@@ -14,7 +14,7 @@ pub const INVALID_REQUEST: i64 = -32600;
 pub const METHOD_NOT_FOUND: i64 = -32601;
 /// The parameters of the method are invalid.
 pub const INVALID_PARAMS: i64 = -32602;
-/// Internal error of the receiver.
+/// The receiver's internal error.
 pub const INTERNAL_ERROR: i64 = -32603;
 
 /// An HTTP server cannot accept the request in its current state: the session id is missing, or a
@@ -35,7 +35,7 @@ pub const UNSUPPORTED_PROTOCOL_VERSION: i64 = -32022;
 pub const EVENTS_NOT_FOUND: i64 = -32023;
 /// The caller may not do this with events (events extension, provisional).
 pub const EVENTS_FORBIDDEN: i64 = -32024;
-/// A limit of events is reached (events extension, provisional).
+/// A event limit is reached (events extension, provisional).
 pub const EVENTS_RESOURCE_EXHAUSTED: i64 = -32025;
 /// The server does not have a feature of events (events extension, provisional).
 pub const EVENTS_UNSUPPORTED: i64 = -32026;
@@ -69,7 +69,7 @@ pub const RESERVED: std::ops::RangeInclusive<i64> = -32768..=-32000;
 #[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct MissingResource {
-    /// URI of the resource.
+    /// The resource's URI.
     pub uri: String,
 }
 
@@ -98,9 +98,9 @@ pub struct RetryAfter {
 #[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct UnsupportedVersion {
-    /// Names of the supported revisions, including revisions that this crate does not know.
+    /// The supported revisions' names, including revisions that this crate does not know.
     pub supported: Vec<String>,
-    /// Name of the requested revision.
+    /// The requested revision's name.
     pub requested: String,
 }
 

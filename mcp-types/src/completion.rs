@@ -1,4 +1,4 @@
-//! Completion of arguments.
+//! Argument completion.
 //!
 //! Spec: <https://modelcontextprotocol.io/specification/2026-07-28/server/utilities/completion>
 
@@ -58,7 +58,7 @@ pub enum CompletionReference {
     /// A prompt.
     #[serde(rename = "ref/prompt")]
     Prompt {
-        /// Name of the prompt.
+        /// The prompt's name.
         name: String,
     },
     /// A resource template.
@@ -125,7 +125,7 @@ impl Tagged for CompletionReference {
 #[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct CompletionArgument {
-    /// Name of the argument.
+    /// The argument's name.
     pub name: String,
     /// Value typed so far.
     pub value: String,
@@ -166,7 +166,7 @@ impl<T: Into<Completion>> From<T> for CompleteResult {
     }
 }
 
-/// Suggestions for the value of an argument, best first.
+/// Suggestions for an argument's value, best first.
 // spec: COMP-03
 #[derive(Debug, Clone, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]

@@ -13,10 +13,10 @@ use crate::{Meta, ServerCapabilities};
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct DiscoverResult {
-    /// Names of the supported revisions, newest first. Revisions that this crate does not know are
+    /// The supported revisions' names, newest first. Revisions that this crate does not know are
     /// included.
     pub supported_versions: Vec<String>,
-    /// Capabilities of the server.
+    /// The server's capabilities.
     pub capabilities: ServerCapabilities,
     /// Instructions for a language model on how to use the server.
     #[serde(skip_serializing_if = "Option::is_none")]

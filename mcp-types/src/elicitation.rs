@@ -1,4 +1,4 @@
-//! Elicitation: requests of a server to the user of its client.
+//! Elicitation: a server's requests to its client's user.
 //!
 //! Spec: <https://modelcontextprotocol.io/specification/2026-07-28/client/elicitation>
 

@@ -1,4 +1,4 @@
-//! Escaped text of a peer, for logs, terminals and error messages.
+//! A peer's escaped text, for logs, terminals and error messages.
 
 use std::borrow::Cow;
 use std::fmt::Write as _;

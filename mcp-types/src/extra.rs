@@ -11,7 +11,7 @@ use crate::JsonObject;
 
 /// Members of a JSON object that this crate does not define.
 ///
-/// Fields named `extra` keep the unknown members of a definition, so that a proxy passes them on.
+/// Fields named `extra` keep a definition's unknown members, so that a proxy passes them on.
 /// Capabilities that are objects without defined members (`"completions": {}`) have this type
 /// themselves.
 ///

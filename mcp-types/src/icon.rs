@@ -12,7 +12,7 @@ use crate::text_enum::text_enum;
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct Icon {
-    /// URI of the image: `https:` or `data:`. Read one of a peer with
+    /// The image's URI: `https:` or `data:`. Read one of a peer with
     /// `checked_src` (feature `url`).
     pub src: String,
     /// MIME type of the image.

@@ -24,7 +24,7 @@ pub struct Implementation {
     /// Display name.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
-    /// Description of the program.
+    /// The program's description.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
     /// URL of the program's website. Read a peer's with
@@ -56,14 +56,14 @@ impl Implementation {
         }
     }
 
-    /// Sets the description of the program.
+    /// Sets the program's description.
     #[must_use]
     pub fn description(mut self, description: impl Into<String>) -> Self {
         self.description = Some(description.into());
         self
     }
 
-    /// Sets the URL of the website.
+    /// Sets the website's URL.
     #[must_use]
     pub fn website_url(mut self, url: impl Into<String>) -> Self {
         self.website_url = Some(url.into());

@@ -69,7 +69,7 @@ impl InputRequired {
 // spec: MRTR-04
 pub type InputRequests = BTreeMap<String, InputRequest>;
 
-/// Responses by the key of the requested input, as raw JSON, because the request determines the type of
+/// Responses by the requested input's key, as raw JSON, because the request determines the type of
 /// the response. Read them with [`InputRequest::read`] or [`RawObject::parse`].
 // spec: MRTR-11, MRTR-17
 pub type InputResponses = BTreeMap<String, RawObject>;
@@ -96,13 +96,13 @@ pub enum InputRequest {
     Elicit(Box<ElicitParams>),
     /// Sampling: a request to the language model.
     CreateMessage(Box<CreateMessageParams>),
-    /// A request for the roots of the client.
+    /// A request for the client's roots.
     ListRoots,
     /// A request that this crate does not define.
     Other {
-        /// Name of the method.
+        /// The method's name.
         method: String,
-        /// Parameters of the request.
+        /// The request's parameters.
         params: Option<JsonObject>,
     },
 }
@@ -133,7 +133,7 @@ impl InputRequest {
         serde_json::from_str(&serde_json::to_string(&Members { method, params })?)
     }
 
-    /// Returns the name of the method.
+    /// Returns the method's name.
     pub fn method(&self) -> &str {
         match self {
             Self::Elicit(_) => Method::Elicit.as_str(),
@@ -254,11 +254,11 @@ impl<'de> Deserialize<'de> for InputRequest {
 #[serde(untagged)]
 #[non_exhaustive]
 pub enum InputResponse {
-    /// Result of an elicitation.
+    /// An elicitation's result.
     Elicit(ElicitResult),
-    /// Result of a sampling request.
+    /// A sampling request's result.
     CreateMessage(Box<CreateMessageResult>),
-    /// Roots of the client.
+    /// The client's roots.
     ListRoots(ListRootsResult),
     /// Response to a request that this crate does not define.
     Other(JsonObject),

@@ -32,11 +32,11 @@ text_enum! {
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct LegacyTask {
-    /// Id of the task.
+    /// The task's id.
     pub task_id: String,
-    /// Status of the task.
+    /// The task's status.
     pub status: TaskStatus,
-    /// Description of the status, for users.
+    /// The status's description, for users.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub status_message: Option<String>,
     /// Time of creation, in ISO 8601.
@@ -72,7 +72,7 @@ pub struct TaskMetadata {
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct RelatedTask {
-    /// Id of the task.
+    /// The task's id.
     pub task_id: String,
 }
 
@@ -95,7 +95,7 @@ pub struct CreateTaskResult {
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct ListTasksResult {
-    /// Tasks of this page.
+    /// This page's tasks.
     pub tasks: Vec<LegacyTask>,
     /// Cursor of the next page. Absent on the last page.
     #[serde(skip_serializing_if = "Option::is_none")]

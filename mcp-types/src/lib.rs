@@ -7,7 +7,7 @@
 //! | revisions and their features | `version` |
 //! | table of methods | `method` |
 //! | error codes and their `data` | [`codes`] |
-//! | `_meta`: reserved keys, syntax of keys, trace context | [`meta`] |
+//! | `_meta`: reserved keys, key syntax, trace context | [`meta`] |
 //! | tools, resources, prompts, content, … | one module per page of the specification |
 //! | a server's requests to its client | `elicitation`, `sampling`, `roots`; `input` combines them |
 //! | a peer's text in logs, terminals and messages | [`escape_line`], [`escape_block`], [`escape_json`] |
@@ -133,5 +133,5 @@ pub use version::{ProtocolVersion, UnknownVersion};
 #[cfg(feature = "url")]
 pub use url::Url;
 
-/// A JSON object that keeps the order of its members: a schema, arguments, metadata.
+/// A JSON object that keeps its members' order: a schema, arguments, metadata.
 pub type JsonObject = serde_json::Map<String, serde_json::Value>;

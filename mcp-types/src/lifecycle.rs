@@ -14,7 +14,7 @@ use crate::{ClientCapabilities, Implementation, Meta, ProtocolVersion, ServerCap
 pub struct InitializeParams {
     /// Name of the revision that the client requests. This crate may not know it.
     pub protocol_version: String,
-    /// Capabilities of the client.
+    /// The client's capabilities.
     pub capabilities: ClientCapabilities,
     /// Name and version of the client.
     pub client_info: Implementation,
@@ -47,7 +47,7 @@ impl InitializeParams {
 pub struct InitializeResult {
     /// Name of the session's revision. This crate may not know it.
     pub protocol_version: String,
-    /// Capabilities of the server.
+    /// The server's capabilities.
     pub capabilities: ServerCapabilities,
     /// Name and version of the server.
     pub server_info: Implementation,
@@ -60,7 +60,7 @@ pub struct InitializeResult {
 }
 
 impl InitializeResult {
-    /// Creates a result from the revision of the session and the server's capabilities and identity.
+    /// Creates a result from the session's revision and the server's capabilities and identity.
     pub fn new(
         version: ProtocolVersion,
         capabilities: ServerCapabilities,

@@ -24,7 +24,7 @@ pub enum LoggingLevel {
     Warning,
     /// Errors.
     Error,
-    /// Failures of a component.
+    /// A component's failures.
     Critical,
     /// Conditions that require immediate action.
     Alert,
@@ -39,10 +39,10 @@ pub enum LoggingLevel {
 pub struct LogMessage {
     /// Severity.
     pub level: LoggingLevel,
-    /// Name of the logger, such as a component of the server.
+    /// The logger's name, such as a component of the server.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub logger: Option<String>,
-    /// Content of the message: a string or any other JSON value. It must not contain secrets.
+    /// The message's content: a string or any other JSON value. It must not contain secrets.
     // spec: LOG-07
     pub data: Value,
     /// Protocol-level metadata (`_meta`).
@@ -51,7 +51,7 @@ pub struct LogMessage {
 }
 
 impl LogMessage {
-    /// Creates a log message without the name of a logger.
+    /// Creates a log message without a logger's name.
     pub fn new(level: LoggingLevel, data: impl Into<Value>) -> Self {
         Self {
             level,

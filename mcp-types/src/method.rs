@@ -1,4 +1,4 @@
-//! Table of methods: kind, sender, revisions and required capability of each method.
+//! Method table: kind, sender, revisions and required capability of each method.
 //!
 //! Spec: <https://modelcontextprotocol.io/specification/2026-07-28/schema>, `docs/spec/revisions.md` §1.
 
@@ -54,7 +54,7 @@ pub enum Capability {
     Tasks,
 }
 
-/// Row of the method table.
+/// The method table's row.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct MethodSpec {
@@ -175,7 +175,7 @@ macro_rules! methods {
             pub const ALL: &'static [Self] = &[$($(Self::$method,)*)*];
         }
 
-        /// Rows in the order of the enum.
+        /// Rows in the enum's order.
         static TABLE: &[MethodSpec] = &[
             $($(MethodSpec::row(Method::$method, $name, MethodKind::$kind, Sender::$sender)$(.$fact($($value),*))*,)*)*
         ];
@@ -185,7 +185,7 @@ macro_rules! methods {
 table::method_table!(methods);
 
 impl Method {
-    /// Returns the row of the table.
+    /// Returns the table's row.
     pub const fn spec(self) -> &'static MethodSpec {
         &TABLE[self as usize]
     }

@@ -55,7 +55,7 @@ fn read_result(id: &RequestId, result: RawJson<'_>) -> Result<Lossless<JsonObjec
         .map_err(|error| unreadable(Some(id), "result", &error))
 }
 
-/// Defines the unions of both sides from the rows of the method table.
+/// Defines the unions of both sides from the method table's rows.
 macro_rules! unions {
     (Client { $($client:tt)* } Server { $($server:tt)* } Both { $($both:tt)* }) => {
         messages! {
@@ -139,7 +139,7 @@ macro_rules! messages {
         pub enum $message {
             /// A request.
             Request {
-                /// Id of the request, which its response repeats.
+                /// The request's id, which its response repeats.
                 id: RequestId,
                 /// Method and parameters.
                 params: $params,
@@ -151,14 +151,14 @@ macro_rules! messages {
             },
             /// A response with a result.
             Response {
-                /// Id of the request.
+                /// The request's id.
                 id: RequestId,
                 /// The result. The method of the request determines its type.
                 result: Lossless<JsonObject>,
             },
             /// A response with an error.
             Error {
-                /// Id of the request. `None` if the peer could not read it.
+                /// The request's id. `None` if the peer could not read it.
                 id: Option<RequestId>,
                 /// The error.
                 error: ErrorObject,
@@ -206,7 +206,7 @@ macro_rules! messages {
                 }
             }
 
-            /// Returns the id of a request, or the one that a response repeats.
+            /// Returns a request's id, or the one that a response repeats.
             pub fn id(&self) -> Option<&RequestId> {
                 match self {
                     Self::Request { id, .. } | Self::Response { id, .. } => Some(id),
@@ -278,7 +278,7 @@ macro_rules! messages {
             $($(#[$doc])* $method(Lossless<$type>),)*
             /// A method that this crate does not know, or parameters that are not valid for their method.
             Other {
-                /// Name of the method.
+                /// The method's name.
                 method: String,
                 /// The parameters.
                 params: Lossless<JsonObject>,
@@ -308,7 +308,7 @@ macro_rules! messages {
                 }
             }
 
-            /// Returns the name of the method.
+            /// Returns the method's name.
             pub fn method(&self) -> &str {
                 match self {
                     $(Self::$method(_) => Method::$method.as_str(),)*

@@ -1,4 +1,4 @@
-//! Pagination of lists.
+//! List pagination.
 //!
 //! Spec: <https://modelcontextprotocol.io/specification/2026-07-28/server/utilities/pagination>
 
@@ -25,12 +25,12 @@ impl Cursor {
     }
 }
 
-/// Parameters of a list request. Default: the first page.
+/// A list request's parameters. Default: the first page.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Page {
-    /// Cursor of the page. Absent for the first page.
+    /// The page's cursor. Absent for the first page.
     // spec: PAG-01
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cursor: Option<Cursor>,

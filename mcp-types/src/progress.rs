@@ -42,7 +42,7 @@ pub struct ProgressUpdate {
         skip_serializing_if = "Option::is_none"
     )]
     pub total: Option<f64>,
-    /// Description of the current step, for users.
+    /// The current step's description, for users.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub message: Option<String>,
 }
@@ -64,7 +64,7 @@ impl ProgressUpdate {
         self
     }
 
-    /// Sets the description of the current step.
+    /// Sets the current step's description.
     #[must_use]
     pub fn message(mut self, message: impl Into<String>) -> Self {
         self.message = Some(message.into());
@@ -79,7 +79,7 @@ impl ProgressUpdate {
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct ProgressParams {
-    /// Token of the request.
+    /// The request's token.
     pub progress_token: ProgressToken,
     /// Progress so far.
     #[serde(serialize_with = "number::serialize")]
@@ -90,7 +90,7 @@ pub struct ProgressParams {
         skip_serializing_if = "Option::is_none"
     )]
     pub total: Option<f64>,
-    /// Description of the current step, for users (2025-03-26 and later).
+    /// The current step's description, for users (2025-03-26 and later).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub message: Option<String>,
     /// Protocol-level metadata (`_meta`).

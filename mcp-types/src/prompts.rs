@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::setters::{display_name, setters};
 use crate::{ContentBlock, Cursor, ExtraFields, Icon, Meta, RawObject, Role, de};
 
-/// Definition of a prompt, as `prompts/list` returns it. Unknown members are kept.
+/// A prompt's definition, as `prompts/list` returns it. Unknown members are kept.
 ///
 /// # Examples
 ///
@@ -43,7 +43,7 @@ pub struct Prompt {
     /// Description for users.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
-    /// Arguments of the prompt.
+    /// The prompt's arguments.
     #[serde(
         default,
         deserialize_with = "de::null_to_default",
@@ -85,7 +85,7 @@ impl Prompt {
     }
 }
 
-/// Argument of a prompt. Its value is a string.
+/// A prompt's argument. Its value is a string.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 #[non_exhaustive]
@@ -127,14 +127,14 @@ impl PromptArgument {
     }
 }
 
-/// Message of a prompt.
+/// A prompt's message.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct PromptMessage {
-    /// Speaker of the message.
+    /// The message's speaker.
     pub role: Role,
-    /// Content of the message.
+    /// The message's content.
     pub content: ContentBlock,
 }
 
@@ -154,7 +154,7 @@ impl PromptMessage {
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct ListPromptsResult {
-    /// Prompts of this page.
+    /// This page's prompts.
     pub prompts: Vec<Prompt>,
     /// Cursor of the next page. Absent on the last page.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -178,7 +178,7 @@ impl From<Vec<Prompt>> for ListPromptsResult {
 #[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct GetPromptParams {
-    /// Name of the prompt.
+    /// The prompt's name.
     pub name: String,
     /// Arguments: strings by name.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -200,10 +200,10 @@ impl GetPromptParams {
 #[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct GetPromptResult {
-    /// Description of the prompt.
+    /// The prompt's description.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
-    /// Messages of the prompt.
+    /// The prompt's messages.
     pub messages: Vec<PromptMessage>,
     /// Protocol-level metadata (`_meta`).
     #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
@@ -213,7 +213,7 @@ pub struct GetPromptResult {
 impl GetPromptResult {
     setters! { description, meta }
 
-    /// Creates a result from the messages of a prompt.
+    /// Creates a result from a prompt's messages.
     pub fn new(messages: impl IntoIterator<Item = PromptMessage>) -> Self {
         Self {
             messages: messages.into_iter().collect(),

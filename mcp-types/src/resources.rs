@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::setters::{display_name, setters};
 use crate::{Annotations, Cursor, ExtraFields, Icon, Meta, ResourceContents, ResourceLink, de};
 
-/// Definition of a resource, as `resources/list` returns it. Unknown members are kept.
+/// A resource's definition, as `resources/list` returns it. Unknown members are kept.
 ///
 /// # Examples
 ///
@@ -31,7 +31,7 @@ use crate::{Annotations, Cursor, ExtraFields, Icon, Meta, ResourceContents, Reso
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct Resource {
-    /// URI of the resource.
+    /// The resource's URI.
     pub uri: String,
     /// Programmatic name.
     pub name: String,
@@ -81,7 +81,7 @@ impl Resource {
     }
 }
 
-/// Definition of a resource template, as `resources/templates/list` returns it. Unknown members are
+/// A resource template's definition, as `resources/templates/list` returns it. Unknown members are
 /// kept.
 ///
 /// Spec: <https://modelcontextprotocol.io/specification/2026-07-28/server/resources#resource-templates>
@@ -144,7 +144,7 @@ impl ResourceTemplate {
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct ListResourcesResult {
-    /// Resources of this page.
+    /// This page's resources.
     pub resources: Vec<Resource>,
     /// Cursor of the next page. Absent on the last page.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -169,7 +169,7 @@ impl From<Vec<Resource>> for ListResourcesResult {
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct ListResourceTemplatesResult {
-    /// Resource templates of this page.
+    /// This page's resource templates.
     pub resource_templates: Vec<ResourceTemplate>,
     /// Cursor of the next page. Absent on the last page.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -193,7 +193,7 @@ impl From<Vec<ResourceTemplate>> for ListResourceTemplatesResult {
 #[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct ReadResourceParams {
-    /// URI of the resource.
+    /// The resource's URI.
     pub uri: String,
 }
 
@@ -262,7 +262,7 @@ impl From<ResourceContents> for ReadResourceResult {
 #[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct SubscribeParams {
-    /// URI of the resource.
+    /// The resource's URI.
     pub uri: String,
 }
 
@@ -278,7 +278,7 @@ impl<T: Into<String>> From<T> for SubscribeParams {
 #[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct ResourceUpdated {
-    /// URI of the changed resource: the subscribed resource or one below it.
+    /// The changed resource's URI: the subscribed resource or one below it.
     pub uri: String,
     /// Protocol-level metadata (`_meta`).
     #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]

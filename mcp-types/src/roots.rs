@@ -58,7 +58,7 @@ impl From<String> for Root {
 #[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct ListRootsResult {
-    /// Roots of the client.
+    /// The client's roots.
     pub roots: Vec<Root>,
     /// Protocol-level metadata (`_meta`), only in legacy revisions.
     #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]

@@ -1,4 +1,4 @@
-//! Sampling: requests of a server to the language model of its client.
+//! Sampling: a server's requests to its client's language model.
 //!
 //! Spec: <https://modelcontextprotocol.io/specification/2026-07-28/client/sampling>
 

@@ -28,21 +28,21 @@ use crate::{ExtraFields, Meta, de};
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct SubscriptionFilter {
-    /// Changes of the tool list.
+    /// The tool list's changes.
     #[serde(
         default,
         deserialize_with = "de::null_to_default",
         skip_serializing_if = "Not::not"
     )]
     pub tools_list_changed: bool,
-    /// Changes of the prompt list.
+    /// The prompt list's changes.
     #[serde(
         default,
         deserialize_with = "de::null_to_default",
         skip_serializing_if = "Not::not"
     )]
     pub prompts_list_changed: bool,
-    /// Changes of the resource list.
+    /// The resource list's changes.
     #[serde(
         default,
         deserialize_with = "de::null_to_default",
@@ -164,7 +164,7 @@ impl From<SubscriptionFilter> for ListenParams {
 #[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct ListenResult {
-    /// Protocol-level metadata (`_meta`), in particular the id of the subscription.
+    /// Protocol-level metadata (`_meta`), in particular the subscription's id.
     #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<Meta>,
 }
@@ -177,7 +177,7 @@ pub struct ListenResult {
 pub struct SubscriptionAcknowledged {
     /// Changes that the server sends: a part of the requested ones.
     pub notifications: SubscriptionFilter,
-    /// Protocol-level metadata (`_meta`), in particular the id of the subscription.
+    /// Protocol-level metadata (`_meta`), in particular the subscription's id.
     #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<Meta>,
 }

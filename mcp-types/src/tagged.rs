@@ -1,7 +1,7 @@
 //! Deserialization of unions whose members determine the variant.
 //!
 //! `#[serde(tag = "type")]` does not serve here. It buffers the whole object in a form that cannot
-//! hold [`RawValue`], and it discards the members of an unknown variant. This module streams the
+//! hold [`RawValue`], and it discards an unknown variant's members. This module streams the
 //! members to the variant when the tag comes first. Members that precede the tag are kept as
 //! [`RawValue`] until the tag is known.
 //!
@@ -28,7 +28,7 @@ const TAG: &str = "type";
 
 /// A union whose member `type` names the variant.
 pub(crate) trait Tagged: Sized {
-    /// Description of the union for error messages.
+    /// The union's description for error messages.
     const EXPECTING: &'static str;
 
     /// Reads the variant `kind` from the members other than `type`.

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::text_enum::text_enum;
 
 text_enum! {
-    /// Status of a task. The last three are final.
+    /// A task's status. The last three are final.
     // spec: TASKL-04, TASK-07
     pub enum TaskStatus {
         /// The task runs.
@@ -34,7 +34,7 @@ impl TaskStatus {
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct TaskParams {
-    /// Id of the task.
+    /// The task's id.
     pub task_id: String,
 }
 

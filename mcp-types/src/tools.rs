@@ -17,7 +17,7 @@ use crate::{
     escape_line,
 };
 
-/// Definition of a tool, as `tools/list` returns it.
+/// A tool's definition, as `tools/list` returns it.
 ///
 /// Unknown members and all keywords of the schemas are kept.
 ///
@@ -70,13 +70,13 @@ pub struct Tool {
     /// Description for a language model.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
-    /// JSON Schema of the arguments. Its root has `"type": "object"`.
+    /// The arguments' JSON Schema. Its root has `"type": "object"`.
     // spec: TOOL-06
     pub input_schema: Arc<JsonObject>,
-    /// JSON Schema of the structured result.
+    /// The structured result's JSON Schema.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub output_schema: Option<Arc<JsonObject>>,
-    /// Hints about the behavior of the tool.
+    /// Hints about the tool's behavior.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub annotations: Option<ToolAnnotations>,
     /// Support for calls as experimental tasks (only 2025-11-25).
@@ -111,14 +111,14 @@ impl Tool {
         }
     }
 
-    /// Sets the JSON Schema of the arguments.
+    /// Sets the arguments' JSON Schema.
     #[must_use]
     pub fn input_schema(mut self, schema: impl Into<Arc<JsonObject>>) -> Self {
         self.input_schema = schema.into();
         self
     }
 
-    /// Sets the JSON Schema of the structured result.
+    /// Sets the structured result's JSON Schema.
     #[must_use]
     pub fn output_schema(mut self, schema: impl Into<Arc<JsonObject>>) -> Self {
         self.output_schema = Some(schema.into());
@@ -154,7 +154,7 @@ impl Tool {
         self
     }
 
-    /// Returns the name to show to users: the tool's title, the title of its annotations, or its name.
+    /// Returns the name to show to users: the tool's title, its annotations' title, or its name.
     // spec: TOOL-10
     pub fn display_name(&self) -> &str {
         let annotated = || self.annotations.as_ref()?.title.as_deref();
@@ -174,7 +174,7 @@ fn no_parameters() -> Arc<JsonObject> {
     Arc::new(schema)
 }
 
-/// Hints about the behavior of a tool. Clients trust them only if they trust the server.
+/// Hints about a tool's behavior. Clients trust them only if they trust the server.
 ///
 /// Spec: <https://modelcontextprotocol.io/specification/2026-07-28/schema#toolannotations>
 // spec: TOOL-10, TOOL-11
@@ -203,7 +203,7 @@ pub struct ToolAnnotations {
     pub extra: ExtraFields,
 }
 
-/// Support of a tool for experimental tasks (only 2025-11-25).
+/// A tool's support for experimental tasks (only 2025-11-25).
 // spec: TOOL-05, TASKL-01
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
@@ -224,7 +224,7 @@ pub struct ToolExecution {
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct ListToolsResult {
-    /// Tools of this page.
+    /// This page's tools.
     pub tools: Vec<Tool>,
     /// Cursor of the next page. Absent on the last page.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -249,9 +249,9 @@ impl From<Vec<Tool>> for ListToolsResult {
 #[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct CallToolParams {
-    /// Name of the tool.
+    /// The tool's name.
     pub name: String,
-    /// Arguments of the call.
+    /// The call's arguments.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub arguments: Option<RawObject>,
     /// Request to run the call as an experimental task (only 2025-11-25).
@@ -279,7 +279,7 @@ impl CallToolParams {
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct CallToolResult {
-    /// Content of the result. Servers always set it; a result that lacks it is read like an empty list,
+    /// The result's content. Servers always set it; a result that lacks it is read like an empty list,
     /// because some servers omit it beside `structuredContent`.
     #[serde(default)]
     pub content: Vec<ContentBlock>,
@@ -330,7 +330,7 @@ impl CallToolResult {
         })
     }
 
-    /// Creates the result of a failed call. The language model reads the text.
+    /// Creates a failed call's result. The language model reads the text.
     // spec: TOOL-20
     pub fn error(text: impl Into<String>) -> Self {
         Self {

@@ -1,4 +1,4 @@
-//! Revisions of the protocol, with a predicate for each feature that depends on the revision.
+//! The protocol's revisions, with a predicate for each feature that depends on the revision.
 //!
 //! Spec: <https://modelcontextprotocol.io/specification/2026-07-28/basic/versioning>,
 //! `docs/spec/revisions.md`.
@@ -10,7 +10,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::de::parse_str;
 
-/// Published revision of the protocol. Comparison is by date: an older revision is less than a newer one.
+/// The protocol's published revision. Comparison is by date: an older revision is less than a newer one.
 ///
 /// Only this module and the modules `versioning` and `wire` of `mcp-core` compare revisions. Other code
 /// uses the predicates.
@@ -59,7 +59,7 @@ impl ProtocolVersion {
     /// Newest revision with an `initialize` handshake.
     pub const LATEST_LEGACY: Self = Self::V2025_11_25;
 
-    /// Returns the name of the revision, as used in messages: a date.
+    /// Returns the revision's name, as used in messages: a date.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::V2024_11_05 => "2024-11-05",

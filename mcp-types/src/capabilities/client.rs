@@ -1,4 +1,4 @@
-//! Capabilities of clients.
+//! Client capabilities.
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use super::extensions;
 use crate::legacy_tasks::TasksCapability;
 use crate::{ExtraFields, de};
 
-/// Capabilities of a client. Legacy clients declare them once per session, modern clients with every
+/// A client's capabilities. Legacy clients declare them once per session, modern clients with every
 /// request.
 ///
 /// Capabilities without settings (`{"sampling":{}}`) are read without an allocation.

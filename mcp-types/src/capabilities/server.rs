@@ -1,4 +1,4 @@
-//! Capabilities of servers.
+//! Server capabilities.
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use super::extensions;
 use crate::legacy_tasks::TasksCapability;
 use crate::{ExtraFields, de};
 
-/// Capabilities of a server.
+/// A server's capabilities.
 ///
 /// Spec: <https://modelcontextprotocol.io/specification/2026-07-28/schema#servercapabilities>
 // spec: VER-16, LIFE-10, EXT-02
@@ -25,7 +25,7 @@ pub struct ServerCapabilities {
     /// Support for prompts.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub prompts: Option<ListChangedCapability>,
-    /// Support for completion of arguments.
+    /// Support for argument completion.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub completions: Option<ExtraFields>,
     /// Support for log messages.
@@ -87,21 +87,21 @@ pub struct ResourcesCapability {
 impl ServerCapabilities {
     extensions!();
 
-    /// Declares `tools`. `list_changed` declares notifications about changes of the list.
+    /// Declares `tools`. `list_changed` declares notifications about the list's changes.
     #[must_use]
     pub fn with_tools(mut self, list_changed: bool) -> Self {
         self.tools.get_or_insert_default().list_changed = list_changed.then_some(true);
         self
     }
 
-    /// Declares `prompts`. `list_changed` declares notifications about changes of the list.
+    /// Declares `prompts`. `list_changed` declares notifications about the list's changes.
     #[must_use]
     pub fn with_prompts(mut self, list_changed: bool) -> Self {
         self.prompts.get_or_insert_default().list_changed = list_changed.then_some(true);
         self
     }
 
-    /// Declares `resources`. `list_changed` declares notifications about changes of the list,
+    /// Declares `resources`. `list_changed` declares notifications about the list's changes,
     /// `subscribe` subscriptions to single resources.
     #[must_use]
     pub fn with_resources(mut self, list_changed: bool, subscribe: bool) -> Self {

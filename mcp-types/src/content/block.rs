@@ -35,13 +35,13 @@ pub enum ContentBlock {
     Image(ImageContent),
     /// Audio (2025-03-26 and later).
     Audio(AudioContent),
-    /// The contents of a resource.
+    /// A resource's contents.
     Resource(EmbeddedResource),
     /// A link to a resource (2025-06-18 and later).
     ResourceLink(ResourceLink),
     /// A tool call by a language model (2025-11-25 and later, only in sampling).
     ToolUse(ToolUseContent),
-    /// The result of a tool call, for a language model (2025-11-25 and later, only in sampling).
+    /// A tool call's result, for a language model (2025-11-25 and later, only in sampling).
     ToolResult(ToolResultContent),
     /// A block of another kind: all members, including `type`.
     #[serde(untagged)]
@@ -135,7 +135,7 @@ impl ContentBlock {
         })
     }
 
-    /// Creates a block with the contents of a resource.
+    /// Creates a block with a resource's contents.
     pub fn resource(contents: ResourceContents) -> Self {
         Self::Resource(EmbeddedResource {
             resource: contents,
@@ -160,7 +160,7 @@ impl ContentBlock {
         self
     }
 
-    /// Returns the text of a text block.
+    /// Returns a text block's text.
     pub fn as_text(&self) -> Option<&str> {
         match self {
             Self::Text(content) => Some(&content.text),
@@ -202,16 +202,16 @@ impl From<&str> for ContentBlock {
     }
 }
 
-/// The result of a tool call, for a language model (2025-11-25 and later, only in sampling).
+/// A tool call's result, for a language model (2025-11-25 and later, only in sampling).
 // spec: SAMP-07
 #[derive(Debug, Clone, Default, PartialEq, serde::Serialize, serde::Deserialize)]
 #[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct ToolResultContent {
-    /// Id of the tool call: [`ToolUseContent::id`].
+    /// The tool call's id: [`ToolUseContent::id`].
     pub tool_use_id: String,
-    /// Content of the result. It cannot contain tool calls and tool results: such blocks are read as
+    /// The result's content. It cannot contain tool calls and tool results: such blocks are read as
     /// [`ContentBlock::Other`].
     #[serde(deserialize_with = "result_blocks")]
     pub content: Vec<ContentBlock>,
@@ -238,7 +238,7 @@ fn result_blocks<'de, D: Deserializer<'de>>(
 }
 
 impl ToolResultContent {
-    /// Creates the result of the call `tool_use_id`.
+    /// Creates the call `tool_use_id`'s result.
     pub fn new(tool_use_id: impl Into<String>, content: Vec<ContentBlock>) -> Self {
         Self {
             tool_use_id: tool_use_id.into(),

@@ -25,13 +25,13 @@ pub enum ResourceContents {
     Blob(BlobResourceContents),
 }
 
-/// Text contents of a resource.
+/// A resource's text contents.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct TextResourceContents {
-    /// URI of the resource.
+    /// The resource's URI.
     pub uri: String,
     /// MIME type.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -43,13 +43,13 @@ pub struct TextResourceContents {
     pub meta: Option<Meta>,
 }
 
-/// Binary contents of a resource.
+/// A resource's binary contents.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct BlobResourceContents {
-    /// URI of the resource.
+    /// The resource's URI.
     pub uri: String,
     /// MIME type.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -110,7 +110,7 @@ impl ResourceContents {
         }
     }
 
-    /// Returns the URI of the resource.
+    /// Returns the resource's URI.
     pub fn uri(&self) -> &str {
         match self {
             Self::Text(contents) => &contents.uri,
@@ -161,12 +161,12 @@ impl TryFrom<EitherContents> for ResourceContents {
     }
 }
 
-/// Contents of a resource, embedded in content.
+/// A resource's contents, embedded in content.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct EmbeddedResource {
-    /// Contents of the resource.
+    /// The resource's contents.
     pub resource: ResourceContents,
     /// Hints about audience and importance.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -185,7 +185,7 @@ pub struct EmbeddedResource {
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct ResourceLink {
-    /// URI of the resource.
+    /// The resource's URI.
     pub uri: String,
     /// Programmatic name.
     pub name: String,
@@ -219,7 +219,7 @@ pub struct ResourceLink {
 impl ResourceLink {
     setters! { title, description, mime_type, size, icon, annotations, meta }
 
-    /// Creates a link from the URI and the programmatic name of a resource.
+    /// Creates a link from the URI and a resource's programmatic name.
     pub fn new(uri: impl Into<String>, name: impl Into<String>) -> Self {
         Self {
             uri: uri.into(),

@@ -12,11 +12,11 @@ use crate::{Meta, RawObject};
 #[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct ToolUseContent {
-    /// Id of the call. The result of the call repeats it.
+    /// The call's id. The result of the call repeats it.
     pub id: String,
-    /// Name of the tool.
+    /// The tool's name.
     pub name: String,
-    /// Arguments of the call.
+    /// The call's arguments.
     pub input: RawObject,
     /// Protocol-level metadata (`_meta`). Send it back to the language model together with the result.
     // spec: SAMP-15

@@ -59,7 +59,7 @@ pub struct ElicitFormParams {
     mode: Option<FormMode>,
     /// Message for the user.
     pub message: String,
-    /// Fields of the form.
+    /// The form's fields.
     pub requested_schema: FormSchema,
     /// Request to run the request as an experimental task (only 2025-11-25).
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -122,7 +122,7 @@ impl ElicitParams {
         }
     }
 
-    /// Returns the name of the mode.
+    /// Returns the mode's name.
     pub fn mode(&self) -> &str {
         match self {
             Self::Form(_) => FORM,
@@ -224,7 +224,7 @@ impl ElicitUrlParams {
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct ElicitationComplete {
-    /// Id of the elicitation.
+    /// The elicitation's id.
     pub elicitation_id: String,
 }
 

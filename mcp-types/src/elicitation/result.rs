@@ -7,7 +7,7 @@ use crate::text_enum::text_enum;
 use crate::{JsonObject, Meta};
 
 text_enum! {
-    /// Action of the user.
+    /// The user's action.
     // spec: ELIC-09
     pub enum ElicitAction {
         /// The user agreed. For a URL this means agreement to visit it.
@@ -37,7 +37,7 @@ text_enum! {
 #[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct ElicitResult {
-    /// Action of the user.
+    /// The user's action.
     pub action: ElicitAction,
     /// Answers of an accepted form: strings, numbers, booleans and lists of strings.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -56,22 +56,22 @@ impl ElicitResult {
         }
     }
 
-    /// Creates the result of an accepted form.
+    /// Creates an accepted form's result.
     pub fn accept(content: JsonObject) -> Self {
         Self::new(ElicitAction::Accept, Some(content))
     }
 
-    /// Creates the result of an accepted URL.
+    /// Creates an accepted URL's result.
     pub fn accept_url() -> Self {
         Self::new(ElicitAction::Accept, None)
     }
 
-    /// Creates the result of a declined request.
+    /// Creates a declined request's result.
     pub fn decline() -> Self {
         Self::new(ElicitAction::Decline, None)
     }
 
-    /// Creates the result of a dismissed request.
+    /// Creates a dismissed request's result.
     pub fn cancel() -> Self {
         Self::new(ElicitAction::Cancel, None)
     }

@@ -18,7 +18,7 @@ pub use primitive::{BooleanSchema, NumberSchema, PrimitiveSchema, StringFormat, 
 
 use crate::de;
 
-/// Fields of a form in display order.
+/// A form's fields in display order.
 ///
 /// # Examples
 ///
@@ -42,7 +42,7 @@ pub struct FormSchema {
     #[serde(rename = "type")]
     kind: ObjectType,
     properties: Fields,
-    /// Names of the required fields.
+    /// The required fields' names.
     #[serde(
         default,
         deserialize_with = "de::null_to_default",

@@ -1,4 +1,4 @@
-//! MCP Apps: the user interface of a tool, which is a resource of the server.
+//! MCP Apps: a tool's user interface, which is a resource of the server.
 //!
 //! Spec: <https://github.com/modelcontextprotocol/ext-apps>
 
@@ -8,7 +8,7 @@ use crate::meta::keys;
 use crate::text_enum::text_enum;
 use crate::{Tool, de};
 
-/// User interface of a tool: the value of `ui` in its `_meta`.
+/// A tool's user interface: the value of `ui` in its `_meta`.
 // spec: APP-04
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
@@ -39,7 +39,7 @@ text_enum! {
 }
 
 impl ToolUi {
-    /// Creates the value from the `ui://` URI of the user interface.
+    /// Creates the value from the user interface's `ui://` URI.
     pub fn new(resource_uri: impl Into<String>) -> Self {
         Self {
             resource_uri: Some(resource_uri.into()),
@@ -54,7 +54,7 @@ impl ToolUi {
         self
     }
 
-    /// Returns the user interface of a tool, from the current or the deprecated key of its `_meta`.
+    /// Returns a tool's user interface, from the current or its `_meta`'s deprecated key.
     // spec: APP-04
     pub fn of(tool: &Tool) -> Option<Self> {
         let meta = tool.meta.as_ref()?;
@@ -107,7 +107,7 @@ impl Tool {
         self.ui(&ui)
     }
 
-    /// Sets the user interface of the tool.
+    /// Sets the tool's user interface.
     // spec: APP-04
     #[must_use]
     pub fn ui(self, ui: &ToolUi) -> Self {

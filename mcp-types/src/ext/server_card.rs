@@ -20,7 +20,7 @@ const SCHEMA: &str = "https://static.modelcontextprotocol.io/schemas/v2/server-c
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct ServerCard {
-    /// JSON Schema of the card.
+    /// The card's JSON Schema.
     #[serde(rename = "$schema")]
     pub schema: String,
     /// Name with a domain in reverse order, such as `com.example/docs`: 3 to 200 characters.
@@ -35,13 +35,13 @@ pub struct ServerCard {
     /// Website.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub website_url: Option<String>,
-    /// Repository of the source code.
+    /// The source code's repository.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub repository: Option<CardRepository>,
     /// Icons.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub icons: Vec<Icon>,
-    /// Addresses of the server.
+    /// The server's addresses.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub remotes: Vec<CardRemote>,
     /// Additional metadata (`_meta`).
@@ -133,14 +133,14 @@ pub struct InvalidCard(&'static str);
 #[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct CardRepository {
-    /// URL of the repository.
+    /// The repository's URL.
     pub url: String,
     /// Hosting service, such as `github`.
     pub source: String,
-    /// Folder of the server in the repository.
+    /// The server's folder in the repository.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub subfolder: Option<String>,
-    /// Id of the repository at the hosting service.
+    /// The repository's id at the hosting service.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub id: Option<String>,
 }
@@ -159,7 +159,7 @@ pub struct CardRemote {
     /// Headers that the client sends.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub headers: Vec<CardHeader>,
-    /// Variables of the URL.
+    /// The URL's variables.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub variables: BTreeMap<String, CardInput>,
     /// Revisions that the server supports.
@@ -227,12 +227,12 @@ impl CardInput {
 #[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct CardHeader {
-    /// Name of the header.
+    /// The header's name.
     pub name: String,
     /// Description and value.
     #[serde(flatten)]
     pub input: CardInput,
-    /// Variables of the value.
+    /// The value's variables.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub variables: BTreeMap<String, CardInput>,
 }

@@ -13,14 +13,14 @@ pub const RESULT_TYPE: &str = "task";
 
 /// The method that returns a task.
 pub const GET: &str = Method::GetTask.as_str();
-/// The method that answers the questions of a task.
+/// The method that answers a task's questions.
 pub const UPDATE: &str = Method::UpdateTask.as_str();
 /// The method that cancels a task.
 pub const CANCEL: &str = Method::CancelTask.as_str();
-/// The notification of a changed task, on subscriptions.
+/// A changed task's notification, on subscriptions.
 pub const CHANGED: &str = Method::TaskChanged.as_str();
 
-/// Settings of the extension, for clients and servers.
+/// The extension's settings, for clients and servers.
 // spec: TASK-01
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
@@ -46,12 +46,12 @@ pub struct TasksSettings {}
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct Task {
-    /// Id of the task. It must not be guessable.
+    /// The task's id. It must not be guessable.
     // spec: TASK-22
     pub task_id: String,
-    /// Status of the task.
+    /// The task's status.
     pub status: TaskStatus,
-    /// Description of the status, for users.
+    /// The status's description, for users.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub status_message: Option<String>,
     /// Time of creation, in ISO 8601.
@@ -66,10 +66,10 @@ pub struct Task {
     /// Input that the task waits for, if the status is [`TaskStatus::InputRequired`].
     #[serde(skip_serializing_if = "Option::is_none")]
     pub input_requests: Option<InputRequests>,
-    /// Result of the call, if the status is [`TaskStatus::Completed`].
+    /// The call's result, if the status is [`TaskStatus::Completed`].
     #[serde(skip_serializing_if = "Option::is_none")]
     pub result: Option<RawObject>,
-    /// Error of the call, if the status is [`TaskStatus::Failed`].
+    /// The call's error, if the status is [`TaskStatus::Failed`].
     // spec: TASK-08
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<ErrorObject>,
@@ -106,7 +106,7 @@ impl Task {
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct UpdateTaskParams {
-    /// Id of the task.
+    /// The task's id.
     pub task_id: String,
     /// Responses to all or some of the requested inputs.
     pub input_responses: InputResponses,

@@ -7,7 +7,7 @@ use serde_json::value::RawValue;
 
 use crate::escape_line;
 
-/// The `error` member of a response.
+/// A response's `error` member.
 ///
 /// Spec: <https://modelcontextprotocol.io/specification/2026-07-28/basic#errors>
 // spec: BASE-09
@@ -15,9 +15,9 @@ use crate::escape_line;
 #[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct ErrorObject {
-    /// Error code. [`codes`](crate::codes) lists the codes of the protocol.
+    /// Error code. [`codes`](crate::codes) lists the protocol's codes.
     pub code: i64,
-    /// Short description of the error, limited to one sentence.
+    /// The error's short description, limited to one sentence.
     pub message: String,
     /// Additional information about the error: any JSON value.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -23,9 +23,9 @@ pub enum Message<'a> {
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Request<'a> {
-    /// Id of the request, echoed by the response.
+    /// The request's id, echoed by the response.
     pub id: RequestId,
-    /// Name of the method.
+    /// The method's name.
     pub method: Cow<'a, str>,
     /// Members of `params`. Empty if the request has no `params`.
     pub params: Params<'a>,
@@ -36,7 +36,7 @@ pub struct Request<'a> {
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Notification<'a> {
-    /// Name of the method.
+    /// The method's name.
     pub method: Cow<'a, str>,
     /// Members of `params`. Empty if the notification has no `params`.
     pub params: Params<'a>,
@@ -47,7 +47,7 @@ pub struct Notification<'a> {
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Response<'a> {
-    /// Id of the request. `None` if the peer could not read it.
+    /// The request's id. `None` if the peer could not read it.
     pub id: Option<RequestId>,
     /// The result as raw JSON, or the error. The method of the request determines the type of the
     /// result.

@@ -6,7 +6,7 @@ use serde::Deserialize;
 
 use crate::{RawJson, RawObject, RawObjectError};
 
-/// Members of a `params` object, each as raw JSON.
+/// A `params` object's members, each as raw JSON.
 ///
 /// [`Message::parse`](crate::Message::parse) finds the members while it validates the message. The
 /// members of `_meta` are found as well. Each of the two has at most 64 members.
@@ -42,9 +42,9 @@ pub enum ParamError {
     /// A member has the wrong type or an invalid value.
     #[error("`params.{key}`: {reason}")]
     Invalid {
-        /// Name of the member.
+        /// The member's name.
         key: &'static str,
-        /// Description of the error.
+        /// The error's description.
         reason: String,
     },
 }

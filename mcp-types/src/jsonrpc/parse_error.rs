@@ -17,9 +17,9 @@ pub enum ParseError {
     /// The JSON is not a valid message.
     #[error("invalid message: {reason}")]
     Invalid {
-        /// Id of the message, if it could be read.
+        /// The message's id, if it could be read.
         id: Option<RequestId>,
-        /// Description of the error.
+        /// The error's description.
         reason: Cow<'static, str>,
     },
     /// The JSON is an array: a batch, which only revision 2025-03-26 defines.

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 /// The first problem found in a message that is valid JSON.
 ///
-/// Reading goes on after a problem, because the error response needs the id of the message.
+/// Reading goes on after a problem, because the error response needs the message's id.
 #[derive(Debug, Default)]
 pub(super) struct Problem(pub(super) Option<Cow<'static, str>>);
 

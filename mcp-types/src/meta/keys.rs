@@ -36,25 +36,25 @@ pub const RELATED_TASK: &str = "io.modelcontextprotocol/related-task";
 /// Immediate response for the language model while a task runs (2025-11-25).
 // spec: META-15
 pub const MODEL_IMMEDIATE_RESPONSE: &str = "io.modelcontextprotocol/model-immediate-response";
-/// User interface of a tool or a resource (MCP Apps).
+/// A tool's user interface or a resource (MCP Apps).
 // spec: APP-03, APP-04
 pub const UI: &str = "ui";
 /// URI of a tool's user interface in the deprecated form (MCP Apps): for reading only.
 // spec: APP-04
 pub const UI_RESOURCE_URI: &str = "ui/resourceUri";
 
-/// Identifier of the tasks extension.
+/// The tasks extension's identifier.
 // spec: EXT-04
 pub const TASKS_EXTENSION: &str = "io.modelcontextprotocol/tasks";
 /// Identifier of MCP Apps.
 // spec: EXT-04
 pub const UI_EXTENSION: &str = "io.modelcontextprotocol/ui";
-/// Identifier of the events extension, an extension in draft.
+/// The events extension's identifier, an extension in draft.
 pub const EVENTS_EXTENSION: &str = "io.modelcontextprotocol/events";
-/// Identifier of the skills extension.
+/// The skills extension's identifier.
 // spec: EXT-04
 pub const SKILLS_EXTENSION: &str = "io.modelcontextprotocol/skills";
-/// Identifier of the client credentials extension.
+/// The client credentials extension's identifier.
 // spec: EXT-04
 pub const CLIENT_CREDENTIALS_EXTENSION: &str = "io.modelcontextprotocol/oauth-client-credentials";
 /// Identifier of enterprise-managed authorization.

@@ -10,7 +10,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use super::{Meta, keys};
 use crate::de::parse_str;
 
-/// Trace context of a message.
+/// A message's trace context.
 ///
 /// # Examples
 ///
@@ -27,7 +27,7 @@ use crate::de::parse_str;
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct TraceContext {
-    /// Trace and span of the sender.
+    /// The sender's trace and span.
     pub parent: TraceParent,
     /// State of the tracing systems that the message passed.
     pub state: Option<TraceState>,
@@ -46,9 +46,9 @@ impl From<TraceParent> for TraceContext {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct TraceParent {
-    /// Id of the trace, never 0.
+    /// The trace's id, never 0.
     pub trace_id: u128,
-    /// Id of the span, never 0.
+    /// The span's id, never 0.
     pub parent_id: u64,
     /// Flags. The lowest bit is set if the trace is recorded (sampled).
     pub flags: u8,
@@ -174,7 +174,7 @@ fn is_state_value(value: &str) -> bool {
     (1..=256).contains(&value.len()) && value.chars().all(printable)
 }
 
-/// `baggage`: key-value pairs of the application.
+/// `baggage`: the application's key-value pairs.
 ///
 /// # Examples
 ///

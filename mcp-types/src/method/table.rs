@@ -1,4 +1,4 @@
-//! The rows of the method table, grouped by the side that may send the method.
+//! The method table's rows, grouped by the side that may send the method.
 //!
 //! A row has the method, the type of its parameters without `_meta`, its name in messages, its kind, and what
 //! differs from the usual row. Parameters of type `JsonObject` have no members of their own, or their

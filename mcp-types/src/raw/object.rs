@@ -9,7 +9,7 @@ use serde_json::value::RawValue;
 
 use super::RawJson;
 
-/// A JSON object stored as the string that arrived: arguments of a tool, an opaque result.
+/// A JSON object stored as the string that arrived: a tool's arguments, an opaque result.
 ///
 /// The object is validated and not interpreted, so member order, repeated members and the spelling of
 /// numbers survive.

@@ -17,9 +17,9 @@ use crate::{ContentBlock, Meta, Role, ToolResultContent, ToolUseContent};
 #[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct SamplingMessage {
-    /// Speaker of the message.
+    /// The message's speaker.
     pub role: Role,
-    /// Content of the message.
+    /// The message's content.
     pub content: SamplingContent,
     /// Protocol-level metadata (`_meta`).
     #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
@@ -47,7 +47,7 @@ impl SamplingMessage {
     }
 }
 
-/// Content of a message: one block, the only form up to 2025-06-18, or a list of blocks.
+/// A message's content: one block, the only form up to 2025-06-18, or a list of blocks.
 #[expect(
     clippy::large_enum_variant,
     reason = "most messages have exactly one block"
@@ -142,13 +142,13 @@ pub enum BrokenConversation {
     /// A message mixes tool results with other content.
     #[error("message {message} mixes tool results with other content")]
     Mixed {
-        /// Index of the message.
+        /// The message's index.
         message: usize,
     },
     /// A message with tool results is not a message of the user.
     #[error("message {message} has tool results but is not a message of the user")]
     NotTheUser {
-        /// Index of the message.
+        /// The message's index.
         message: usize,
     },
     /// A tool call has no result in the next message.
@@ -156,7 +156,7 @@ pub enum BrokenConversation {
     Unanswered {
         /// Index of the message with the call.
         message: usize,
-        /// Id of the call.
+        /// The call's id.
         id: String,
     },
     /// A tool result has no call in the previous message.
@@ -164,7 +164,7 @@ pub enum BrokenConversation {
     Unasked {
         /// Index of the message with the result.
         message: usize,
-        /// Id of the call.
+        /// The call's id.
         id: String,
     },
 }

@@ -77,7 +77,7 @@ pub struct CreateMessageParams {
 }
 
 impl CreateMessageParams {
-    /// Requests the next message of a conversation, with at most `max_tokens` tokens.
+    /// Requests a conversation's next message, with at most `max_tokens` tokens.
     pub fn new(messages: impl IntoIterator<Item = SamplingMessage>, max_tokens: u64) -> Self {
         Self {
             messages: messages.into_iter().collect(),
@@ -190,7 +190,7 @@ pub struct ModelPreferences {
         skip_serializing_if = "Option::is_none"
     )]
     pub speed_priority: Option<f64>,
-    /// Importance of capabilities, from 0 to 1.
+    /// Capability importance, from 0 to 1.
     #[serde(
         serialize_with = "number::serialize_option",
         skip_serializing_if = "Option::is_none"
@@ -199,7 +199,7 @@ pub struct ModelPreferences {
 }
 
 impl ModelPreferences {
-    /// Adds the name of a language model or a part of it, best first.
+    /// Adds a language model's name or a part of it, best first.
     #[must_use]
     pub fn hint(mut self, name: impl Into<String>) -> Self {
         self.hints.push(ModelHint {
@@ -209,12 +209,12 @@ impl ModelPreferences {
     }
 }
 
-/// Name of a preferred language model.
+/// A preferred language model's name.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct ModelHint {
-    /// Name of the language model or a part of it.
+    /// The language model's name or a part of it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
 }

@@ -13,11 +13,11 @@ use crate::{Meta, Role};
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct CreateMessageResult {
-    /// Speaker of the message, usually the language model.
+    /// The message's speaker, usually the language model.
     pub role: Role,
-    /// Content of the message.
+    /// The message's content.
     pub content: SamplingContent,
-    /// Name of the language model.
+    /// The language model's name.
     pub model: String,
     /// Reason why the language model stopped, if known.
     #[serde(skip_serializing_if = "Option::is_none")]

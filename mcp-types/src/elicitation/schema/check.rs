@@ -13,9 +13,9 @@ use crate::{JsonObject, time};
 #[error("`{field}` {problem}")]
 #[expect(clippy::exhaustive_structs, reason = "programs build it")]
 pub struct FormError {
-    /// Name of the field.
+    /// The field's name.
     pub field: String,
-    /// Description of the problem, to be read after the name of the field.
+    /// The problem's description, to be read after the field's name.
     pub problem: String,
 }
 
@@ -59,7 +59,7 @@ impl FormSchema {
     }
 }
 
-/// Result of a check. The error describes the problem.
+/// A check's result. The error describes the problem.
 type Checked = Result<(), String>;
 
 fn check_field(field: &PrimitiveSchema, answer: &Value) -> Checked {

@@ -39,7 +39,7 @@ pub enum Choices {
     Legacy {
         /// The values.
         values: Vec<String>,
-        /// Titles in the order of the values.
+        /// Titles in the values' order.
         titles: Vec<String>,
     },
 }
@@ -103,9 +103,9 @@ impl From<Vec<Choice>> for Choices {
 #[serde(into = "EnumMembers", try_from = "EnumMembers")]
 #[non_exhaustive]
 pub struct EnumSchema {
-    /// Display name of the field.
+    /// The field's display name.
     pub title: Option<String>,
-    /// Description of the field.
+    /// The field's description.
     pub description: Option<String>,
     /// Values to select from.
     pub choices: Choices,
@@ -141,9 +141,9 @@ impl EnumSchema {
 #[serde(into = "MultiSelectMembers", try_from = "MultiSelectMembers")]
 #[non_exhaustive]
 pub struct MultiSelectSchema {
-    /// Display name of the field.
+    /// The field's display name.
     pub title: Option<String>,
-    /// Description of the field.
+    /// The field's description.
     pub description: Option<String>,
     /// Values to select from, plain or titled.
     pub choices: Choices,

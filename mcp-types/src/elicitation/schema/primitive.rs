@@ -9,7 +9,7 @@ use crate::setters::setters;
 use crate::text_enum::text_enum;
 use crate::{JsonObject, RawObject, de, number, tagged};
 
-/// Field of a form.
+/// A form's field.
 // spec: ELIC-05, ELIC-06
 #[derive(Debug, Clone, PartialEq, serde::Serialize)]
 #[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
@@ -51,7 +51,7 @@ pub enum PrimitiveSchema {
 }
 
 impl PrimitiveSchema {
-    /// Returns the display name of the field.
+    /// Returns the field's display name.
     pub fn title(&self) -> Option<&str> {
         match self {
             Self::String(field) => field.title.as_deref(),
@@ -63,7 +63,7 @@ impl PrimitiveSchema {
         }
     }
 
-    /// Returns the description of the field.
+    /// Returns the field's description.
     pub fn description(&self) -> Option<&str> {
         match self {
             Self::String(field) => field.description.as_deref(),
@@ -75,7 +75,7 @@ impl PrimitiveSchema {
         }
     }
 
-    /// Returns the default value of the field.
+    /// Returns the field's default value.
     // spec: ELIC-07
     pub fn default_value(&self) -> Option<Value> {
         match self {
@@ -150,10 +150,10 @@ from_field! {
 pub struct StringSchema {
     #[serde(rename = "type")]
     kind: StringType,
-    /// Display name of the field.
+    /// The field's display name.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
-    /// Description of the field.
+    /// The field's description.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
     /// Minimum number of characters.
@@ -162,7 +162,7 @@ pub struct StringSchema {
     /// Maximum number of characters.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_length: Option<u64>,
-    /// Format of the string.
+    /// The string's format.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub format: Option<StringFormat>,
     /// Default value (2025-11-25 and later).
@@ -171,7 +171,7 @@ pub struct StringSchema {
 }
 
 text_enum! {
-    /// Format of a string.
+    /// A string's format.
     pub enum StringFormat {
         /// An email address.
         Email = "email",
@@ -229,10 +229,10 @@ impl StringSchema {
 pub struct NumberSchema {
     #[serde(rename = "type")]
     kind: NumberType,
-    /// Display name of the field.
+    /// The field's display name.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
-    /// Description of the field.
+    /// The field's description.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
     /// Smallest allowed number.
@@ -323,10 +323,10 @@ impl NumberSchema {
 pub struct BooleanSchema {
     #[serde(rename = "type")]
     kind: BooleanType,
-    /// Display name of the field.
+    /// The field's display name.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
-    /// Description of the field.
+    /// The field's description.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
     /// Default value.
