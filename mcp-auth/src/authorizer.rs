@@ -64,7 +64,7 @@ struct StepUps {
 /// Number of methods whose logins are counted.
 const MAX_METHODS: usize = 256;
 
-/// The state of a login.
+/// A login's state.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum AuthStatus {
@@ -72,7 +72,7 @@ pub enum AuthStatus {
     LoggedOut,
     /// A token is in use.
     LoggedIn {
-        /// The issuer of the token.
+        /// The token's issuer.
         issuer: String,
         /// The granted scopes.
         scopes: Scopes,
@@ -117,7 +117,7 @@ impl OAuth {
 }
 
 impl Authorizer {
-    /// The URL of the MCP server.
+    /// The MCP server's URL.
     pub fn server(&self) -> &Url {
         &self.0.state.server
     }
@@ -224,7 +224,7 @@ impl Authorizer {
         self.0.flight.wait().await
     }
 
-    /// Returns whether requests to `uri` get the token: those to the origin of the MCP server.
+    /// Returns whether requests to `uri` get the token: those to the MCP server's origin.
     pub(crate) fn covers(&self, uri: &Uri) -> bool {
         let state = &self.0.state;
         let is_usual = uri.scheme_str() == Some(state.server.scheme())
@@ -286,7 +286,7 @@ impl Authorizer {
         self.0.flight.run(|| is_done().then_some(()), work).await
     }
 
-    /// Sets the headers of a request.
+    /// Sets a request's headers.
     ///
     /// # Errors
     ///

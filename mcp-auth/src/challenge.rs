@@ -1,4 +1,4 @@
-//! Challenges: the `WWW-Authenticate` headers of a 401 or 403 response.
+//! Challenges: a 401's `WWW-Authenticate` headers or 403 response.
 //!
 //! Spec: RFC 9110, section 11.6.1. The parser also accepts what servers send against the rules:
 //! parameters without a comma between them, and URLs without quotes. Text inside quotes is never
@@ -85,7 +85,7 @@ pub(crate) struct RawChallenge {
 }
 
 impl RawChallenge {
-    /// The first value of a parameter.
+    /// A parameter's first value.
     fn get(&self, name: &str) -> Option<&str> {
         let found = self
             .parameters
@@ -177,7 +177,7 @@ impl<'a> Input<'a> {
         }
     }
 
-    /// Reads the value after `=`. Returns `None` for the padding of a token68 value, for an
+    /// Reads the value after `=`. Returns `None` for a token68 value's padding, for an
     /// unterminated string, and for bytes that are not text.
     fn value(&mut self) -> Option<String> {
         self.skip_blanks();

@@ -15,7 +15,7 @@ use crate::key::{PrivateKey, random_text};
 use crate::metadata::server::ServerMetadata;
 use crate::secret::Secret;
 
-/// The origin of a client id.
+/// A client id's origin.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum ClientKind {
@@ -91,7 +91,7 @@ impl Client {
         }
     }
 
-    /// Adds the authentication of this client to a token request.
+    /// Adds this client's authentication to a token request.
     ///
     /// # Errors
     ///
@@ -196,7 +196,7 @@ pub(crate) struct ClientRecord {
     /// Seconds since 1970 at which the secret expires.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) expires_at: Option<u64>,
-    /// The origin of the token endpoint when the client was registered.
+    /// The token endpoint's origin when the client was registered.
     #[serde(default)]
     pub(crate) token_origin: String,
 }

@@ -12,8 +12,8 @@ use crate::site::is_site_of;
 /// A function of the program that confirms a login.
 pub(crate) type ConfirmLogin = Arc<dyn Fn(LoginPrompt) -> BoxFuture<'static, bool> + Send + Sync>;
 
-/// A login that is about to start, for [`OAuth::confirm_login`](crate::OAuth::confirm_login). Text of
-/// servers is escaped, and URLs have no query.
+/// A login that is about to start, for [`OAuth::confirm_login`](crate::OAuth::confirm_login). Server
+/// text is escaped, and URLs have no query.
 ///
 /// A site is a registrable domain with its subdomains, such as `example.com`.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -25,7 +25,7 @@ pub struct LoginPrompt {
     pub issuer: String,
     /// The host of the page where the user logs in.
     pub login_host: String,
-    /// The endpoint that receives the code of the login.
+    /// The endpoint that receives the login's code.
     pub token_endpoint: String,
     /// The authorization server is at another site than the MCP server. This is common.
     pub is_other_issuer: bool,

@@ -76,7 +76,7 @@ impl Discovery<'_> {
         }))
     }
 
-    /// Fetches the metadata of the server. Returns `None` when it publishes none.
+    /// Fetches the server's metadata. Returns `None` when it publishes none.
     async fn resource(
         &self,
         challenge: Option<&Challenge>,
@@ -194,7 +194,7 @@ impl Discovery<'_> {
         first_error.map_or(Ok(None), Err)
     }
 
-    /// Revision 2025-03-26: the authorization server is at the origin of the MCP server. Returns `None` when
+    /// Revision 2025-03-26: the authorization server is at the MCP server's origin. Returns `None` when
     /// it publishes no metadata.
     async fn legacy(&self) -> Result<Option<ServerMetadata>, AuthError> {
         let issuer = self.server.origin().ascii_serialization();

@@ -1,4 +1,4 @@
-//! [`AuthDocument`]: the documents of a login, without secrets.
+//! [`AuthDocument`]: a login's documents, without secrets.
 
 use std::fmt;
 
@@ -48,11 +48,11 @@ const SECRETS: [&str; 8] = [
 /// The value of a member that is not shown.
 const HIDDEN: &str = "(hidden)";
 
-/// The subject of an [`AuthDocument`].
+/// An [`AuthDocument`]'s subject.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum DocumentKind {
-    /// Metadata of the protected resource, which is the MCP server (RFC 9728).
+    /// The protected resource's metadata, which is the MCP server (RFC 9728).
     Resource,
     /// Metadata of the authorization server (RFC 8414).
     Server,
@@ -68,7 +68,7 @@ pub enum DocumentKind {
 #[derive(Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct AuthDocument {
-    /// The subject of the document.
+    /// The document's subject.
     pub kind: DocumentKind,
     /// The URL without user, query and fragment.
     pub url: String,

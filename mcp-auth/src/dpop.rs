@@ -1,6 +1,6 @@
 //! Proofs of possession on requests (DPoP).
 //!
-//! Spec: RFC 9449, and the DPoP extension of the Model Context Protocol.
+//! Spec: RFC 9449, and the Model Context Protocol's DPoP extension.
 
 use std::collections::HashMap;
 
@@ -37,12 +37,12 @@ pub enum Dpop {
     Required,
 }
 
-/// The newest nonce of each origin.
+/// Each origin's newest nonce.
 #[derive(Default)]
 pub(crate) struct Nonces(Mutex<HashMap<String, String>>);
 
 impl Nonces {
-    /// Keeps the nonce of a response. Returns whether there was one.
+    /// Keeps a response's nonce. Returns whether there was one.
     pub(crate) fn update(&self, url: &Url, headers: &HeaderMap) -> bool {
         let nonce = headers.get(DPOP_NONCE);
         let nonce = nonce.and_then(|nonce| nonce.to_str().ok());

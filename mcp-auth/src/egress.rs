@@ -11,10 +11,10 @@ use crate::error::{AuthError, shown};
 /// The rules for the URLs of a login: metadata, authorization server, token endpoint.
 ///
 /// A server can only name addresses in its own zone or a more public one: a server on the internet
-/// none in a private network or on this machine. The zone of the server is that of the address in
+/// none in a private network or on this machine. The server's zone is that of the address in
 /// the URL given by the user; every DNS name counts as public, and names that resolve to private
 /// addresses are refused when connecting. Addresses of cloud metadata services and reserved
-/// addresses are always refused. `http:` is for loopback addresses of a loopback server.
+/// addresses are always refused. `http:` is for a loopback server's loopback addresses.
 ///
 /// # Examples
 ///
@@ -34,7 +34,7 @@ pub struct Egress {
 }
 
 impl Egress {
-    /// Sets the zone of the server. Default: by the address in its URL.
+    /// Sets the server's zone. Default: by the address in its URL.
     #[must_use]
     pub fn zone(mut self, zone: Zone) -> Self {
         self.zone = Some(zone);
@@ -57,7 +57,7 @@ impl Egress {
         Ok(self)
     }
 
-    /// Returns whether the program has allowed the origin of a URL.
+    /// Returns whether the program has allowed a URL's origin.
     #[cfg(feature = "server")]
     pub(crate) fn allows(&self, url: &Url) -> bool {
         self.allowed.contains(&url.origin())
@@ -156,7 +156,7 @@ impl EgressRules {
     }
 }
 
-/// The zone of the address in a URL, as far as the URL itself tells.
+/// The address's zone in a URL, as far as the URL itself tells.
 pub(crate) fn zone_of_url(url: &Url) -> Zone {
     let zone = url.host().and_then(|host| zone_of_host(&host));
     zone.unwrap_or(Zone::Public)

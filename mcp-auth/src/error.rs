@@ -34,7 +34,7 @@ pub enum AuthError {
         url: String,
         /// The failure.
         reason: String,
-        /// The error of the HTTP client, if no response came. The error of a
+        /// The HTTP client's error, if no response came. The error of a
         /// [client that the program sets](crate::OAuth::http_client) is its source.
         source: Option<Arc<ChannelError>>,
     },
@@ -73,7 +73,7 @@ pub enum AuthError {
     ResourceMismatch {
         /// The server.
         server: String,
-        /// The resource of the metadata.
+        /// The metadata's resource.
         resource: String,
     },
     /// The metadata of an authorization server names another issuer than expected.
@@ -81,7 +81,7 @@ pub enum AuthError {
     MetadataIssuer {
         /// The expected issuer.
         expected: String,
-        /// The issuer of the document.
+        /// The document's issuer.
         found: String,
     },
     /// The callback of a login comes from another authorization server, or does not name its own.
@@ -106,7 +106,7 @@ pub enum AuthError {
     /// was sent to the other one.
     #[error("this client is for the authorization server {expected}, the server names {issuer}")]
     ClientIssuer {
-        /// The issuer of the settings, or the first one that accepted the client id.
+        /// The settings' issuer, or the first one that accepted the client id.
         expected: String,
         /// The issuer that the server names.
         issuer: String,
@@ -177,7 +177,7 @@ pub enum AuthError {
     TokenRefused {
         /// The refused token.
         token: Secret,
-        /// The challenge of the server.
+        /// The server's challenge.
         challenge: Option<Challenge>,
     },
     /// The login page cannot be shown, or the redirect cannot be received.
@@ -189,7 +189,7 @@ pub enum AuthError {
     /// The store of credentials failed.
     #[error("the store of credentials failed: {0}")]
     Store(String),
-    /// The keychain of the operating system is missing, or refuses this program.
+    /// The operating system's keychain is missing, or refuses this program.
     #[error(
         "the keychain of this machine cannot be used: {0}; start it, or use another store, such as \
          FileStore"
@@ -244,7 +244,7 @@ impl AuthError {
         }
     }
 
-    /// Converts the error of the HTTP client. Its causes are part of the message.
+    /// Converts the HTTP client's error. Its causes are part of the message.
     pub(crate) fn unreachable(url: &Url, error: ChannelError) -> Self {
         let mut reason = printable(&error.to_string());
         let mut source = std::error::Error::source(&error);

@@ -20,7 +20,7 @@ pub enum AuthEvent {
         /// The document without secrets.
         document: AuthDocument,
     },
-    /// The metadata of the authorization server was found.
+    /// The authorization server's metadata was found.
     Discovered {
         /// The issuer.
         issuer: String,
@@ -59,7 +59,7 @@ pub enum AuthEvent {
     LoggedOut,
     /// Authorization failed.
     Failed {
-        /// The message of the error.
+        /// The error's message.
         message: String,
     },
 }
@@ -67,7 +67,7 @@ pub enum AuthEvent {
 /// Number of events that a slow receiver can catch up with.
 const CAPACITY: usize = 64;
 
-/// The sender of events.
+/// The event sender.
 #[derive(Debug, Clone)]
 pub(crate) struct EventSender(broadcast::Sender<AuthEvent>);
 

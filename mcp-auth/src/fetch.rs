@@ -1,4 +1,4 @@
-//! The HTTP client of the login: checked URLs, no cookies, bounded sizes and times.
+//! The login's HTTP client: checked URLs, no cookies, bounded sizes and times.
 
 use std::pin::pin;
 use std::sync::Arc;
@@ -74,7 +74,7 @@ impl Fetched {
         self.oauth_code().unwrap_or_else(status)
     }
 
-    /// The error of a temporary failure.
+    /// A temporary failure's error.
     pub(crate) fn transient_error(&self) -> AuthError {
         AuthError::unavailable(&self.url, format!("HTTP status {}", self.status))
     }
@@ -86,7 +86,7 @@ struct ErrorBody {
     error_description: Option<String>,
 }
 
-/// A form that grows, together with the headers of its request.
+/// A form that grows, together with its request's headers.
 #[derive(Clone, Default)]
 pub(crate) struct TokenForm {
     pub(crate) headers: HeaderMap,
@@ -138,7 +138,7 @@ pub(crate) fn depth(json: &[u8]) -> usize {
     deepest
 }
 
-/// The HTTP client of the login.
+/// The login's HTTP client.
 #[derive(Clone)]
 pub(crate) struct Fetcher {
     http: ChannelService,
@@ -167,7 +167,7 @@ impl Fetcher {
         })
     }
 
-    /// Creates a fetcher over the HTTP client of the host, which resolves names by itself.
+    /// Creates a fetcher over the host's HTTP client, which resolves names by itself.
     #[cfg(feature = "client")]
     pub(crate) fn over(http: ChannelService, rules: EgressRules, limits: Limits) -> Self {
         Self {
@@ -260,7 +260,7 @@ impl Fetcher {
         self.limited(url, exchange).await
     }
 
-    /// Posts JSON, and returns the head of the response. Its body is not read.
+    /// Posts JSON, and returns the response's head. Its body is not read.
     ///
     /// # Errors
     ///

@@ -27,7 +27,7 @@ use crate::state::LoginState;
 use crate::token::{TokenEndpoint, Tokens};
 
 impl LoginState {
-    /// Obtains a token by the grant of the settings, stores it and uses it.
+    /// Obtains a token by the settings' grant, stores it and uses it.
     ///
     /// # Errors
     ///
@@ -76,7 +76,7 @@ impl LoginState {
         Ok(())
     }
 
-    /// Checks the token of a grant or a refresh.
+    /// Checks a grant's token or a refresh.
     ///
     /// # Errors
     ///
@@ -113,7 +113,7 @@ impl LoginState {
         self.check_site(server, "token endpoint", &server.token_endpoint)
     }
 
-    /// The endpoints of the authorization server in the settings may be anywhere.
+    /// The authorization server's endpoints in the settings may be anywhere.
     pub(crate) fn check_site(
         &self,
         server: &ServerMetadata,
@@ -131,7 +131,7 @@ impl LoginState {
     }
 
     /// Lets the program confirm a login at a page. Without a function that does so, the page and the
-    /// token endpoint must be at the site of the issuer.
+    /// token endpoint must be at the issuer's site.
     async fn confirm_login(&self, server: &ServerMetadata, page: &Url) -> Result<(), AuthError> {
         let Some(confirm) = &self.oauth.confirm else {
             self.check_site(server, "login page", page)?;
@@ -387,11 +387,11 @@ fn set_scopes_and_resource(form: &mut TokenForm, request: &TokenRequest<'_>) {
     form.set_resource(request.resource);
 }
 
-/// Limits the time of a step.
+/// Limits a step's time.
 ///
 /// # Errors
 ///
-/// Returns [`AuthError::Timeout`] after the limit, and the error of the step.
+/// Returns [`AuthError::Timeout`] after the limit, and the step's error.
 pub(crate) async fn within<T>(
     name: &'static str,
     limit: Duration,

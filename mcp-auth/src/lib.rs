@@ -5,14 +5,14 @@
 //!
 //! # Servers (feature `server`)
 //!
-//! [`ResourceServer`] has the settings of a protected server. [`Protection`] checks each request, as a
+//! [`ResourceServer`] has a protected server's settings. [`Protection`] checks each request, as a
 //! tower layer around an endpoint. The modules are below `server`.
 //!
 //! # Clients (feature `client`)
 //!
 //! [`OAuth`] has the settings: a login of the user, or a grant without a user. An [`Authorizer`]
-//! obtains and renews the tokens for one server. An [`AuthService`] adds them to the requests of an
-//! HTTP client, and answers responses that demand authorization.
+//! obtains and renews the tokens for one server. An [`AuthService`] adds them to an HTTP client's
+//! requests, and answers responses that demand authorization.
 //!
 //! Modules in layers, lowest first. Each uses only modules above it in the table. Both halves use those
 //! marked with *:

@@ -48,7 +48,7 @@ impl Grant {
     }
 }
 
-/// The value of the `resource` parameter.
+/// The `resource` parameter's value.
 #[derive(Clone)]
 pub(crate) enum ResourceIndicator {
     FromMetadata,
@@ -88,7 +88,7 @@ pub struct OAuth {
     pub(crate) legacy: bool,
     pub(crate) dpop: Dpop,
     pub(crate) egress: Egress,
-    /// The HTTP client of the host. `None`: one with checked addresses.
+    /// The host's HTTP client. `None`: one with checked addresses.
     pub(crate) http: Option<ChannelService>,
     pub(crate) limits: Limits,
     pub(crate) redirect: Arc<dyn Redirect>,
@@ -201,7 +201,7 @@ impl OAuth {
         Self::new(Grant::Workload(source(assertion)))
     }
 
-    /// Creates settings for employees who are logged in at the identity provider of their company:
+    /// Creates settings for employees who are logged in at their company's identity provider:
     /// its identity token is exchanged for an access token, without a login page. Set the client id
     /// at the MCP server's authorization server with [`client_secret`](Self::client_secret).
     ///
@@ -232,12 +232,12 @@ impl OAuth {
         self.client(id, Credential::None)
     }
 
-    /// Sets the client id and secret of an earlier registration.
+    /// Sets an earlier registration's client id and secret.
     pub fn client_secret(self, id: impl Into<String>, secret: impl Into<Secret>) -> Self {
         self.client(id, Credential::Secret(secret.into()))
     }
 
-    /// Sets the client id of an earlier registration and the key that proves it.
+    /// Sets an earlier registration's client id and the key that proves it.
     pub fn client_key(self, id: impl Into<String>, key: PrivateKey) -> Self {
         self.client(id, Credential::Key(key))
     }
@@ -300,7 +300,7 @@ impl OAuth {
         self
     }
 
-    /// Sets the name of the user, to keep tokens of several users in one store. Default: empty.
+    /// Sets the user's name, to keep tokens of several users in one store. Default: empty.
     pub fn account(mut self, account: impl Into<String>) -> Self {
         self.account = account.into();
         self
@@ -369,7 +369,7 @@ impl OAuth {
     }
 
     /// Sets whether the endpoints of revision 2025-03-26 are used for servers without metadata.
-    /// They are all at the origin of the MCP server. Default: yes.
+    /// They are all at the MCP server's origin. Default: yes.
     pub fn legacy_endpoints(mut self, enabled: bool) -> Self {
         self.legacy = enabled;
         self

@@ -14,7 +14,7 @@ use crate::oauth::OAuth;
 use crate::scope::Scopes;
 use crate::state::LoginState;
 
-/// The support of an MCP server for logins, from [`OAuth::probe`].
+/// An MCP server's support for logins, from [`OAuth::probe`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum LoginSupport {

@@ -28,7 +28,7 @@ const VERSION: u32 = 2;
 /// Build one for tokens that a program brings along, and pass it to
 /// [`Authorizer::import`](crate::Authorizer::import) or return it from a store. The token is used without a
 /// login, and refreshed at its issuer with the refresh token; the store receives what the refresh returns.
-/// A record that a store returns unchanged also knows the endpoints of the issuer. A program that keeps
+/// A record that a store returns unchanged also knows the issuer's endpoints. A program that keeps
 /// only the public fields loses these: they are found again before the first refresh.
 ///
 /// A record converts from and to the text that a store keeps.
@@ -52,7 +52,7 @@ const VERSION: u32 = 2;
 #[non_exhaustive]
 pub struct StoredCredentials {
     version: u32,
-    /// The issuer of the tokens, byte for byte. The refresh token is sent to nobody else.
+    /// The tokens' issuer, byte for byte. The refresh token is sent to nobody else.
     pub issuer: String,
     /// The client id that the tokens were issued to.
     pub client_id: String,
@@ -88,7 +88,7 @@ pub(crate) struct TokenContext {
     pub(crate) auth_method: Option<String>,
 }
 
-/// The purpose of a token request.
+/// A token request's purpose.
 pub(crate) struct TokenRequest<'a> {
     pub(crate) server: &'a ServerMetadata,
     /// The resource indicator.
@@ -126,7 +126,7 @@ impl StoredCredentials {
         }
     }
 
-    /// Creates the record of a token response.
+    /// Creates a token response's record.
     pub(crate) fn issued(
         context: TokenContext,
         client: &Client,
@@ -211,7 +211,7 @@ impl StoredCredentials {
     }
 }
 
-/// Reads the record of a store.
+/// Reads a store's record.
 impl TryFrom<&Secret> for StoredCredentials {
     type Error = AuthError;
 
@@ -295,7 +295,7 @@ impl ActiveToken {
     }
 }
 
-/// The value of the `Authorization` header.
+/// The `Authorization` header's value.
 pub(crate) fn authorization(scheme: &str, token: &Secret) -> Result<HeaderValue, AuthError> {
     let invalid = |_| AuthError::Source("the token is not a header value".to_owned());
     let text = format!("{scheme} {}", token.expose());

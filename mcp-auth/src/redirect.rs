@@ -1,4 +1,4 @@
-//! The redirect of a login: how the user sees the login page, and how its response comes back.
+//! A login's redirect: how the user sees the login page, and how its response comes back.
 
 mod loopback;
 mod manual;
@@ -18,7 +18,7 @@ pub use manual::ManualRedirect;
 /// both to a function of the program. Implement the trait for a custom URI scheme.
 #[async_trait]
 pub trait Redirect: Send + Sync + 'static {
-    /// Prepares one login. `registered` is the redirect URI of an earlier registration, which the
+    /// Prepares one login. `registered` is an earlier registration's redirect URI, which the
     /// session should use again.
     ///
     /// # Errors
@@ -49,13 +49,13 @@ pub trait RedirectSession: Send {
 #[derive(Clone, Copy)]
 #[non_exhaustive]
 pub struct LoginPage<'a> {
-    /// The URL of the page. It is `https:`, or `http:` on this machine.
+    /// The page's URL. It is `https:`, or `http:` on this machine.
     pub url: &'a str,
     pub(crate) state: &'a str,
 }
 
 impl LoginPage<'_> {
-    /// Returns whether a query is the response of this login.
+    /// Returns whether a query is this login's response.
     pub fn is_response(&self, query: &str) -> bool {
         let mut pairs = url::form_urlencoded::parse(query.as_bytes());
         let state = pairs.find(|(name, _)| name == "state");

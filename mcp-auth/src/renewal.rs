@@ -21,7 +21,7 @@ use crate::token::{TokenEndpoint, Tokens};
 /// The reason for a new token.
 #[derive(Debug, Clone)]
 pub(crate) enum Need {
-    /// The first request of the program: tokens may be in the store.
+    /// The program's first request: tokens may be in the store.
     Restore,
     /// The token expires soon.
     Expiry,
@@ -37,7 +37,7 @@ pub(crate) enum Need {
     Login,
 }
 
-/// The outcome of a refresh.
+/// A refresh's outcome.
 enum Refresh {
     Renewed,
     /// No refresh token, or one that the server refuses.
@@ -111,8 +111,8 @@ impl LoginState {
         }
     }
 
-    /// Returns the context of a token. For tokens that the program has brought along, this finds the metadata
-    /// of their issuer. `None` when the MCP server names another authorization server now, which gets
+    /// Returns a token's context. For tokens that the program has brought along, this finds their
+    /// issuer's metadata. `None` when the MCP server names another authorization server now, which gets
     /// nothing of them.
     async fn context_of<'a>(
         &self,

@@ -1,4 +1,4 @@
-//! Authorization of servers: the check of access tokens, as a tower layer.
+//! Server authorization: the check of access tokens, as a tower layer.
 //!
 //! | layer | modules | content |
 //! |---|---|---|

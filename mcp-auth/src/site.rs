@@ -2,7 +2,7 @@
 
 use url::{Host, Url};
 
-/// Returns whether a URL is at the site of an issuer.
+/// Returns whether a URL is at an issuer's site.
 pub(crate) fn is_site_of(issuer: &str, url: &Url) -> bool {
     Url::parse(issuer).is_ok_and(|issuer| is_same_site(&issuer, url))
 }

@@ -1,4 +1,4 @@
-//! The state of one authorizer: settings, the token in use, and the records of its store.
+//! The state of one authorizer: settings, the token in use, and its store's records.
 
 use std::sync::Arc;
 
@@ -24,7 +24,7 @@ pub(crate) struct LoginState {
     pub(crate) server: Url,
     /// Requests to this origin get the token.
     pub(crate) origin: Origin,
-    /// Host and port of the server, as request URIs contain them.
+    /// The server's host and port, as request URIs contain them.
     pub(crate) authority: Box<str>,
     pub(crate) fetcher: Fetcher,
     pub(crate) token: ArcSwapOption<ActiveToken>,
@@ -165,7 +165,7 @@ impl LoginState {
         self.oauth.store.remove(&self.tokens_key()).await
     }
 
-    /// Returns the client of a record: secrets and keys of given clients are in the settings.
+    /// Returns a record's client: secrets and keys of given clients are in the settings.
     pub(crate) fn client_of(&self, record: &StoredCredentials, context: &TokenContext) -> Client {
         match &self.oauth.client {
             Some(given) if given.id == record.client_id => given.clone(),
@@ -214,7 +214,7 @@ impl LoginState {
         self.oauth.store.save(&key, &record).await
     }
 
-    /// Loads the issuer of a given client id.
+    /// Loads a given client id's issuer.
     async fn load_binding(&self, given: &Client) -> Result<Option<String>, AuthError> {
         let key = binding_key(given, &self.server);
         let stored = self.oauth.store.load(&key).await?;

@@ -1,4 +1,4 @@
-//! Stores of credentials.
+//! Credential stores.
 
 mod file;
 #[cfg(feature = "keychain")]
@@ -19,7 +19,7 @@ pub use file::FileStore;
 pub use keychain::KeychainStore;
 pub use memory::MemoryStore;
 
-/// A store of credentials: tokens and registrations of clients.
+/// A credential store: tokens and client registrations.
 ///
 /// Each record is one secret string under a key. Implement the trait for a database or a vault, which keeps
 /// records as they are. A program with its own form of tokens reads and builds the records whose key has a
@@ -48,7 +48,7 @@ pub trait CredentialStore: Send + Sync + 'static {
     /// Returns [`AuthError::Store`] when the record may still be stored.
     async fn remove(&self, key: &StoreKey) -> Result<(), AuthError>;
 
-    /// Waits for the lock of a key, which one caller holds at a time, among all processes that use
+    /// Waits for a key's lock, which one caller holds at a time, among all processes that use
     /// the store. It is held while a token is refreshed.
     ///
     /// # Errors
@@ -60,7 +60,7 @@ pub trait CredentialStore: Send + Sync + 'static {
 /// The kind of records with tokens.
 const TOKENS: &str = "tokens";
 
-/// The key of a record. `Display` shows a readable form, and [`file_name`](Self::file_name) a short
+/// A record's key. `Display` shows a readable form, and [`file_name`](Self::file_name) a short
 /// one.
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub struct StoreKey {
@@ -95,9 +95,9 @@ impl StoreKey {
         }
     }
 
-    /// The URL of the MCP server, if the record has its tokens as
+    /// The MCP server's URL, if the record has its tokens as
     /// [`StoredCredentials`](crate::StoredCredentials). Without credentials, fragment and trailing slash.
-    /// `None` for the other records, whose content is private: registrations of clients.
+    /// `None` for the other records, whose content is private: client registrations.
     pub fn server(&self) -> Option<&str> {
         (self.kind == TOKENS).then_some(&*self.name)
     }
@@ -111,7 +111,7 @@ impl StoreKey {
 
 impl fmt::Display for StoreKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // The query of a URL may be a secret.
+        // A URL's query may be a secret.
         let name = self.name.split('?').next().unwrap_or_default();
         write!(f, "{} of {name}", self.kind)?;
         match self.account.as_str() {
@@ -128,7 +128,7 @@ impl fmt::Debug for StoreKey {
     }
 }
 
-/// The lock of a key. Dropping it releases the lock.
+/// A key's lock. Dropping it releases the lock.
 pub struct StoreLock(
     #[expect(dead_code, reason = "held until it is dropped")] Box<dyn Send + Sync>,
 );

@@ -18,7 +18,7 @@ use crate::metadata::server::ServerMetadata;
 use crate::scope::Scopes;
 use crate::secret::Secret;
 
-/// The tokens of a response.
+/// A response's tokens.
 #[derive(Debug, Clone)]
 pub(crate) struct Tokens {
     pub(crate) access: Secret,
@@ -42,7 +42,7 @@ struct TokenResponse {
     issued_token_type: Option<String>,
 }
 
-/// The token endpoint of an authorization server.
+/// An authorization server's token endpoint.
 pub(crate) struct TokenEndpoint<'a> {
     pub(crate) fetcher: &'a Fetcher,
     pub(crate) server: &'a ServerMetadata,

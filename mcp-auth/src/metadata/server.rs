@@ -23,7 +23,7 @@ pub(crate) fn is_same_issuer(expected: &str, found: &str) -> bool {
     is_root && bare(expected) == bare(found)
 }
 
-/// The metadata of an authorization server.
+/// An authorization server's metadata.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct ServerMetadata {
     /// The issuer, byte for byte as in the document.
@@ -65,7 +65,7 @@ pub(crate) struct ServerDocument {
 }
 
 impl ServerDocument {
-    /// Checks the issuer and the endpoint URLs. `source` is the URL of the document.
+    /// Checks the issuer and the endpoint URLs. `source` is the document's URL.
     ///
     /// # Errors
     ///

@@ -1,4 +1,4 @@
-//! [`LoopbackRedirect`]: the browser of the user, and a listener on this machine.
+//! [`LoopbackRedirect`]: the user's browser, and a listener on this machine.
 //!
 //! Spec: RFC 8252, section 7.3.
 
@@ -38,7 +38,7 @@ const HEAD_LIMIT: usize = 8 << 10;
 /// Number of connections that are open at the same time.
 const MAX_CONNECTIONS: usize = 16;
 
-/// A redirect to this machine: opens the login page in the browser of the user, and listens on
+/// A redirect to this machine: opens the login page in the user's browser, and listens on
 /// 127.0.0.1 until the response of this login arrives. Requests of others are ignored.
 ///
 /// # Examples
@@ -93,7 +93,7 @@ impl LoopbackRedirect {
         self
     }
 
-    /// Shows the login page with a function of the program. Default: the browser of the user.
+    /// Shows the login page with a function of the program. Default: the user's browser.
     #[must_use]
     pub fn open_with<F, R>(mut self, open: F) -> Self
     where

@@ -12,7 +12,7 @@ use crate::error::AuthError;
 type Show = dyn Fn(String) -> BoxFuture<'static, Result<String, AuthError>> + Send + Sync;
 
 /// A redirect that the program receives itself: by a custom URI scheme, by a web server of its own,
-/// or by a user who copies the URL from the address bar of a browser on another machine.
+/// or by a user who copies the URL from a browser's address bar on another machine.
 ///
 /// # Examples
 ///

@@ -92,7 +92,7 @@ impl Refusal {
 #[derive(Debug)]
 pub(super) struct Challenges {
     pub(super) policy: Dpop,
-    /// The URL of the metadata.
+    /// The metadata's URL.
     pub(super) metadata: Option<String>,
     /// Scopes that a client without a token should ask for.
     pub(super) scopes: Scopes,
@@ -120,7 +120,7 @@ impl Challenges {
         response
     }
 
-    /// Replaces the challenges of a response.
+    /// Replaces a response's challenges.
     pub(super) fn add(&self, headers: &mut HeaderMap, refusal: &Refusal) {
         headers.remove(WWW_AUTHENTICATE);
         let schemes: &[TokenType] = match self.policy {
@@ -165,7 +165,7 @@ impl Challenges {
     }
 }
 
-/// Adds a nonce for the next proofs of the client.
+/// Adds a nonce for the client's next proofs.
 pub(super) fn set_nonce(headers: &mut HeaderMap, nonce: Option<String>) {
     if let Some(nonce) = nonce.and_then(|nonce| HeaderValue::try_from(nonce).ok()) {
         headers.insert(DPOP_NONCE, nonce);

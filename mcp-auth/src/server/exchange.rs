@@ -1,4 +1,4 @@
-//! [`TokenExchange`]: tokens of other services for the user of a call.
+//! [`TokenExchange`]: tokens of other services for a call's user.
 //!
 //! Spec: RFC 8693.
 
@@ -34,7 +34,7 @@ const MARGIN: u64 = 30;
 /// Seconds for which metadata is used.
 const METADATA_AGE: u64 = 600;
 
-/// Exchanges the token of a caller for a token of another service, so that a server can call the service
+/// Exchanges a caller's token for a token of another service, so that a server can call the service
 /// for its user.
 ///
 /// The received token itself is never sent on: it was issued for this server, and a service that accepts
@@ -85,7 +85,7 @@ struct ExchangeState {
 }
 
 impl TokenExchange {
-    /// Creates an exchange at an authorization server with the client id and secret of this server.
+    /// Creates an exchange at an authorization server with this server's client id and secret.
     ///
     /// # Errors
     ///
@@ -190,7 +190,7 @@ impl ExchangeState {
         Ok(token)
     }
 
-    /// Returns the metadata of the authorization server, and fetches it if it is old.
+    /// Returns the authorization server's metadata, and fetches it if it is old.
     async fn metadata(&self) -> Result<ServerMetadata, AuthError> {
         let mut known = self.metadata.lock().await;
         let now = clock::unix_now();

@@ -1,4 +1,4 @@
-//! Values for handlers: the claims of the caller, and its token if the program keeps it.
+//! Values for handlers: the caller's claims, and its token if the program keeps it.
 
 use std::fmt;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! [`IdentityHeader`]: the caller of a request, for services behind this server.
+//! [`IdentityHeader`]: a request's caller, for services behind this server.
 //!
 //! Spec: RFC 7519, RFC 9493.
 
@@ -31,15 +31,15 @@ const RESERVED: [&str; 11] = [
     "upgrade",
 ];
 
-/// A header that names the caller of a request: a signed JSON Web Token, valid for 60 seconds. For services in the own
+/// A header that names a request's caller: a signed JSON Web Token, valid for 60 seconds. For services in the own
 /// network, which trust this program instead of an authorization server. Other services need a
 /// [`TokenExchange`](super::TokenExchange).
 ///
 /// | claim | value |
 /// |---|---|
 /// | `iss`, `aud` | the issuer and the audience of the settings |
-/// | `sub`, `sub_id` | the subject of the caller; in `sub_id` with its issuer, in the format `iss_sub` |
-/// | `client_id` | the OAuth client of the caller, if it is known |
+/// | `sub`, `sub_id` | the caller's subject; in `sub_id` with its issuer, in the format `iss_sub` |
+/// | `client_id` | the caller's OAuth client, if it is known |
 /// | `iat`, `exp`, `jti` | the time, its end, a random id |
 ///
 /// The service checks the signature, `iss`, `aud` and `exp`. Nobody else may be able to record the header in its network.
@@ -99,12 +99,12 @@ impl IdentityHeader {
         })))
     }
 
-    /// Returns the name of the header.
+    /// Returns the header's name.
     pub fn name(&self) -> &HeaderName {
         &self.0.name
     }
 
-    /// Returns the value of the header for a caller.
+    /// Returns the header's value for a caller.
     ///
     /// # Errors
     ///

@@ -58,7 +58,7 @@ impl Introspection {
         }
     }
 
-    /// Sets the URL of the endpoint. Default: the one in the metadata of the issuer.
+    /// Sets the endpoint's URL. Default: the one in the metadata of the issuer.
     #[must_use]
     pub fn endpoint(mut self, url: impl Into<String>) -> Self {
         self.endpoint = Some(url.into());
@@ -88,7 +88,7 @@ pub(super) struct Introspector {
 }
 
 impl Introspector {
-    /// `endpoint` is the URL of the settings.
+    /// `endpoint` is the settings' URL.
     pub(super) fn new(
         settings: Introspection,
         endpoint: Option<Url>,

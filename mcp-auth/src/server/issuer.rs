@@ -1,4 +1,4 @@
-//! An issuer of tokens: its metadata and its keys, fetched once for all requests.
+//! An token issuer: its metadata and its keys, fetched once for all requests.
 //!
 //! Spec: RFC 8414, OpenID Connect Discovery 1.0, RFC 7517.
 
@@ -49,7 +49,7 @@ struct KeyDocument {
 /// Called when an issuer has other keys than before.
 pub(super) type OnNewKeys = Arc<dyn Fn() + Send + Sync>;
 
-/// An issuer with the state of its fetches.
+/// An issuer with its fetches' state.
 #[derive(Clone)]
 pub(super) struct Issuer(Arc<IssuerState>);
 
@@ -57,7 +57,7 @@ struct IssuerState {
     /// The issuer, byte for byte as in its tokens.
     name: String,
     url: Url,
-    /// The URL of the keys, if the program has set it.
+    /// The keys' URL, if the program has set it.
     keys_url: Option<Url>,
     fetcher: Fetcher,
     on_new_keys: OnNewKeys,
@@ -113,7 +113,7 @@ impl Issuer {
         &self.0.name
     }
 
-    /// Verifies the signature of a token and returns its claims. When no known key fits, the issuer may
+    /// Verifies a token's signature and returns its claims. When no known key fits, the issuer may
     /// have replaced one: the keys are fetched again, at most once in 30 seconds for all tokens together.
     /// An issuer may replace a key under the same id, or without one; for that, the keys are fetched if
     /// they are older than 30 seconds.

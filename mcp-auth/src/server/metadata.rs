@@ -1,4 +1,4 @@
-//! The published metadata of the protected resource.
+//! The protected resource's published metadata.
 //!
 //! Spec: RFC 9728.
 
@@ -13,7 +13,7 @@ use http_body_util::Full;
 use mcp_core::public_document::PublicDocument;
 use tower_service::Service;
 
-/// The metadata of a protected resource as a tower service, for web servers whose router sends its path
+/// A protected resource's metadata as a tower service, for web servers whose router sends its path
 /// elsewhere than to the [protected](super::Protection::protect) service.
 ///
 /// It needs no token, and web pages of every origin may read it.

@@ -1,6 +1,6 @@
 //! Proofs of possession on requests to this server (DPoP).
 //!
-//! Spec: RFC 9449, section 4.3, and the DPoP extension of the Model Context Protocol.
+//! Spec: RFC 9449, section 4.3, and the Model Context Protocol's DPoP extension.
 
 use std::fmt;
 
@@ -109,7 +109,7 @@ impl ProofChecker {
         Some(nonces.nonce(clock::unix_now()))
     }
 
-    /// Checks the proof of a request. `token` is the access token of `principal`, which is bound to the key with
+    /// Checks a request's proof. `token` is the access token of `principal`, which is bound to the key with
     /// `thumbprint`.
     ///
     /// # Errors

@@ -19,7 +19,7 @@ pub(super) struct ProofMemory {
 #[derive(Default)]
 struct State {
     seen: HashSet<Digest>,
-    /// The proofs of each owner and their expiry, oldest first.
+    /// Each owner's proofs and their expiry, oldest first.
     owners: HashMap<Digest, VecDeque<(Digest, u64)>>,
     /// The owners, ordered by their number of proofs.
     sizes: BTreeSet<(usize, Digest)>,
@@ -34,7 +34,7 @@ impl ProofMemory {
         }
     }
 
-    /// Adds the proof of an owner. Returns false if it was used before. The proofs of an owner expire in the order in
+    /// Adds an owner's proof. Returns false if it was used before. The proofs of an owner expire in the order in
     /// which they are added.
     pub(super) fn insert(&self, owner: Digest, proof: Digest, expires_at: u64, now: u64) -> bool {
         let mut state = self.state.lock();
@@ -59,7 +59,7 @@ impl ProofMemory {
 }
 
 impl State {
-    /// Changes the proofs of an owner. The proof that `change` returns is forgotten.
+    /// Changes an owner's proofs. The proof that `change` returns is forgotten.
     fn change(
         &mut self,
         owner: Digest,

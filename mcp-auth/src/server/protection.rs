@@ -39,7 +39,7 @@ const SIGNED_SECONDS: u64 = 300;
 /// Seconds for which the answer about an opaque token is remembered.
 const OPAQUE_SECONDS: u64 = 60;
 
-/// A protected resource: checks the token of each request, and publishes the metadata. Created by
+/// A protected resource: checks each request's token, and publishes the metadata. Created by
 /// [`ResourceServer::build`](super::ResourceServer::build). All clones share one state.
 ///
 /// It is a tower layer; [`protect`](Self::protect) wraps a single service.
@@ -100,7 +100,7 @@ pub(super) struct Caller {
     expires_at: Option<u64>,
 }
 
-/// The credentials of a request.
+/// A request's credentials.
 #[derive(Clone)]
 pub(super) struct Credentials {
     pub(super) scheme: TokenType,
@@ -109,7 +109,7 @@ pub(super) struct Credentials {
 }
 
 impl Protection {
-    /// The path of the metadata: `/.well-known/oauth-protected-resource` and the path of the resource.
+    /// The metadata's path: `/.well-known/oauth-protected-resource` and the resource's path.
     pub fn metadata_path(&self) -> &str {
         self.0.metadata_paths.first().map_or("/", String::as_str)
     }
@@ -121,7 +121,7 @@ impl Protection {
     }
 
     /// All paths of the metadata: with [`owns_origin`](super::ResourceServer::owns_origin) also that
-    /// without the path of the resource.
+    /// without the resource's path.
     pub(super) fn metadata_paths(&self) -> impl Iterator<Item = &str> {
         self.0.metadata_paths.iter().map(String::as_str)
     }
@@ -158,7 +158,7 @@ impl ProtectionState {
         is_metadata.then(|| self.metadata.respond(&head.method))
     }
 
-    /// Reads the credentials of a request.
+    /// Reads a request's credentials.
     ///
     /// # Errors
     ///
@@ -431,7 +431,7 @@ impl ProtectionState {
         Ok(())
     }
 
-    /// Completes the response of the protected service: the challenge for scopes of a call, and the nonce
+    /// Completes the protected service's response: the challenge for scopes of a call, and the nonce
     /// for the next proof.
     pub(super) fn complete<B>(&self, scheme: TokenType, response: &mut Response<B>) {
         if let Some(required) = response.extensions_mut().remove::<RequiredScopes>() {

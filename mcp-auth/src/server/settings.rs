@@ -1,4 +1,4 @@
-//! [`ResourceServer`]: the settings of a protected server.
+//! [`ResourceServer`]: a protected server's settings.
 
 use std::fmt;
 use std::sync::Arc;
@@ -30,10 +30,10 @@ use crate::secret::Secret;
 /// Number of verified tokens that are remembered.
 const MAX_VERIFIED: usize = 20_000;
 
-/// A server that demands access tokens: the settings of its authorization.
+/// A server that demands access tokens: its authorization's settings.
 ///
 /// The URL is the public one, as clients write it: it is the audience that tokens must have, and part of
-/// the metadata and of the challenges. Nothing is taken from the headers of requests.
+/// the metadata and of the challenges. Nothing is taken from the request headers.
 ///
 /// # Examples
 ///
@@ -114,7 +114,7 @@ impl ResourceServer {
         }
     }
 
-    /// Adds an issuer whose tokens are accepted, byte for byte as in the `iss` of its tokens. Its metadata
+    /// Adds an issuer whose tokens are accepted, byte for byte as in its tokens' `iss`. Its metadata
     /// and its keys are fetched at the first token, remembered, and fetched again when they are old or a
     /// token has a new key.
     pub fn issuer(mut self, issuer: impl Into<String>) -> Self {
@@ -166,7 +166,7 @@ impl ResourceServer {
         self
     }
 
-    /// Sets the scopes that clients without a token should ask for: the `scope` of the challenge. Default:
+    /// Sets the scopes that clients without a token should ask for: the challenge's `scope`. Default:
     /// the [required](Self::required_scopes) ones.
     pub fn suggested_scopes<S: Into<String>>(
         mut self,
@@ -252,7 +252,7 @@ impl ResourceServer {
         self
     }
 
-    /// Reads the claims of each token into a type of the program, which handlers receive as
+    /// Reads each token's claims into a type of the program, which handlers receive as
     /// `Identity<T>`. Tokens whose claims do not fit are refused.
     ///
     /// # Examples
@@ -303,13 +303,13 @@ impl ResourceServer {
 
     /// Sets the rules for the URLs of issuers. The URLs in these settings may be in any network, those that
     /// the metadata of an issuer names in that of the issuer or a more public one. By default a DNS name
-    /// counts as public: name the origin of an issuer in a private network here.
+    /// counts as public: name an issuer's origin in a private network here.
     pub fn egress(mut self, egress: Egress) -> Self {
         self.egress = egress;
         self
     }
 
-    /// Sets the limits of requests to issuers. One verification with all its requests takes at most the
+    /// Sets the request limits to issuers. One verification with all its requests takes at most the
     /// time of [`Limits::discovery`], 30 seconds by default; then the response is 503.
     pub fn limits(mut self, limits: Limits) -> Self {
         self.limits = limits;
@@ -394,7 +394,7 @@ impl ResourceServer {
         })))
     }
 
-    /// The public URL of the server, if it is valid.
+    /// The server's public URL, if it is valid.
     pub(super) fn url(&self) -> Option<Url> {
         Url::parse(&self.resource).ok()
     }
@@ -542,7 +542,7 @@ impl ResourceServer {
     }
 }
 
-/// Reads the URL of an issuer or its endpoint, which the program has set.
+/// Reads an issuer's URL or its endpoint, which the program has set.
 ///
 /// # Errors
 ///

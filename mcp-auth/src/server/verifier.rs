@@ -77,7 +77,7 @@ pub enum VerifyError {
 #[derive(Clone)]
 #[non_exhaustive]
 pub struct VerifiedToken {
-    /// The issuer of the token.
+    /// The token's issuer.
     pub issuer: String,
     /// The person or program, as the issuer names it.
     pub subject: String,
@@ -94,7 +94,7 @@ pub struct VerifiedToken {
     pub expires_at: Option<u64>,
     /// The token never expires.
     pub is_permanent: bool,
-    /// The thumbprint of the key to which the token is bound (`cnf.jkt`).
+    /// The key's thumbprint to which the token is bound (`cnf.jkt`).
     pub key_thumbprint: Option<String>,
     /// The claims that handlers read from [`Claims`](super::Claims).
     pub claims: Map<String, Value>,

@@ -1,4 +1,4 @@
-//! [`KeychainStore`]: encrypted files whose key is in the keychain of the operating system.
+//! [`KeychainStore`]: encrypted files whose key is in the operating system's keychain.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -20,14 +20,14 @@ use crate::secret::Secret;
 
 /// Time to wait for the keychain, which may ask the user for a password.
 const TIMEOUT: Duration = Duration::from_secs(60);
-/// The user of the entry in the keychain. Its service is the name of the program.
+/// The entry's user in the keychain. Its service is the program's name.
 const ENTRY: &str = "mcp credentials key";
 const KEY_LENGTH: usize = 32;
 /// First bytes of an encrypted record: the version of its form.
 const PREFIX: &str = "1.";
 
-/// A store in a folder whose records are encrypted with a key from the keychain of the operating
-/// system: the Secret Service on Linux (GNOME Keyring, KWallet), the Keychain on macOS, the
+/// A store in a folder whose records are encrypted with a key from the operating system's
+/// keychain: the Secret Service on Linux (GNOME Keyring, KWallet), the Keychain on macOS, the
 /// Credential Manager on Windows (feature `keychain`).
 ///
 /// The keychain holds the key only, since some keychains limit an entry to 2.5 KB, which is less than
@@ -56,7 +56,7 @@ pub struct KeychainStore {
 }
 
 impl KeychainStore {
-    /// Creates a store in a folder. `service` is the name of the program, which users see in their
+    /// Creates a store in a folder. `service` is the program's name, which users see in their
     /// keychain. The folder and the key are created at the first use.
     pub fn new(service: impl Into<String>, folder: impl Into<PathBuf>) -> Self {
         Self::with_keychain(service, folder, native)
@@ -136,7 +136,7 @@ impl fmt::Debug for KeychainStore {
     }
 }
 
-/// Reads the key of a service, and creates it if there is none.
+/// Reads a service's key, and creates it if there is none.
 fn key(keychain: &Arc<Keychain>, service: &str) -> Result<Zeroizing<Vec<u8>>, KeychainError> {
     let entry = keychain.build(service, ENTRY, None)?;
     match entry.get_secret() {
@@ -152,7 +152,7 @@ fn key(keychain: &Arc<Keychain>, service: &str) -> Result<Zeroizing<Vec<u8>>, Ke
     }
 }
 
-/// The keychain of this operating system.
+/// This operating system's keychain.
 fn native() -> Result<Arc<Keychain>, KeychainError> {
     #[cfg(any(target_os = "linux", target_os = "freebsd", target_os = "openbsd"))]
     let keychain = zbus_secret_service_keyring_store::Store::new()?;

@@ -1,4 +1,4 @@
-//! [`MemoryStore`]: credentials in the memory of this process.
+//! [`MemoryStore`]: credentials in this process's memory.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use super::{CredentialStore, StoreKey, StoreLock, lock_timeout};
 use crate::error::AuthError;
 use crate::secret::Secret;
 
-/// A store in the memory of this process. Users log in again after a restart. Clones share it.
+/// A store in this process's memory. Users log in again after a restart. Clones share it.
 #[derive(Debug, Clone, Default)]
 pub struct MemoryStore(Arc<MemoryRecords>);
 

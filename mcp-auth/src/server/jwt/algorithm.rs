@@ -36,7 +36,7 @@ pub enum Algorithm {
     EdDsa,
 }
 
-/// Implementation of an algorithm.
+/// An algorithm's implementation.
 pub(super) enum Verification {
     Rsa(&'static RsaParameters),
     Other(&'static dyn VerificationAlgorithm),

@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 use super::super::verifier::{VerifiedToken, VerifyError};
 use crate::metadata::server::is_same_issuer;
 
-/// Settings for the claims of tokens.
+/// Settings for the token claims.
 #[derive(Debug, Clone)]
 pub(in crate::server) struct ClaimRules {
     /// Seconds that the clocks may differ for `nbf` and `iat`.

@@ -117,7 +117,7 @@ impl Jwk {
         }
     }
 
-    /// Returns whether this key made the signature of a message.
+    /// Returns whether this key made a message's signature.
     pub(super) fn verify(&self, algorithm: Algorithm, message: &[u8], signature: &[u8]) -> bool {
         if !self.fits(algorithm) {
             return false;
