@@ -70,7 +70,7 @@ pub struct InvalidSource {
     pub reason: &'static str,
 }
 
-/// Joins the sources of a list, each after a blank.
+/// Joins a list's sources, each after a blank.
 fn sources(
     list: &'static str,
     sources: &[String],

@@ -1,4 +1,4 @@
-//! The definition of the extension, and a server's apps.
+//! The extension's definition, and a server's apps.
 
 use mcp_core::extension::Extension;
 use mcp_types::meta::keys;

@@ -33,7 +33,7 @@
 //! | `csp` | the header `Content-Security-Policy` |
 //! | `access` | parties that may call a tool |
 //! | `document` | an app's document as a host receives it |
-//! | `extension` | the definition of the extension, a server's apps |
+//! | `extension` | the extension's definition, a server's apps |
 //! | `host` | the host's half of the conversation with a view |
 
 #![cfg_attr(docsrs, feature(doc_cfg))]

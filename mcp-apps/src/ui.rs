@@ -6,7 +6,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 /// MIME type of a user interface.
 // spec: APP-02
 pub const MIME_TYPE: &str = "text/html;profile=mcp-app";
-/// URI scheme of a user interface.
+/// A user interface's URI scheme.
 // spec: APP-02
 pub(crate) const SCHEME: &str = "ui://";
 
@@ -36,7 +36,7 @@ impl AppsSettings {
     }
 }
 
-/// Display requirements of a user interface: the value of `ui` in the `_meta` of its contents.
+/// A user interface's display requirements: the value of `ui` in its contents' `_meta`.
 // spec: APP-03
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -48,7 +48,7 @@ pub struct ResourceUi {
     /// Requested permissions.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub permissions: Option<Permissions>,
-    /// Requested domain of the page, in a host-specific format.
+    /// The page's requested domain, in a host-specific format.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub domain: Option<String>,
     /// Preference for a visible border.
@@ -56,7 +56,7 @@ pub struct ResourceUi {
     pub prefers_border: Option<bool>,
 }
 
-/// Content security policy of a user interface. Domains that are not listed are blocked.
+/// A user interface's content security policy. Domains that are not listed are blocked.
 ///
 /// The domains come from a server: [`content_security_policy`](crate::content_security_policy) checks each one.
 // spec: APP-03, APP-11

@@ -1,4 +1,4 @@
-//! Clients: reading events, and the receiver of webhooks.
+//! Clients: reading events, and the webhook receiver.
 
 mod query;
 mod receiver;

@@ -16,14 +16,14 @@ use mcp_types::RawObject;
 /// implementation over a network needs one for each operation except [`wait`](Self::wait).
 #[async_trait]
 pub trait EventLog: Send + Sync + 'static {
-    /// Appends an event to the log of its type, and returns its cursor.
+    /// Appends an event to its type's log, and returns its cursor.
     ///
     /// # Errors
     ///
     /// Returns [`StoreError`] when the log fails.
     async fn append(&self, event: LoggedEvent) -> Result<String, StoreError>;
 
-    /// Returns the cursor of the newest event, or the cursor before the first one.
+    /// Returns the newest event's cursor, or the cursor before the first one.
     ///
     /// # Errors
     ///
@@ -71,9 +71,9 @@ impl<L: EventLog + ?Sized> EventLog for Arc<L> {
 pub struct LoggedEvent {
     /// The unique id, by which receivers find repeated events.
     pub id: String,
-    /// The name of the event type.
+    /// The event type's name.
     pub name: String,
-    /// The time of the event, in milliseconds since 1970.
+    /// The event's time, in milliseconds since 1970.
     pub timestamp: u64,
     /// The payload.
     pub data: RawObject,

@@ -1,4 +1,4 @@
-//! The definition of the extension.
+//! The extension's definition.
 
 #[cfg(feature = "server")]
 use std::sync::Arc;
@@ -31,7 +31,7 @@ pub struct Events {
     pub(crate) shared: Arc<crate::server::Shared>,
 }
 
-/// The settings of servers.
+/// The server settings.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
@@ -132,7 +132,7 @@ impl mcp_client::ClientExtension for Events {
 
 #[cfg(not(feature = "server"))]
 impl Events {
-    /// The extension of a client.
+    /// A client's extension.
     pub fn new() -> Self {
         Self {}
     }

@@ -24,7 +24,7 @@
 //! # }
 //! ```
 //!
-//! Payloads of events are untrusted data for the clients that receive them.
+//! Event payloads are untrusted data for the clients that receive them.
 //!
 //! Spec: <https://github.com/modelcontextprotocol/modelcontextprotocol/pull/3415>
 //!
@@ -36,7 +36,7 @@
 //! |---|---|
 //! | `clock` | times |
 //! | `event_log`, `webhook_store` | the stores of published events and of webhook subscriptions |
-//! | `secret` | secrets of webhooks, and their signatures |
+//! | `secret` | webhook secrets, and their signatures |
 //! | `wire` | parameters and results of the methods |
 //! | `extension` | the definition of the extension |
 //! | `server` | event types, the log in memory, the methods, webhooks |

@@ -1,4 +1,4 @@
-//! Secrets of webhooks, and signatures of the Standard Webhooks format.
+//! Webhook secrets, and signatures of the Standard Webhooks format.
 //!
 //! Spec: <https://www.standardwebhooks.com>
 
@@ -88,7 +88,7 @@ impl WebhookSecret {
         format!("{VERSION}{}", STANDARD.encode(mac))
     }
 
-    /// Verifies the signatures of a message, of which one has to be by this secret. Signatures of other
+    /// Verifies a message's signatures, of which one has to be by this secret. Signatures of other
     /// versions are ignored.
     ///
     /// # Errors

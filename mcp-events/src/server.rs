@@ -5,7 +5,7 @@
 //! | `errors` | errors with the codes of the extension |
 //! | `unique`, `challenge_rate` | ids; the rate of new URLs |
 //! | `memory_log` | the event log in memory |
-//! | `memory_webhooks` | the subscriptions of webhooks in memory |
+//! | `memory_webhooks` | the webhook subscriptions in memory |
 //! | `event_type` | event types with their filters |
 //! | `webhooks` | settings and transports of webhooks |
 //! | `egress` | checked URLs, and HTTP to them |
@@ -14,9 +14,9 @@
 //! | `shared` | the event types, the log and the limits of a server |
 //! | `select` | the events that a request selects |
 //! | `delivery` | the task that delivers to one webhook |
-//! | `deliveries` | the deliveries of this node, and their leases |
-//! | `publish` | the settings of a server, and publishing |
-//! | `verification` | the agreement of a URL to receive events |
+//! | `deliveries` | this node's deliveries, and their leases |
+//! | `publish` | a server's settings, and publishing |
+//! | `verification` | a URL's agreement to receive events |
 //! | `subscribe` | `events/subscribe` and `events/unsubscribe` |
 //! | `methods` | `events/list`, `events/poll`, `events/stream` |
 

@@ -12,9 +12,9 @@ use mcp_core::store::StoreError;
 pub struct WebhookRecord {
     /// The id, the same for the same subscriber, URL, event type and arguments.
     pub id: String,
-    /// The identity of the subscriber, by which subscriptions are limited.
+    /// The subscriber's identity, by which subscriptions are limited.
     pub owner: String,
-    /// The subscription as JSON. It contains the secret of the signatures: it is confidential.
+    /// The subscription as JSON. It contains the signatures' secret: it is confidential.
     pub subscription: String,
     /// The position and the state of the deliveries as JSON.
     pub progress: String,
@@ -76,10 +76,10 @@ pub enum WebhookWrite {
     OwnerFull,
 }
 
-/// The subscriptions of webhooks, and the leases by which the nodes of a server share their delivery.
+/// The webhook subscriptions, and the leases by which the nodes of a server share their delivery.
 ///
-/// Any node answers `events/subscribe`. One node at a time delivers to a subscription: the holder of its
-/// lease. Nodes [`claim`](Self::claim) at intervals that are shorter than the lease; a subscription whose
+/// Any node answers `events/subscribe`. One node at a time delivers to a subscription: its lease's
+/// holder. Nodes [`claim`](Self::claim) at intervals that are shorter than the lease; a subscription whose
 /// node has died is claimed by another one when the lease has ended.
 ///
 /// Each operation is atomic. The server limits the time of each call. Errors are logged and not sent to
@@ -138,7 +138,7 @@ pub trait WebhookStore: Send + Sync + 'static {
         limit: usize,
     ) -> Result<Vec<String>, StoreError>;
 
-    /// Stores the progress of a subscription. Returns false, and stores nothing, when the node does not
+    /// Stores a subscription's progress. Returns false, and stores nothing, when the node does not
     /// hold the lease or the subscription is gone.
     ///
     /// # Errors

@@ -1,4 +1,4 @@
-//! Parameters and results of the methods.
+//! The methods' parameters and results.
 
 use mcp_types::JsonObject;
 use serde::{Deserialize, Serialize};
@@ -28,9 +28,9 @@ pub struct EventDescriptor {
     pub description: Option<String>,
     /// The ways to receive events, at least one.
     pub delivery: Vec<DeliveryMode>,
-    /// JSON Schema of the arguments, which select events.
+    /// The arguments' JSON Schema, which select events.
     pub input_schema: JsonObject,
-    /// JSON Schema of the payload.
+    /// The payload's JSON Schema.
     pub payload_schema: JsonObject,
     /// Further metadata (`_meta`).
     #[serde(rename = "_meta", default, skip_serializing_if = "Option::is_none")]
@@ -63,7 +63,7 @@ pub struct ListEventsResult {
 pub struct EventOccurrence {
     /// The unique id: an event may arrive more than once.
     pub event_id: String,
-    /// The name of the event type.
+    /// The event type's name.
     pub name: String,
     /// The time in ISO 8601.
     pub timestamp: String,
@@ -76,7 +76,7 @@ pub struct EventOccurrence {
     pub meta: Option<Box<JsonObject>>,
 }
 
-/// Selection of events: the parameters that all methods share.
+/// Event selection: the parameters that all methods share.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Selector {
@@ -150,7 +150,7 @@ impl Termination {
     }
 }
 
-/// The target of a webhook.
+/// A webhook's target.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Target {
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -176,11 +176,11 @@ pub(crate) struct SubscribeParams {
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct SubscribeResult {
-    /// The id of the subscription, as `X-MCP-Subscription-Id` names it.
+    /// The subscription's id, as `X-MCP-Subscription-Id` names it.
     pub id: String,
     /// The time in ISO 8601 before which the subscription has to be renewed. `None`: no end.
     pub refresh_before: Option<String>,
-    /// The position of the subscription.
+    /// The subscription's position.
     pub cursor: Option<String>,
     /// True if events before that position are lost.
     #[serde(default)]
@@ -190,7 +190,7 @@ pub struct SubscribeResult {
     pub delivery_status: Option<DeliveryStatus>,
 }
 
-/// The delivery state of a subscription.
+/// A subscription's delivery state.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]

@@ -41,7 +41,7 @@ fn types_of(shape: &mut Shape) -> Vec<&mut Type> {
     }
 }
 
-/// The types whose JSON is the JSON of this type.
+/// The types whose JSON is this type's JSON.
 fn transparent(shape: &Shape) -> Vec<usize> {
     let mut slots = Vec::new();
     let mut add = |ty: &Type| match ty {
@@ -81,7 +81,7 @@ fn parts(shape: &Shape) -> Vec<usize> {
     slots
 }
 
-/// The strongly connected component of a type.
+/// A type's strongly connected component.
 #[derive(Clone, Copy)]
 struct Component {
     id: usize,

@@ -30,7 +30,7 @@ pub(crate) fn write(
     ))
 }
 
-/// Reads the catalog of a generated file.
+/// Reads a generated file's catalog.
 ///
 /// # Errors
 ///

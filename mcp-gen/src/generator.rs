@@ -39,7 +39,7 @@ pub struct Generator {
 }
 
 impl Generator {
-    /// Creates a generator of clients. `name` names the struct, in any spelling.
+    /// Creates a client generator. `name` names the struct, in any spelling.
     pub fn client(name: impl Into<String>) -> Self {
         Self {
             target: Target::Client,

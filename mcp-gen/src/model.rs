@@ -233,7 +233,7 @@ fn text_field(key: &str, ty: Type) -> Field {
     }
 }
 
-/// Splits the description of a prompt argument that FastMCP wrote: arguments of prompts are strings, so it
+/// Splits the description of a prompt argument that FastMCP wrote: prompt arguments are strings, so it
 /// describes each other type with its schema.
 fn described_schema(description: &str) -> Option<(&str, Value)> {
     const NOTE: &str = "Provide as a JSON string matching the following schema:";

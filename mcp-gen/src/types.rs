@@ -45,7 +45,7 @@ impl Type {
         }
     }
 
-    /// Calls `visit` with the slot of each named type in this type.
+    /// Calls `visit` with each named type's slot in this type.
     pub(crate) fn slots(&mut self, visit: &mut impl FnMut(&mut usize)) {
         match self {
             Self::Named(slot) => visit(slot),
@@ -96,7 +96,7 @@ pub(crate) enum Shape {
 }
 
 impl Shape {
-    /// Calls `visit` with the slot of each named type in this shape.
+    /// Calls `visit` with each named type's slot in this shape.
     pub(crate) fn slots(&mut self, visit: &mut impl FnMut(&mut usize)) {
         match self {
             Self::Struct { fields, rest } => {
@@ -122,11 +122,11 @@ pub(crate) struct Field {
     pub(crate) required: bool,
     /// The type has one value, which is its default.
     pub(crate) constant: bool,
-    /// The member is a string that contains the JSON of the value: an argument of a prompt.
+    /// The member is a string that contains the value's JSON: an argument of a prompt.
     pub(crate) is_json_text: bool,
 }
 
-/// The types of a generated file. A slot is the index of a definition.
+/// The types of a generated file. A slot is a definition's index.
 #[derive(Debug)]
 pub(crate) struct Table {
     names: Names,

@@ -76,7 +76,7 @@ fn impl_block(item: TokenStream) -> syn::Result<ItemImpl> {
     }
 }
 
-/// The marked methods of a block.
+/// A block's marked methods.
 struct Methods {
     /// Methods without errors.
     valid: Vec<RouteMethod>,
@@ -236,7 +236,7 @@ impl GeneratedCode<'_> {
             #cfgs
             #[allow(trivial_bounds)]
             impl #generics #ty #bounds {
-                /// Returns the marked functions of an `impl` block as routes.
+                /// Returns an `impl` block's marked functions as routes.
                 #allowed
                 #function
             }
@@ -244,7 +244,7 @@ impl GeneratedCode<'_> {
     }
 
     /// Returns the function without its attributes. The signature and the braces have spans of the
-    /// user's code: the compiler would not warn about an unused function with spans of the macro.
+    /// user's code: the compiler would not warn about an unused function with the macro's spans.
     fn function(&self, name: &Ident) -> TokenStream {
         let users = name.span();
         let this = quote_spanned!(users=> self);
@@ -341,7 +341,7 @@ pub(crate) fn probe_traits(private: &TokenStream, span: Span) -> TokenStream {
     }
 }
 
-/// Returns the `Implementation` of the server: name, version, title, description, icons, website.
+/// Returns the server's `Implementation`: name, version, title, description, icons, website.
 fn implementation(
     block: &ItemImpl,
     private: &TokenStream,

@@ -254,7 +254,7 @@ impl Bounds {
         }
     }
 
-    /// Returns the two arguments of the setter.
+    /// Returns the setter's two arguments.
     fn limits(&self, number: &TokenStream) -> TokenStream {
         let limit = |bound: &Option<Expr>| match bound {
             Some(bound) => {
@@ -312,7 +312,7 @@ fn is_format(format: &LitStr, errors: &mut Errors) -> bool {
     known
 }
 
-/// The values of an enum.
+/// An enum's values.
 #[derive(Default)]
 struct Values<'a> {
     idents: Vec<&'a Ident>,

@@ -29,7 +29,7 @@ const IRRELEVANT: &[&str] = &[
     "skip_serializing_if",
 ];
 
-/// The position of the attributes.
+/// The attributes' position.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Place {
     Type,

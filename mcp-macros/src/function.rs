@@ -2,8 +2,8 @@
 //!
 //! A unit struct takes the function's name. It converts into the route and into `Routes`. It also
 //! dereferences to a function pointer, so code can still call the function by its name. The function itself
-//! moves into an anonymous constant. There it shadows the struct, because a parameter cannot have the name
-//! of a unit struct, but can have the name of its function.
+//! moves into an anonymous constant. There it shadows the struct, because a parameter cannot have a unit
+//! struct's name, but can have its function's name.
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};

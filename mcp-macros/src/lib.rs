@@ -2,7 +2,7 @@
 //!
 //! The macros generate ordinary Rust code. [`macro@server`] makes a type a server, with the functions
 //! marked with `#[tool]`, `#[resource]`, `#[prompt]` or `#[completion]`. [`derive@Output`] makes a type a
-//! result of tools. [`derive@Elicit`] makes a type a form for users. The marked functions do not change,
+//! tool result. [`derive@Elicit`] makes a type a form for users. The marked functions do not change,
 //! so other code and tests can call them directly.
 //!
 //! Use the macros through the crate `mcp`. Generated code calls `::mcp::__private`; the option
@@ -83,7 +83,7 @@ use proc_macro::TokenStream;
 /// | `routes = name` | only a function with this name, see [further blocks](#further-blocks) | none |
 /// | `crate = path` | the path to the library | `::mcp` |
 ///
-/// The doc comment of the block is the server's description.
+/// The block's doc comment is the server's description.
 ///
 /// # Tools
 ///
@@ -222,7 +222,7 @@ pub fn server(options: TokenStream, item: TokenStream) -> TokenStream {
 /// ```
 ///
 /// The name of a free function becomes a value that converts into a route, and that is called like the
-/// function. The call of an `async` function boxes its future. In the module of the function, no local
+/// function. The call of an `async` function boxes its future. In the function's module, no local
 /// variable and no parameter of another function may have this name; the compiler reports it. A free
 /// function has the additional option `crate = path`, the path to the library.
 #[proc_macro_attribute]
@@ -257,7 +257,7 @@ pub fn tool(options: TokenStream, item: TokenStream) -> TokenStream {
 /// ```
 ///
 /// A URI with `{…}` is a URI template of RFC 6570 (`{id}`, `{+path}`, `{/a}`, `{?a,b}`). A parameter
-/// that has the same name as a variable receives the value of the variable, decoded into the type of
+/// that has the same name as a variable receives the variable's value, decoded into the type of
 /// the parameter: a number, `bool`, enum or string. If decoding fails, the client receives a protocol
 /// error that names the variable. Every other parameter is an extractor. `Args<T>` receives all
 /// variables as one struct.
@@ -271,7 +271,7 @@ pub fn tool(options: TokenStream, item: TokenStream) -> TokenStream {
 /// | `annotations = …` | `Annotations` | none |
 /// | `icon = …`, `meta = …`, `layer = …`, `blocking`, `scopes(…)` | as in [`#[tool]`](macro@server) | none |
 /// | `cache = "5m public"` | maximum age, `public` or `private`; or a `CacheHint` | no caching |
-/// | `list = list_notes` | the function that lists the resources of a template: a method of the block, or another function of extractors; see `TemplateRoute::list` | none |
+/// | `list = list_notes` | the function that lists a template's resources: a method of the block, or another function of extractors; see `TemplateRoute::list` | none |
 ///
 /// The function returns a type that implements `IntoContents`: a string, bytes, `Json<T>`, or an
 /// `Option` or a `Result` of these.
@@ -348,7 +348,7 @@ pub fn completion(options: TokenStream, item: TokenStream) -> TokenStream {
     function::expand(route::RouteKind::Completion, options.into(), item.into()).into()
 }
 
-/// Makes a type a result of tools: structured content with an output schema, and the same JSON as
+/// Makes a type a tool result: structured content with an output schema, and the same JSON as
 /// text. The type must implement `Serialize` and `JsonSchema`. Use `Json<T>` for types of other crates.
 ///
 /// ```
@@ -398,8 +398,8 @@ pub fn derive_output(input: TokenStream) -> TokenStream {
 /// ```
 ///
 /// A field is a `String`, a number, a `bool`, an enum with this derive, or a `Vec` of such an enum.
-/// The user may leave an `Option` empty. The doc comment of a field is its description. The doc
-/// comment of an enum variant is the title of the choice.
+/// The user may leave an `Option` empty. A field's doc comment is its description. An enum
+/// variant's doc comment is the choice's title.
 ///
 /// | option of a field | meaning |
 /// |---|---|
@@ -409,7 +409,7 @@ pub fn derive_output(input: TokenStream) -> TokenStream {
 /// | `default = value` | the initial value in the form, and the value if the client omits the field |
 /// | `range = 1..=12` | the range of a number; also `0..`, `..=5` |
 /// | `length = 1..=40` | the number of characters in a string, or items in a list |
-/// | `format = "email"` | the format of a string: `email`, `uri`, `date`, `date-time` |
+/// | `format = "email"` | a string's format: `email`, `uri`, `date`, `date-time` |
 ///
 /// The attributes of serde and schemars apply as well: `rename`, `rename_all`, `default`, `skip`, `range`,
 /// `length`, `email`, `url`, `title` and `description`. One that a form cannot express is an error.

@@ -24,7 +24,7 @@ pub(crate) struct RouteMethod {
     ident: Ident,
     cfgs: Vec<Attribute>,
     route: Route,
-    /// Setters of the created route, such as `.layer(…)`.
+    /// The created route's setters, such as `.layer(…)`.
     setters: TokenStream,
     receiver: Option<PassSelf>,
     list: Option<ListFunction>,
@@ -33,7 +33,7 @@ pub(crate) struct RouteMethod {
     is_async: bool,
 }
 
-/// The function of the option `list`: a method of the same block, or any other function.
+/// The option `list`'s function: a method of the same block, or any other function.
 struct ListFunction {
     function: Expr,
     receiver: Option<PassSelf>,
@@ -187,7 +187,7 @@ impl RouteMethod {
         self.route.completes()
     }
 
-    /// Returns the names of the arguments; `None` if they are fields of a struct.
+    /// Returns the arguments' names; `None` if they are fields of a struct.
     pub(crate) fn argument_names(&self) -> Option<Vec<&str>> {
         if let Some((_, variables)) = self.route.variables() {
             return Some(variables.iter().map(String::as_str).collect());
@@ -220,12 +220,12 @@ impl RouteMethod {
         (self.route.add_method(), self.route.route_type())
     }
 
-    /// Returns the output of the function, without the future around it.
+    /// Returns the function's output, without the future around it.
     pub(crate) fn output(&self) -> &Type {
         &self.output
     }
 
-    /// Returns the expression of the route. In a method, the variable `this` is the shared `self`.
+    /// Returns the route's expression. In a method, the variable `this` is the shared `self`.
     pub(crate) fn route_expr(&self, crate_path: &CratePath) -> TokenStream {
         let span = hygienic(self.ident.span());
         let private = crate_path.private(span);
@@ -569,7 +569,7 @@ impl<'ast> Visit<'ast> for UnsupportedTypes {
         visit::visit_type_reference(self, found);
     }
 
-    // References in the signature of a function pointer are allowed.
+    // References in a function pointer's signature are allowed.
     fn visit_type_fn_ptr(&mut self, _: &'ast TypeFnPtr) {}
 }
 

@@ -1,4 +1,4 @@
-//! Options of an attribute, such as `name = "x", read_only`, and the path of the library.
+//! An attribute's options, such as `name = "x", read_only`, and the library's path.
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
@@ -70,7 +70,7 @@ impl Options {
         (text, Self::parse(attribute, rest, known, errors))
     }
 
-    /// Parses the options of an attribute on an item or a parameter; none if there is no attribute.
+    /// Parses an attribute's options on an item or a parameter; none if there is no attribute.
     pub(crate) fn from_attribute(
         attribute: &'static str,
         found: Option<&Attribute>,
@@ -133,7 +133,7 @@ impl Options {
         Some(self.options.remove(index))
     }
 
-    /// Returns the span of the option `name`.
+    /// Returns the option `name`'s span.
     pub(crate) fn span(&self, name: &str) -> Option<Span> {
         let mut options = self.options.iter();
         let option = options.find(|option| option.name == name)?;
@@ -222,7 +222,7 @@ impl Options {
     }
 }
 
-/// The path of the library in generated code.
+/// The library's path in generated code.
 pub(crate) struct CratePath(TokenStream);
 
 impl CratePath {
@@ -271,7 +271,7 @@ pub(crate) fn string_literal(expr: &Expr) -> Option<&LitStr> {
     }
 }
 
-/// Returns the value of the option `default`; a string literal converts into `String`.
+/// Returns the option `default`'s value; a string literal converts into `String`.
 pub(crate) fn default_value(value: &Expr) -> TokenStream {
     match string_literal(value) {
         Some(text) => {

@@ -16,7 +16,7 @@ pub(crate) fn expand(input: TokenStream) -> TokenStream {
     let mut errors = Errors::default();
     let mut options = Options::of_derive("#[output]", &input.attrs, &["crate"], &mut errors);
     let name = &input.ident;
-    // The compiler reports missing traits at the name of the type.
+    // The compiler reports missing traits at the type's name.
     let span = hygienic(name.span());
     let private = options.crate_path(&mut errors).private(span);
     let mut generics = input.generics;

@@ -14,7 +14,7 @@ use crate::errors::Errors;
 use crate::options::{CratePath, Options, default_value, hygienic};
 use crate::route::RouteKind;
 
-/// The options of `#[arg(…)]`. Only arguments of tools have the last one.
+/// The options of `#[arg(…)]`. Only tool arguments have the last one.
 const OPTIONS: [&str; 8] = [
     "name",
     "title",
@@ -46,7 +46,7 @@ const EXTRACTORS: &[&str] = &[
     "Tools",
 ];
 
-/// The position of a parameter, which determines what its type may be.
+/// A parameter's position, which determines what its type may be.
 #[derive(Clone, Copy)]
 enum Position {
     /// A parameter with a name: an extractor or an argument.
@@ -175,7 +175,7 @@ impl Param {
         &self.ty
     }
 
-    /// Returns the name of the argument.
+    /// Returns the argument's name.
     pub(crate) fn name(&self) -> Option<&str> {
         self.name.as_deref()
     }
@@ -206,17 +206,17 @@ impl Param {
         self.position = Position::WithoutVariable;
     }
 
-    /// Returns the variable of the classified parameter: `param_0`.
+    /// Returns the classified parameter's variable: `param_0`.
     fn param(&self) -> Ident {
         format_ident!("param_{}", self.index, span = Span::mixed_site())
     }
 
-    /// Returns the variable of the default: `default_0`.
+    /// Returns the default's variable: `default_0`.
     fn default(&self) -> Ident {
         format_ident!("default_{}", self.index, span = Span::mixed_site())
     }
 
-    /// Returns the variable of the value in a call: `value_0`.
+    /// Returns the value's variable in a call: `value_0`.
     pub(crate) fn value(&self) -> Ident {
         format_ident!("value_{}", self.index, span = Span::mixed_site())
     }

@@ -2,7 +2,7 @@
 
 use syn::LitStr;
 
-/// A rule that changes the names of fields and enum values.
+/// A rule that changes the field names and enum values.
 #[derive(Clone, Copy)]
 pub(crate) enum RenameRule {
     Lower,

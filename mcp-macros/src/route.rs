@@ -1,4 +1,4 @@
-//! The attribute of a marked method: `#[tool]`, `#[resource]`, `#[prompt]` or `#[completion]`.
+//! A marked method's attribute: `#[tool]`, `#[resource]`, `#[prompt]` or `#[completion]`.
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
@@ -14,7 +14,7 @@ use crate::options::{CratePath, Options, hygienic, string_literal};
 use crate::task::task_mode;
 use crate::variables;
 
-/// The place of a marked function.
+/// A marked function's place.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum FnPosition {
     /// In an `impl` block with `#[mcp::server]`.
@@ -35,7 +35,7 @@ pub(crate) enum RouteKind {
 impl RouteKind {
     const ALL: [Self; 4] = [Self::Tool, Self::Resource, Self::Prompt, Self::Completion];
 
-    /// Returns the name of the attribute, which is the route's kind.
+    /// Returns the attribute's name, which is the route's kind.
     pub(crate) fn noun(self) -> &'static str {
         match self {
             Self::Tool => "tool",
@@ -85,13 +85,13 @@ impl RouteKind {
 pub(crate) struct RouteAttribute<'a> {
     pub(crate) kind: RouteKind,
     attribute: &'a Attribute,
-    /// The string literal without a name: the URI of a resource.
+    /// The string literal without a name: a resource's URI.
     text: Option<LitStr>,
     options: Options,
 }
 
 impl<'a> RouteAttribute<'a> {
-    /// Parses the attribute of a function. Only the attribute of a free function has the option
+    /// Parses a function's attribute. Only a free function's attribute has the option
     /// `crate`; for a method, the attribute of the `impl` block has it.
     pub(crate) fn parse(
         kind: RouteKind,
@@ -114,7 +114,7 @@ impl<'a> RouteAttribute<'a> {
         }
     }
 
-    /// Returns the path of the library: `crate = path`, or else `::mcp`.
+    /// Returns the library's path: `crate = path`, or else `::mcp`.
     pub(crate) fn crate_path(&mut self, errors: &mut Errors) -> CratePath {
         self.options.crate_path(errors)
     }
@@ -132,13 +132,13 @@ struct ListedOptions {
     meta: TokenStream,
 }
 
-/// The options of the attribute.
+/// The attribute's options.
 pub(crate) struct Route {
     listed: ListedOptions,
     layer: Option<Expr>,
     visible_to: Option<Expr>,
     scopes: Option<Expr>,
-    /// The span of the option `blocking`, if it is set.
+    /// The option `blocking`'s span, if it is set.
     pub(crate) blocking: Option<Span>,
     own: OwnOptions,
 }
@@ -146,7 +146,7 @@ pub(crate) struct Route {
 /// The argument that a completion is for.
 pub(crate) struct CompletionTarget<'a> {
     pub(crate) kind: RouteKind,
-    /// Name of the prompt, or URI template.
+    /// The prompt's name, or URI template.
     pub(crate) owner: String,
     pub(crate) argument: String,
     /// The option `argument`, for the span of errors.
@@ -267,7 +267,7 @@ impl Route {
         }
     }
 
-    /// Returns the URI of a resource and its variables.
+    /// Returns a resource's URI and its variables.
     pub(crate) fn variables(&self) -> Option<(&LitStr, &[String])> {
         match &self.own {
             OwnOptions::Resource { uri, variables, .. } => Some((uri, variables)),
@@ -298,7 +298,7 @@ impl Route {
         }
     }
 
-    /// Returns the function of `__private` that creates the route. It has the span of the return type,
+    /// Returns the function of `__private` that creates the route. It has the return type's span,
     /// where the compiler reports a type that is not a result.
     pub(crate) fn constructor(&self, output: &Type, crate_path: &CratePath) -> TokenStream {
         let span = hygienic(output.span());
@@ -392,7 +392,7 @@ impl Route {
         quote!(#title #description #icons #meta)
     }
 
-    /// Returns the setters of the created route.
+    /// Returns the created route's setters.
     pub(crate) fn setters(&self, private: &TokenStream, errors: &mut Errors) -> TokenStream {
         let cache = match &self.own {
             OwnOptions::Resource { cache, .. } => cache.as_deref(),
@@ -414,7 +414,7 @@ impl Route {
         quote!(#cache #task #layer #visible_to #scopes)
     }
 
-    /// Returns the function that lists the resources of a template.
+    /// Returns the function that lists a template's resources.
     pub(crate) fn list(&self) -> Option<&Expr> {
         match &self.own {
             OwnOptions::Resource { list, .. } => list.as_deref(),
@@ -502,7 +502,7 @@ fn check_tool_name(name: &str, given: Option<&LitStr>, ident: &Ident, errors: &m
     }
 }
 
-/// Returns the value of a string literal, or the tokens of another expression.
+/// Returns a string literal's value, or the tokens of another expression.
 fn literal(expr: &Expr) -> String {
     match string_literal(expr) {
         Some(text) => text.value(),

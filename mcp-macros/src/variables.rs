@@ -1,8 +1,8 @@
-//! The variables of a URI template.
+//! A URI template's variables.
 
 use syn::LitStr;
 
-/// Returns the names of the variables, in their order. The server checks the rest of the template when
+/// Returns the variables' names, in their order. The server checks the rest of the template when
 /// it starts.
 ///
 /// # Errors

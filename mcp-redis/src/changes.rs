@@ -50,7 +50,7 @@ struct BusInner {
     redis: Commands,
     /// Name of the channel and of the key.
     name: String,
-    /// Name of this node, which ignores its own messages.
+    /// This node's name, which ignores its own messages.
     node: String,
     local: MemoryBus,
     pending: Mutex<ChangeSet>,
@@ -66,7 +66,7 @@ struct Position {
     number: u64,
 }
 
-/// Merged changes, and the payload of a message.
+/// Merged changes, and a message's payload.
 #[derive(Debug, Default, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 struct ChangeSet {

@@ -1,4 +1,4 @@
-//! The handle of a Redis server.
+//! A Redis server's handle.
 
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
@@ -79,7 +79,7 @@ impl Redis {
     }
 
     /// Sets the maximum time of one operation, 2 s by default. In this time, an operation whose connection
-    /// breaks is repeated. The time of an endpoint for its stores (`StreamableHttp::store_timeout`, 5 s)
+    /// breaks is repeated. An endpoint's time for its stores (`StreamableHttp::store_timeout`, 5 s)
     /// should be longer.
     #[must_use]
     pub fn timeout(mut self, time: Duration) -> Self {
@@ -97,7 +97,7 @@ impl Redis {
         self.commands.command("check the connection", &ping).await
     }
 
-    /// Creates the store of sessions, for `Sessions::shared`. It connects the endpoint with the relay of
+    /// Creates the session store, for `Sessions::shared`. It connects the endpoint with the relay of
     /// all nodes, so create one for each endpoint.
     pub fn sessions(&self) -> RedisSessions {
         RedisSessions::new(self.commands.clone(), self.relay())
@@ -113,7 +113,7 @@ impl Redis {
         RedisBus::new(self.commands.clone(), self.pub_sub(), &self.runtime)
     }
 
-    /// Creates the store of tasks, for `Tasks::with_store`.
+    /// Creates the task store, for `Tasks::with_store`.
     pub fn tasks(&self) -> RedisTasks {
         RedisTasks::new(self.commands.clone(), self.pub_sub())
     }
@@ -128,7 +128,7 @@ impl Redis {
         RedisEventLog::new(self.commands.clone(), self.pub_sub())
     }
 
-    /// Creates the store of webhooks, for `Webhooks::store`.
+    /// Creates the webhook store, for `Webhooks::store`.
     pub fn webhooks(&self) -> RedisWebhooks {
         RedisWebhooks::new(self.commands.clone())
     }

@@ -18,7 +18,7 @@ use uuid::Uuid;
 use crate::RedisError;
 use crate::keys::Keys;
 
-/// Time between the first two attempts of an operation. Each further wait is twice as long.
+/// Time between an operation's first two attempts. Each further wait is twice as long.
 const FIRST_DELAY: Duration = Duration::from_millis(20);
 const MAX_DELAY: Duration = Duration::from_millis(500);
 /// Commands that may wait for a reply at the same time. Others wait before they are sent.
@@ -119,7 +119,7 @@ fn is_temporary(error: &redis::RedisError) -> bool {
         || error.kind() == ErrorKind::Server(ServerErrorKind::BusyLoading)
 }
 
-/// Returns the reason of an error. Errors of the crate `redis` contain no URL and no argument.
+/// Returns an error's reason. Errors of the crate `redis` contain no URL and no argument.
 pub(crate) fn reason(error: &redis::RedisError) -> String {
     match (error.code(), error.detail()) {
         (Some(code), Some(detail)) => format!("{code} {detail}"),
@@ -132,7 +132,7 @@ pub(crate) fn reason(error: &redis::RedisError) -> String {
 pub(crate) struct Commands {
     pub(crate) connection: Arc<Connection>,
     pub(crate) keys: Keys,
-    /// The time limit of each operation.
+    /// Each operation's time limit.
     pub(crate) timeout: Duration,
 }
 

@@ -105,7 +105,7 @@ impl RedisEventLog {
         (self.max_events, self.max_bytes, millis(self.max_age))
     }
 
-    /// Returns the cursor of the newest event, or `None` for a log that was never used.
+    /// Returns the newest event's cursor, or `None` for a log that was never used.
     async fn newest(&self, name: &str) -> Result<Option<String>, RedisError> {
         let mut read = cmd("HMGET");
         read.arg(&self.redis.keys.event_log(name)[1]);

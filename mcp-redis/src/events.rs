@@ -13,7 +13,7 @@ use crate::connection::{Commands, millis, random_name};
 
 /// The size of the events that [`EventStore::after`] returns at once, in bytes.
 const PAGE_BYTES: usize = 256 << 10;
-/// Bits of an event number for the position within one millisecond.
+/// An event number's bits for the position within one millisecond.
 const SEQUENCE_BITS: u32 = 20;
 
 /// A store of stream events in Redis. [`Redis::events`](crate::Redis::events) creates it.

@@ -31,12 +31,12 @@ impl Keys {
         format!("{}:changes", self.0)
     }
 
-    /// The key of a task.
+    /// A task's key.
     pub(crate) fn task(&self, id: &str) -> String {
         format!("{}:{{tasks}}:task:{id}", self.0)
     }
 
-    /// The key of a task, and those of the tasks' expiry, sizes and totals.
+    /// A task's key, and those of the tasks' expiry, sizes and totals.
     pub(crate) fn task_and_totals(&self, id: &str) -> [String; 4] {
         let key = |name| format!("{}:{{tasks}}:{name}", self.0);
         [self.task(id), key("expiry"), key("sizes"), key("totals")]

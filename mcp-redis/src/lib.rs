@@ -29,9 +29,9 @@
 //!
 //! # Keys
 //!
-//! `P` is the prefix, `v1` the version of the layout, `ID` the id of a session, a task or a request state. Both keys of a session's
-//! events have one hash tag, so that they are on one node of a Redis Cluster. So do the keys of
-//! tasks.
+//! `P` is the prefix, `v1` the version of the layout, `ID` a session's id, a task or a request state. Both keys of a session's
+//! events have one hash tag, so that they are on one node of a Redis Cluster. So do the task
+//! keys.
 //!
 //! | key | type | content | lifetime |
 //! |---|---|---|---|
@@ -54,7 +54,7 @@
 //!
 //! The sizes are those of `MEMORY USAGE` with Redis 7.0; the test
 //! `memory_per_session_event_stream_and_task_is_as_documented` checks them, and
-//! `memory_per_published_event_and_webhook_is_as_documented`. The secrets of webhooks are stored as they are:
+//! `memory_per_published_event_and_webhook_is_as_documented`. The webhook secrets are stored as they are:
 //! protect Redis like a database of passwords.
 //!
 //! | channel | messages |
@@ -63,7 +63,7 @@
 //! | `P:v1:events` | names of the types with published events |
 //! | `P:v1:tasks` | ids of changed tasks |
 //! | `P:v1:relay` | cancellations, changed and ended sessions, opened GET streams |
-//! | `P:v1:relay:NODE` | responses of clients to requests of the node `NODE` |
+//! | `P:v1:relay:NODE` | client responses to requests of the node `NODE` |
 //!
 //! # Failures
 //!
@@ -71,8 +71,8 @@
 //!
 //! | failure | effect |
 //! |---|---|
-//! | Redis does not answer, or is stopped | each operation waits for at most [`Redis::timeout`] and tries again in that time (`slow_redis_fails_an_operation_in_time_and_recovers`, `stopped_redis_fails_operations_until_it_runs_again`); then requests of sessions are answered with the status 500, and events are sent without an id. Calls of 2026-07-28 need no Redis. |
-//! | Redis does not answer, or is out of memory, while events are published | `publish` returns an error, and polls fail with an internal error; streams continue afterwards (`full_or_slow_redis_refuses_events_in_time_and_recovers`). A node that cannot extend its leases stops its deliveries of webhooks before they end. |
+//! | Redis does not answer, or is stopped | each operation waits for at most [`Redis::timeout`] and tries again in that time (`slow_redis_fails_an_operation_in_time_and_recovers`, `stopped_redis_fails_operations_until_it_runs_again`); then session requests are answered with the status 500, and events are sent without an id. Calls of 2026-07-28 need no Redis. |
+//! | Redis does not answer, or is out of memory, while events are published | `publish` returns an error, and polls fail with an internal error; streams continue afterwards (`full_or_slow_redis_refuses_events_in_time_and_recovers`). A node that cannot extend its leases stops its webhook deliveries before they end. |
 //! | Redis restarts | the connections are restored by themselves, and an operation in flight is repeated once (`operation_during_a_restart_is_repeated_and_events_are_stored_once`, `tasks_survive_a_restart_of_redis`). Data that Redis did not save is lost: clients open new sessions, and streams are not continued with a gap (`events_that_redis_lost_are_not_skipped_silently`); clients learn that published events are lost (`published_events_that_redis_lost_are_a_gap`), and one that was repeated is stored once (`events_published_during_a_restart_are_stored_once_and_in_order`). Subscribers are notified of all their lists and resources if they may have missed a change (`interrupted_subscriber_is_notified_of_everything_it_may_have_missed`). |
 //! | Redis is out of memory | new sessions, changed sessions and events are refused, as above; existing sessions continue (`full_redis_refuses_writes_and_serves_existing_sessions`). |
 //! | a node is partitioned from Redis | as if Redis were stopped, for this node only. Afterwards its subscribers are notified of all their lists and resources if there were changes (`node_that_was_cut_off_for_ten_seconds_fails_in_time_and_recovers`). |
@@ -82,11 +82,11 @@
 //!
 //! | module | contents |
 //! |---|---|
-//! | `error`, `keys`, `writer` | errors, names of keys, channels and writes |
+//! | `error`, `keys`, `writer` | errors, key names, channels and writes |
 //! | `connection` | commands with timeouts and retries |
 //! | `pub_sub`, `watchers` | the connection of subscriptions; waits for messages |
 //! | `changes`, `events`, `event_log`, `relay`, `tasks`, `used_states`, `webhooks` | the parts that use Redis |
-//! | `sessions` | the store of sessions, with the relay between its nodes |
+//! | `sessions` | the session store, with the relay between its nodes |
 //! | `client` | [`Redis`] |
 
 mod changes;

@@ -20,7 +20,7 @@ const STEP_TIMEOUT: Duration = Duration::from_secs(3);
 const FIRST_DELAY: Duration = Duration::from_millis(20);
 const MAX_DELAY: Duration = Duration::from_secs(2);
 
-/// A receiver of messages. It must not block.
+/// A message receiver. It must not block.
 #[async_trait]
 pub(crate) trait Receiver: Send + Sync {
     /// Receives a message.
@@ -44,7 +44,7 @@ struct Channels {
 }
 
 impl PubSub {
-    /// Starts the task of the connection.
+    /// Starts the connection's task.
     pub(crate) fn start(connection: Arc<Connection>, runtime: &Handle) -> Self {
         let channels = Arc::new(Channels::default());
         let task = runtime.spawn(run(connection, channels.clone()));

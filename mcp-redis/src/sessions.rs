@@ -1,4 +1,4 @@
-//! The store of sessions.
+//! The session store.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -12,7 +12,7 @@ use crate::RedisError;
 use crate::connection::{Commands, millis};
 use crate::relay::RedisRelay;
 
-/// A store of sessions in Redis, which expires them by itself. [`Redis::sessions`](crate::Redis::sessions)
+/// A session store in Redis, which expires them by itself. [`Redis::sessions`](crate::Redis::sessions)
 /// creates it.
 ///
 /// The record of a session has at most 64 KiB by default. Memory is bounded by the limits of the

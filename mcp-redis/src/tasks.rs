@@ -1,4 +1,4 @@
-//! The store of tasks.
+//! The task store.
 
 use std::sync::{Arc, LazyLock};
 use std::time::Duration;
@@ -17,7 +17,7 @@ use crate::watchers::Watchers;
 /// publish that a task has expired.
 const MAX_WAIT: Duration = Duration::from_secs(60);
 
-/// A store of tasks in Redis, which expires them by itself. [`Redis::tasks`](crate::Redis::tasks) creates
+/// A task store in Redis, which expires them by itself. [`Redis::tasks`](crate::Redis::tasks) creates
 /// it.
 ///
 /// All tasks of a prefix share the limits of `Tasks`, whatever node created them. Changes are published,
@@ -83,7 +83,7 @@ impl RedisTasks {
         }
     }
 
-    /// Returns the revision of a task and the time until it expires.
+    /// Returns a task's revision and the time until it expires.
     async fn revision(&self, id: &str) -> Result<Option<(u64, Duration)>, RedisError> {
         let key = self.redis.keys.task(id);
         let mut read = redis::pipe();
@@ -100,7 +100,7 @@ fn encode(operation: &'static str, record: &TaskRecord) -> Result<Vec<u8>, Redis
     serde_json::to_vec(record).map_err(|error| RedisError::malformed(operation, error))
 }
 
-/// Returns the name of an owner in the totals, empty for callers without identity.
+/// Returns an owner's name in the totals, empty for callers without identity.
 fn owner_name(record: &TaskRecord) -> String {
     let owner = record.owner.as_ref();
     // The length keeps different pairs different.

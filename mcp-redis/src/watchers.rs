@@ -9,7 +9,7 @@ use tokio::sync::Notify;
 
 use crate::pub_sub::Receiver;
 
-/// The names whose changes this node waits for, such as ids of tasks.
+/// The names whose changes this node waits for, such as task ids.
 #[derive(Debug, Default)]
 pub(crate) struct Watchers(Mutex<HashMap<Box<str>, Watched>>);
 

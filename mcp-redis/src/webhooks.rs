@@ -17,8 +17,8 @@ const MAX_VERIFIED: i64 = 10_000;
 
 /// A store of webhook subscriptions in Redis. [`Redis::webhooks`](crate::Redis::webhooks) creates it.
 ///
-/// All nodes share the subscriptions and their limits. One node at a time delivers the events of a
-/// subscription; when it dies, another one continues after the end of its lease. The records contain the
+/// All nodes share the subscriptions and their limits. One node at a time delivers a
+/// subscription's events; when it dies, another one continues after the end of its lease. The records contain the
 /// secrets of the signatures: protect Redis like a database of passwords.
 ///
 /// # Examples
@@ -85,7 +85,7 @@ impl RedisWebhooks {
     }
 }
 
-/// The name of an agreement: a digest of fixed length, as a URL may be long.
+/// An agreement's name: a digest of fixed length, as a URL may be long.
 fn agreement(owner: &str, url: &str) -> String {
     // The length keeps different pairs different.
     let key = format!("{}:{owner}{url}", owner.len());

@@ -1,4 +1,4 @@
-//! Clients: skills of servers, verified before they are used.
+//! Clients: server skills, verified before they are used.
 //!
 //! | module | content, lowest first |
 //! |---|---|

@@ -1,4 +1,4 @@
-//! The definition of the extension: its settings and requests.
+//! The extension's definition: its settings and requests.
 
 use mcp_core::extension::{CustomRequest, Extension, ListRequest};
 use mcp_types::{Method, meta::keys};

@@ -6,7 +6,7 @@
 //! | `generator`, `inline` | files that a function writes; [`InlineSkill`]: a skill from code |
 //! | `folder` | a folder's files: walk, stamps, reading without leaving it |
 //! | `file`, `catalog` | a file with its digest; all skills, files and directories |
-//! | `state`, `store` | the sources of skills; the current catalog, and its changes |
+//! | `state`, `store` | the skill sources; the current catalog, and its changes |
 //! | `skills` | [`Skills`]: the sources and settings |
 //! | `register` | the handlers |
 

@@ -1,4 +1,4 @@
-//! The messages of the extension: skills, their files, and the parameters and results of its requests.
+//! The extension's messages: skills, their files, and its requests' parameters and results.
 //!
 //! Spec: <https://github.com/modelcontextprotocol/ext-skills>
 
@@ -33,9 +33,9 @@ pub struct SkillsSettings {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Skill {
-    /// URI of the instructions.
+    /// The instructions' URI.
     pub uri: String,
-    /// Front matter of the instructions, verbatim: `name`, `description` and more.
+    /// The instructions' front matter, verbatim: `name`, `description` and more.
     // spec: SKILL-11
     pub frontmatter: JsonObject,
     /// The skill's files.
@@ -44,7 +44,7 @@ pub struct Skill {
 }
 
 impl Skill {
-    /// Creates a skill from the URI of its instructions, their front matter, and its files.
+    /// Creates a skill from its instructions' URI, their front matter, and its files.
     pub fn new(uri: impl Into<String>, frontmatter: JsonObject, resources: SkillResources) -> Self {
         Self {
             uri: uri.into(),
@@ -121,16 +121,16 @@ impl<'de> Deserialize<'de> for SkillResources {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct SkillResource {
-    /// URI of the file.
+    /// The file's URI.
     pub uri: String,
-    /// Digest of the bytes: `sha256:` and 64 hexadecimal digits in lower case.
+    /// The bytes' digest: `sha256:` and 64 hexadecimal digits in lower case.
     pub digest: String,
     /// Size in bytes.
     pub size: u64,
 }
 
 impl SkillResource {
-    /// Creates a file from its URI, the SHA-256 of its bytes, and its size in bytes.
+    /// Creates a file from its URI, its bytes' SHA-256, and its size in bytes.
     pub fn new(uri: impl Into<String>, sha256: [u8; 32], size: u64) -> Self {
         Self {
             uri: uri.into(),
@@ -188,7 +188,7 @@ pub struct ListSkillsResult {
 // spec: SKILL-18
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct GetSkillParams {
-    /// URI of the skill.
+    /// The skill's URI.
     pub(crate) uri: String,
 }
 
@@ -213,7 +213,7 @@ pub(crate) struct GetSkillResult {
 // spec: SKILL-19
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct ReadDirectoryParams {
-    /// URI of the directory.
+    /// The directory's URI.
     pub(crate) uri: String,
     /// The page's cursor. Absent for the first page.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -226,7 +226,7 @@ pub(crate) struct ReadDirectoryParams {
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct ReadDirectoryResult {
-    /// Direct children of the directory. Directories have the MIME type `inode/directory`.
+    /// The directory's direct children. Directories have the MIME type `inode/directory`.
     pub resources: Vec<Resource>,
     /// Cursor of the next page. Absent on the last page.
     #[serde(skip_serializing_if = "Option::is_none")]

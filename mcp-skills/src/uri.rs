@@ -1,4 +1,4 @@
-//! URIs and names of skills.
+//! URIs and skill names.
 
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
 
@@ -79,7 +79,7 @@ fn is_plain_path(path: &str) -> bool {
     !path.contains(['?', '#']) && path.split('/').all(is_plain)
 }
 
-/// Returns true for the decoded path of a file: plain segments with a slash between them.
+/// Returns true for a file's decoded path: plain segments with a slash between them.
 pub(crate) fn is_plain_file_path(path: &str) -> bool {
     path.split('/').all(is_plain_segment)
 }

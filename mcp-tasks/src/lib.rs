@@ -40,7 +40,7 @@
 //! | `counters` | counters of this node's tasks, for metrics |
 //! | `ids` | ids that cannot be guessed |
 //! | `outcome` | the result or the error of a finished call |
-//! | `link` | the connection of a running call to its task: questions and progress |
+//! | `link` | a running call's connection to its task: questions and progress |
 //! | `shared` | settings, the store, the tasks that run on this node |
 //! | `run` | a call that becomes a task, and the task that runs it |
 //! | `methods` | `tasks/get`, `tasks/update`, `tasks/cancel` |

@@ -19,7 +19,7 @@ pub(crate) enum Outcome {
 }
 
 impl Outcome {
-    /// The outcome of a reply. The wire encodes it, so that a task has the same result as a direct
+    /// A reply's outcome. The wire encodes it, so that a task has the same result as a direct
     /// reply.
     // spec: TASK-08, TASK-11
     pub(crate) fn from_reply(reply: Reply, profile: Arc<ServerProfile>) -> Self {
@@ -82,7 +82,7 @@ pub(crate) fn with_status(mut task: Task, status: TaskStatus) -> Task {
     task
 }
 
-/// Changes the status of a running task, which waits for the open questions.
+/// Changes a running task's status, which waits for the open questions.
 // spec: TASK-11, TASK-14
 pub(crate) fn with_open_questions(task: Task, open: InputRequests) -> Task {
     if open.is_empty() {

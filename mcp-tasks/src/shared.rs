@@ -20,7 +20,7 @@ const STORE_TIMEOUT: Duration = Duration::from_secs(10);
 const HEARTBEAT: Duration = Duration::from_secs(10);
 /// The time after which a node without a mark counts as dead.
 pub(crate) const LEASE: Duration = Duration::from_secs(30);
-/// Attempts of a change while other nodes change the same task.
+/// A change's attempts while other nodes change the same task.
 const ATTEMPTS: usize = 32;
 
 /// Settings, the store, and the tasks that run on this node.
@@ -84,7 +84,7 @@ impl Shared {
         }
     }
 
-    /// Returns the id of this node, which is random.
+    /// Returns this node's id, which is random.
     pub(crate) fn node(&self) -> Result<Box<str>, Fault> {
         let mut state = self.state.lock();
         if let Some(node) = &state.node {

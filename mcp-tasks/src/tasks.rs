@@ -41,9 +41,9 @@ use crate::{methods, run, subscribe};
 pub struct Tasks(Arc<Shared>);
 
 impl Tasks {
-    /// Tasks in the memory of this process. They end with it.
+    /// Tasks in this process's memory. They end with it.
     pub fn in_memory() -> Self {
-        // The clock of the runtime, which tests can pause.
+        // The runtime's clock, which tests can pause.
         Self::with_store(MemoryTaskStore::default().clock(|| Instant::now().into_std()))
     }
 

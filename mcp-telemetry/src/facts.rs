@@ -11,7 +11,7 @@ use crate::error_type::{Failure, OTHER};
 use crate::known_names::{KnownName, KnownNames, NameKind, OperationKind};
 use crate::network::{Attributes, Network};
 
-/// The names of the attributes.
+/// The attributes' names.
 pub(crate) mod names {
     pub(crate) const METHOD: &str = "mcp.method.name";
     pub(crate) const ERROR_TYPE: &str = "error.type";
@@ -154,7 +154,7 @@ fn session_of(connection: &Connection) -> Option<SessionId> {
     connection.state.as_ref()?.session()
 }
 
-/// The URI of a resource.
+/// A resource's URI.
 #[derive(Debug)]
 struct ResourceUri {
     /// The URI without the parts that are often secrets.
@@ -218,7 +218,7 @@ impl Facts {
         }
     }
 
-    /// Returns the name of the span.
+    /// Returns the span's name.
     pub(crate) fn span_name(&self) -> Cow<'_, str> {
         match &self.target {
             Some(target) => format!("{} {}", self.method.as_str(), target.as_str()).into(),
@@ -226,7 +226,7 @@ impl Facts {
         }
     }
 
-    /// Returns the URI of the resource, without the parts that are often secrets.
+    /// Returns the resource's URI, without the parts that are often secrets.
     pub(crate) fn uri(&self) -> Option<&str> {
         Some(&self.uri.as_ref()?.public)
     }
@@ -275,14 +275,14 @@ impl Facts {
         }
     }
 
-    /// Returns the attributes of the metric for a successful call of a known name, which are made once.
+    /// Returns the metric's attributes for a successful call of a known name, which are made once.
     /// `None` for other operations.
     pub(crate) fn shared_attributes(&self) -> Option<&[KeyValue]> {
         let known = self.target.as_ref()?.known()?;
         let MethodName::Known(method) = self.method else {
             return None;
         };
-        // Those of a client contain the address of the server.
+        // Those of a client contain the server's address.
         if self.is_sent || self.uri.is_some() {
             return None;
         }
@@ -300,7 +300,7 @@ impl Facts {
         })
     }
 
-    /// Adds the attributes of the metric. They are not returned, because that copies half a kilobyte.
+    /// Adds the metric's attributes. They are not returned, because that copies half a kilobyte.
     pub(crate) fn push_attributes(
         &self,
         failure: Option<&Failure>,

@@ -16,7 +16,7 @@ pub enum InitError {
          http://localhost:4318"
     )]
     Endpoint {
-        /// The name of the variable.
+        /// The variable's name.
         variable: &'static str,
         /// The cause.
         reason: String,
@@ -30,7 +30,7 @@ pub enum InitError {
     /// The filter of logs is invalid.
     #[error("`RUST_LOG` is not a list of targets and levels: {filter:?}: {reason}")]
     Filter {
-        /// The value of the variable.
+        /// The variable's value.
         filter: String,
         /// The cause.
         reason: String,

@@ -1,17 +1,17 @@
-//! The histograms of the conventions.
+//! The conventions' histograms.
 
 use opentelemetry::metrics::{Histogram, Meter};
 use opentelemetry::{InstrumentationScope, global};
 
-/// The boundaries of the histograms, in seconds.
+/// The histograms' boundaries, in seconds.
 pub const BOUNDARIES: [f64; 14] = [
     0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 30.0, 60.0, 120.0, 300.0,
 ];
 
-/// The name of the instrumentation scope.
+/// The instrumentation scope's name.
 const SCOPE: &str = "mcp";
 
-/// The histograms of the conventions.
+/// The conventions' histograms.
 #[derive(Debug)]
 pub(crate) struct Instruments {
     pub(crate) client_operations: Histogram<f64>,

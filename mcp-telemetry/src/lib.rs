@@ -5,7 +5,7 @@
 //! | module | content |
 //! |---|---|
 //! | `trace_context` | `traceparent`, `tracestate` and `baggage` in `_meta` |
-//! | `sampling` | sampling of calls before their spans are made |
+//! | `sampling` | call sampling before their spans are made |
 //! | `network` | the network below a message |
 //! | `known_names` | the names that metrics may contain |
 //! | `instruments` | the four histograms |

@@ -45,7 +45,7 @@ where
         mut writer: Writer<'_>,
         event: &Event<'_>,
     ) -> fmt::Result {
-        // `tracing-opentelemetry` activates the context of the entered span.
+        // `tracing-opentelemetry` activates the entered span's context.
         let current = Context::current();
         let span = current.span();
         let span = span.span_context();

@@ -1,4 +1,4 @@
-//! Latency of stores.
+//! Store latency.
 
 use std::future::Future;
 use std::sync::Arc;

@@ -7,7 +7,7 @@ use mcp_core::{Connection, ConnectionState, Extensions, Transport};
 use opentelemetry::KeyValue;
 use smallvec::SmallVec;
 
-/// The names of the attributes.
+/// The attributes' names.
 mod names {
     pub(super) const TRANSPORT: &str = "network.transport";
     pub(super) const PROTOCOL: &str = "network.protocol.name";
@@ -100,7 +100,7 @@ impl Network {
         self.protocol_version()
     }
 
-    /// Adds the attributes of a metric.
+    /// Adds a metric's attributes.
     pub(crate) fn push(&self, is_client: bool, attributes: &mut Attributes) {
         let pairs = [
             (names::TRANSPORT, self.transport()),

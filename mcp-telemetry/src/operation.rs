@@ -115,7 +115,7 @@ impl Operation {
         }
     }
 
-    /// Records the arguments of a tool call, if the settings want them.
+    /// Records a tool call's arguments, if the settings want them.
     pub(crate) fn record_arguments(&self, exchange: &Exchange) {
         let (Some(redact), Call::CallTool(params)) = (&self.settings.arguments, &exchange.call)
         else {

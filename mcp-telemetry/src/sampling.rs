@@ -1,4 +1,4 @@
-//! Sampling of calls before their spans are made.
+//! Call sampling before their spans are made.
 
 use std::sync::Arc;
 
@@ -54,7 +54,7 @@ struct Inner {
     ids: RandomIdGenerator,
 }
 
-/// The decision about a span with this parent, in the context of the parent.
+/// The decision about a span with this parent, in the parent's context.
 #[derive(Debug)]
 struct Decided {
     parent: SpanId,

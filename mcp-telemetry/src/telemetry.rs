@@ -24,7 +24,7 @@ use crate::trace_context::{self, Origin};
 
 /// A layer that records each request and notification as a span and as a duration, by the OpenTelemetry
 /// conventions for MCP. It also records the messages that other layers do not see (the handshake,
-/// `server/discover`, subscriptions, requests to the other side), and the duration of sessions.
+/// `server/discover`, subscriptions, requests to the other side), and the session duration.
 ///
 /// * **Spans** are `tracing` spans `mcp.server` and `mcp.client` with the target `mcp`. Every
 ///   subscriber sees them; the layer of `tracing-opentelemetry` exports them. [`init`](crate::init)
@@ -70,7 +70,7 @@ impl Telemetry {
     }
 
     /// Creates a client's layer, for [`ClientBuilder::layer`](https://docs.rs/omnimcp). It covers
-    /// the requests of servers as well: it is not added as an inbound layer.
+    /// the server requests as well: it is not added as an inbound layer.
     pub fn client() -> Self {
         Self {
             settings: Arc::default(),
@@ -96,8 +96,8 @@ impl Telemetry {
         self.set(|settings| settings.uris_in_metrics = true)
     }
 
-    /// Records tool call arguments in spans, as `redact` returns them: it receives the name of
-    /// the tool and the arguments, and returns `None` to leave them out. At most 8 KiB are recorded.
+    /// Records tool call arguments in spans, as `redact` returns them: it receives the tool's
+    /// name and the arguments, and returns `None` to leave them out. At most 8 KiB are recorded.
     /// Default: no arguments, because they may be secrets.
     ///
     /// # Examples
@@ -199,7 +199,7 @@ fn record(
     run(operation, task, exchange, next)
 }
 
-/// Adds a context to the `_meta` of a request.
+/// Adds a context to a request's `_meta`.
 fn add_context(context: &Context, exchange: &mut Exchange) {
     if trace_context::is_sent(context) {
         exchange.update_meta(|meta| trace_context::inject(context, meta));

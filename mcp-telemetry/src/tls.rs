@@ -1,4 +1,4 @@
-//! The HTTP client of the export.
+//! The export's HTTP client.
 
 use std::sync::Arc;
 use std::thread;
@@ -10,7 +10,7 @@ use rustls_platform_verifier::Verifier;
 
 use crate::init_error::InitError;
 
-/// Builds the HTTP client of the export. `uses_tls`: an endpoint is an `https` URL. Its certificates
+/// Builds the export's HTTP client. `uses_tls`: an endpoint is an `https` URL. Its certificates
 /// are those of the operating system, which are loaded only then.
 pub(crate) fn client(uses_tls: bool) -> Result<Client, InitError> {
     let config = config(uses_tls)?;

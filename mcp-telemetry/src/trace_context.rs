@@ -136,10 +136,10 @@ pub(crate) fn ambient() -> Context {
     }
 }
 
-/// The place of a message in a trace.
+/// A message's place in a trace.
 #[derive(Debug, Default)]
 pub(crate) struct Origin {
-    /// The context of the parent. `None`: the ambient one.
+    /// The parent's context. `None`: the ambient one.
     pub(crate) parent: Option<Context>,
     /// A span that is linked.
     pub(crate) link: Option<SpanContext>,

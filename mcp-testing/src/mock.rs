@@ -18,7 +18,7 @@ use serde_json::{Map, Value, json};
 /// Most calls that a log keeps.
 const MAX_CALLS: usize = 10_000;
 
-/// Creates a server with the catalog of a snapshot, for tests of clients and agents.
+/// Creates a server with a snapshot's catalog, for tests of clients and agents.
 ///
 /// Tools answer with an example of their output schema, or with a text. [`Mock::answer`] and
 /// [`Mock::answer_for`] set recorded answers. Prompts and resources answer with their name or URI.

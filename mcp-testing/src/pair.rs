@@ -22,7 +22,7 @@ pub use transcript::Transcript;
 /// Capacity of each pipe in bytes.
 const PIPE_CAPACITY: usize = 64 * 1024;
 
-/// A builder of a client and a server that are connected by a pipe, by HTTP, or by a transport of messages. No socket is opened, so
+/// A builder of a client and a server that are connected by a pipe, by HTTP, or by a message transport. No socket is opened, so
 /// that time can be paused (`tokio::time::pause`).
 ///
 /// # Examples
@@ -239,7 +239,7 @@ impl Connected {
         &self.transcript
     }
 
-    /// Closes the client and waits for the end of a server on a pipe or on a transport of messages.
+    /// Closes the client and waits for the end of a server on a pipe or on a message transport.
     ///
     /// # Errors
     ///

@@ -12,8 +12,8 @@ const UPDATE: &str = "UPDATE_EXPECT";
 
 /// Compares the features of a client's server with a stored snapshot, and panics with the differences.
 ///
-/// The snapshot is a file in the directory `snapshots` of the package. Its name is the module path of
-/// the test, or the first argument: `snapshot!("admin", client)`. With the environment variable
+/// The snapshot is a file in the directory `snapshots` of the package. Its name is the test's module
+/// path, or the first argument: `snapshot!("admin", client)`. With the environment variable
 /// `UPDATE_EXPECT=1`, the macro writes the file.
 ///
 /// # Examples

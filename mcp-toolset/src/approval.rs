@@ -1,4 +1,4 @@
-//! Approval of calls before they reach a server: [`Approval`].
+//! Call approval before they reach a server: [`Approval`].
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -22,7 +22,7 @@ type Ask = Arc<dyn Fn(ProposedCall) -> BoxFuture<'static, Answer> + Send + Sync>
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct ProposedCall {
-    /// The name of the server in the group. Empty for the tools of a client.
+    /// The server's name in the group. Empty for a client's tools.
     pub server: Arc<str>,
     /// The tool, with its name in the group.
     pub tool: Tool,
@@ -57,7 +57,7 @@ pub enum Answer {
     Deny,
 }
 
-/// Digests of definitions by server and tool, so that a user can read the file.
+/// Definition digests by server and tool, so that a user can read the file.
 type Digests = BTreeMap<String, BTreeMap<String, String>>;
 
 /// The definitions that run without a question.
@@ -138,7 +138,7 @@ impl Approval {
         Ok(self)
     }
 
-    /// Trusts the annotations of servers, by their names in the group. The name of a client's server is empty.
+    /// Trusts the server annotations, by their names in the group. The name of a client's server is empty.
     pub fn trust<S: Into<String>>(mut self, servers: impl IntoIterator<Item = S>) -> Self {
         self.trusted.extend(servers.into_iter().map(Into::into));
         self

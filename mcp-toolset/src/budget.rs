@@ -11,7 +11,7 @@ use crate::result::Part;
 /// Name of the tool that reads stored results.
 pub(crate) const READ_RESULT: &str = "read_result";
 
-/// Characters of a token, estimated: English text has 4, JSON and code have fewer.
+/// A token's characters, estimated: English text has 4, JSON and code have fewer.
 const CHARS_PER_TOKEN: usize = 4;
 /// Stored results, and their characters together.
 const MAX_STORED: usize = 32;
@@ -22,7 +22,7 @@ const SIZE_HINT: &str = "anthropic/maxResultSizeChars";
 const MAX_HINT: usize = 500_000;
 /// Lines that a call reads by default.
 const DEFAULT_LINES: usize = 200;
-/// Characters of a line. JSON is often one long line, which the model could not read in parts.
+/// A line's characters. JSON is often one long line, which the model could not read in parts.
 const LINE_CHARS: usize = 500;
 
 /// An estimated number of tokens: a quarter of the characters.
@@ -39,7 +39,7 @@ const LINE_CHARS: usize = 500;
 pub struct Tokens(pub usize);
 
 impl Tokens {
-    /// Estimates the tokens of a text.
+    /// Estimates a text's tokens.
     pub fn of(text: &str) -> Self {
         Self(text.chars().count().div_ceil(CHARS_PER_TOKEN))
     }
@@ -77,7 +77,7 @@ struct Stored {
 }
 
 impl StoredResults {
-    /// Cuts the texts of a result in the middle, and stores what is missing.
+    /// Cuts a result's texts in the middle, and stores what is missing.
     pub(crate) fn shorten(&self, parts: &mut [Part], budget: Tokens) {
         let mut left = budget.chars();
         for part in parts {

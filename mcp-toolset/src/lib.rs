@@ -1,9 +1,9 @@
 //! Unstable: what a language model sees of the tools on any number of servers.
 //!
-//! A [`ToolSet`] has tool definitions in a model provider's shape, runs the calls of a reply, and
+//! A [`ToolSet`] has tool definitions in a model provider's shape, runs a reply's calls, and
 //! returns results as the provider's blocks (feature `client`).
 //!
-//! Definitions of all tools fill the context of a model before its first word. [`search`] has three tools
+//! Definitions of all tools fill a model's context before its first word. [`search`] has three tools
 //! instead, with which the model finds, reads and calls the others.
 //!
 //! # Modules
@@ -16,7 +16,7 @@
 //! | [`search`] | `search_tools`, `describe_tools` and `call_tool` over a list of tools |
 //! | `provider` | [`Provider`], [`Profile`]: what providers accept |
 //! | `names`, `schema` | names and schemas for a provider, and arguments back for the server |
-//! | `result`, `budget` | definitions, calls and results in the shapes of providers; long results |
+//! | `result`, `budget` | definitions, calls and results in the provider shapes; long results |
 //! | `trust_file` | files with what a user has agreed to, [`TrustError`] |
 //! | `pins` | [`PinFile`]: the tools whose definitions a user has approved |
 //! | `approval` | [`Approval`]: which calls run |

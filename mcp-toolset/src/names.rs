@@ -2,12 +2,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Characters of a name.
+/// A name's characters.
 const MAX_NAME: usize = 64;
 /// Characters of the digest at the end of a changed name.
 const DIGEST: usize = 8;
 
-/// The names of a list for a model. The same list has the same names in each process.
+/// A list's names for a model. The same list has the same names in each process.
 #[derive(Debug, Default)]
 pub(crate) struct Names {
     own_by_name: BTreeMap<String, String>,
@@ -30,7 +30,7 @@ impl Names {
         names
     }
 
-    /// Returns the name of a tool for a model.
+    /// Returns a tool's name for a model.
     pub(crate) fn name<'a>(&'a self, own: &'a str) -> &'a str {
         self.name_by_own.get(own).map_or(own, String::as_str)
     }

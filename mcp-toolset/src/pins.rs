@@ -27,7 +27,7 @@ const MAX_LOGGED: usize = 20;
 /// server changes or adds is held: models neither see nor call it until a user approves it, with `mcp pin FILE` or
 /// [`approve`](Self::approve). Icons, `_meta` and members that the protocol does not define are not compared.
 ///
-/// Clones share the file, and changes of other processes are read. If the file cannot be written, tools of a new server are
+/// Clones share the file, and changes of other processes are read. If the file cannot be written, a new server's tools are
 /// held.
 ///
 /// # Examples
@@ -64,14 +64,14 @@ struct State {
     changes: u64,
 }
 
-/// The content of the file.
+/// The file's content.
 #[derive(Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Document {
     servers: BTreeMap<String, Pins>,
 }
 
-/// The tools of a server, by their names.
+/// A server's tools, by their names.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Pins {
@@ -84,7 +84,7 @@ struct Pins {
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct HeldTool {
-    /// The name of the server.
+    /// The server's name.
     pub server: String,
     /// The approved definition. `None`: the server has added the tool.
     pub approved: Option<Tool>,

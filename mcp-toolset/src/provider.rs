@@ -1,6 +1,6 @@
 //! Formats of model providers: [`Provider`], and its [`Profile`] as data.
 
-/// The interface of a model provider: the shape of definitions, calls and results.
+/// A model provider's interface: the shape of definitions, calls and results.
 ///
 /// # Examples
 ///
@@ -31,7 +31,7 @@ pub enum Provider {
 pub struct Profile {
     /// The document with the rules.
     pub document: &'static str,
-    /// The month of the rules, such as `2026-11`.
+    /// The rules' month, such as `2026-11`.
     pub date: &'static str,
     /// Keywords of constraints and annotations that stay. The others become a part of the description.
     pub keywords: &'static [&'static str],
@@ -51,9 +51,9 @@ pub struct Profile {
     pub needs_properties: bool,
     /// Levels of objects and arrays.
     pub max_depth: usize,
-    /// Characters of a description. `None`: not documented.
+    /// A description's characters. `None`: not documented.
     pub max_description: Option<usize>,
-    /// Tools of a request. `None`: not documented.
+    /// A request's tools. `None`: not documented.
     pub max_tools: Option<usize>,
     /// MIME types of images in results. Others are lines of text.
     pub images: &'static [&'static str],
@@ -87,7 +87,7 @@ const ALL_KEYWORDS: &[&str] = &[
 const MAX_DEPTH: usize = 32;
 
 // Read in 2026-11. "Error" is the text of an error of the API, as callers have reported it; it is in no document.
-// Names of tools have 64 characters of `A-Za-z0-9_-` for all: documented by Anthropic and OpenAI; Gemini also allows
+// Tool names have 64 characters of `A-Za-z0-9_-` for all: documented by Anthropic and OpenAI; Gemini also allows
 // `.` and `:`, and its names start with a letter or `_`.
 
 /// JSON Schema 2020-12, without a limit of tools or descriptions. Properties have 64 characters of `A-Za-z0-9_.-`

@@ -1,4 +1,4 @@
-//! Rankings of tools for a task.
+//! Tool rankings for a task.
 //!
 //! | module | content; each module uses only modules above it |
 //! |---|---|
@@ -53,7 +53,7 @@ pub trait Ranker: Send + Sync + 'static {
 ///
 /// It compares the words of a task with names, titles, descriptions and argument names. Words count by their stems,
 /// rare words count more, names more than descriptions. A table of synonyms and common parts of words cover other words
-/// and mistakes. The part of a name before `__` is the server of the tool.
+/// and mistakes. The part of a name before `__` is the tool's server.
 ///
 /// The words of the last eight lists are kept, so that a search costs a comparison of the list.
 #[derive(Default)]
@@ -67,7 +67,7 @@ impl WordRanker {
         Self::default()
     }
 
-    /// Returns the index of a list, the last used one first.
+    /// Returns a list's index, the last used one first.
     fn index(&self, tools: &[Tool]) -> Arc<Index> {
         let mut indices = self.indices.lock();
         let known = indices.iter().position(|index| index.tools == tools);

@@ -1,11 +1,11 @@
-//! Definitions, calls and results in the shapes of providers.
+//! Definitions, calls and results in the provider shapes.
 
 use mcp_types::{Blob, CallToolResult, ContentBlock, ResourceContents, escape_block};
 use serde_json::{Value, json};
 
 use crate::provider::{Profile, Provider};
 
-/// Largest image or sound in bytes: the lowest limit of the providers.
+/// Largest image or sound in bytes: the providers' lowest limit.
 const MAX_MEDIA_BYTES: usize = 5_000_000;
 
 /// A tool call of a model.
@@ -17,7 +17,7 @@ pub(crate) struct ModelCall {
     pub(crate) arguments: Value,
 }
 
-/// Returns a definition in the shape of a provider.
+/// Returns a definition in a provider's shape.
 pub(crate) fn definition(provider: Provider, name: &str, text: &str, schema: Value) -> Value {
     match provider {
         Provider::Anthropic => json!({"name": name, "description": text, "input_schema": schema}),
@@ -195,7 +195,7 @@ pub(crate) fn clean_json(json: Value) -> Value {
     }
 }
 
-/// Returns a result in the shape of a provider.
+/// Returns a result in a provider's shape.
 pub(crate) fn block(provider: Provider, call: &ModelCall, parts: &[Part], is_error: bool) -> Value {
     let text = || {
         let texts = parts.iter().map(|part| match part {
@@ -307,7 +307,7 @@ fn data_url(kind: &str, data: &str) -> String {
     format!("data:{kind};base64,{data}")
 }
 
-/// Marks the text of an error, where the provider has no field for it.
+/// Marks an error's text, where the provider has no field for it.
 fn marked(text: String, is_error: bool) -> String {
     if is_error {
         format!("Error: {text}")

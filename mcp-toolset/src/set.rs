@@ -1,4 +1,4 @@
-//! [`ToolSet`]: the tools of servers for a model.
+//! [`ToolSet`]: the server tools for a model.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -30,11 +30,11 @@ const MAX_SCHEMA_BYTES: usize = 200_000;
 
 type Filter = Arc<dyn Fn(&Tool) -> bool + Send + Sync>;
 
-/// The tools of a [`Group`] or a [`Client`] for a model: definitions in the shape of its provider, the calls of a reply, and
+/// A [`Group`]'s tools or a [`Client`] for a model: definitions in its provider's shape, a reply's calls, and
 /// results as the provider's blocks.
 ///
 /// Lists are those of the servers at the time of [`definitions`](Self::definitions); clients with a cache request them again
-/// only after a change. Schemas, names and results are rewritten for the [`Profile`](crate::Profile) of the provider, and
+/// only after a change. Schemas, names and results are rewritten for the provider's [`Profile`](crate::Profile), and
 /// arguments back for the server.
 ///
 /// # Examples
@@ -82,7 +82,7 @@ enum Source {
 struct List {
     tools: Vec<Tool>,
     names: Names,
-    /// The servers of a group, by the names of the tools.
+    /// A group's servers, by the tools' names.
     servers: BTreeMap<String, Arc<str>>,
     /// The names of tools that are held.
     held: BTreeSet<String>,
@@ -115,7 +115,7 @@ impl ToolSet {
         }
     }
 
-    /// Leaves out tools that `filter` does not accept. Tools of a group have their names in the group. Calls of them fail.
+    /// Leaves out tools that `filter` does not accept. A group's tools have their names in the group. Calls of them fail.
     pub fn filter(mut self, filter: impl Fn(&Tool) -> bool + Send + Sync + 'static) -> Self {
         self.filters.push(Arc::new(filter));
         self
@@ -128,7 +128,7 @@ impl ToolSet {
     }
 
     /// Offers only tools with the definitions in a lock file: a server cannot change what the model reads. See [`PinFile`].
-    /// Default: the definitions of the servers.
+    /// Default: the servers' definitions.
     pub fn pin(mut self, pins: PinFile) -> Self {
         self.pins = Some(pins);
         self
@@ -165,7 +165,7 @@ impl ToolSet {
     ///
     /// # Errors
     ///
-    /// Returns the error of the client. A server of a group that cannot be listed is left out, with a warning in the log.
+    /// Returns the client's error. A server of a group that cannot be listed is left out, with a warning in the log.
     pub async fn definitions(&self, provider: Provider) -> Result<Value, mcp_client::Error> {
         let list = self.list().await?;
         let profile = provider.profile();
@@ -197,8 +197,7 @@ impl ToolSet {
         Ok(result::tools(provider, definitions.collect()))
     }
 
-    /// Runs the tool calls of a reply at the same time, and returns their results as the provider's blocks, in the order of the
-    /// calls. The reply is the provider's answer, or the message in it.
+    /// Runs a reply's tool calls at the same time, and returns their results as the provider's blocks, in the calls' order. The reply is the provider's answer, or the message in it.
     ///
     /// Images and sounds that a provider does not accept in results follow after all of them: for OpenAI chat completions as a
     /// message of the user, which says that they are data, and for Gemini as parts.
@@ -214,7 +213,7 @@ impl ToolSet {
         blocks
     }
 
-    /// Returns the result of a call as a block, and its parts.
+    /// Returns a call's result as a block, and its parts.
     async fn result(&self, provider: Provider, call: &ModelCall) -> (Value, Vec<Part>) {
         let result = self.answer(call).await;
         let profile = provider.profile();

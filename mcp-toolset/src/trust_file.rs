@@ -19,9 +19,9 @@ pub enum TrustError {
     #[error("the file {path:?} cannot be read: {source}")]
     #[non_exhaustive]
     Unreadable {
-        /// The path of the file.
+        /// The file's path.
         path: PathBuf,
-        /// The error of the operating system.
+        /// The operating system's error.
         source: io::Error,
     },
     /// The content has another format.
@@ -30,7 +30,7 @@ pub enum TrustError {
     )]
     #[non_exhaustive]
     Malformed {
-        /// The path of the file.
+        /// The file's path.
         path: PathBuf,
         /// The error with its position.
         message: String,
@@ -39,9 +39,9 @@ pub enum TrustError {
     #[error("the file {path:?} cannot be written: {source}")]
     #[non_exhaustive]
     Unwritable {
-        /// The path of the file.
+        /// The file's path.
         path: PathBuf,
-        /// The error of the operating system.
+        /// The operating system's error.
         source: io::Error,
     },
 }

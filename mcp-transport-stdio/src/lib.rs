@@ -1,12 +1,12 @@
-//! The stdio transport of the Model Context Protocol: one message per line, over the standard
-//! streams of a process, a socket, or any other pair of byte streams; and the same connection over a
+//! The Model Context Protocol's stdio transport: one message per line, over a process's
+//! standard streams, a socket, or any other pair of byte streams; and the same connection over a
 //! host's own transport of messages.
 //!
 //! | item | purpose |
 //! |---|---|
 //! | [`StdioServer`] | serves both eras over a pipe |
 //! | [`PipeChannel`] | calls a server over a pair of byte streams |
-//! | [`MessageTransport`] | a transport of messages, such as a websocket, below a `StdioServer` or a `PipeChannel` |
+//! | [`MessageTransport`] | a message transport, such as a websocket, below a `StdioServer` or a `PipeChannel` |
 //! | [`ChildChannel`], [`ServerCommand`] | starts a server as a child process and calls it |
 //!
 //! The rules of the stdio binding hold for every byte stream: there is no handshake below the first
@@ -20,7 +20,7 @@
 //! | `lines` | splits a byte stream into lines |
 //! | `message_transport` | [`MessageTransport`] |
 //! | `pipe` | the reader task and the writer task of a pipe |
-//! | `standard` | the standard streams of this process, reserved for the protocol |
+//! | `standard` | this process's standard streams, reserved for the protocol |
 //! | `channel` | [`PipeChannel`] |
 //! | `child` | [`ChildChannel`] |
 //! | `serve` | [`StdioServer`] |

@@ -84,7 +84,7 @@ impl Lines {
         if !self.skipping && self.scanned <= self.limit {
             return None;
         }
-        // A new buffer, so that the memory of this long line is freed.
+        // A new buffer, so that this long line's memory is freed.
         let start = std::mem::take(&mut self.buffer);
         self.scanned = 0;
         (!std::mem::replace(&mut self.skipping, true)).then(|| too_long(&start))

@@ -28,8 +28,8 @@ use bytes::Bytes;
 ///
 /// # Security
 ///
-/// A server over a transport trusts its peer, as on standard input. Whatever accepts the connection, such as the
-/// handshake of a websocket, must check the origin and the credentials of the client.
+/// A server over a transport trusts its peer, as on standard input. Whatever accepts the connection, such as a
+/// websocket's handshake, must check the origin and the credentials of the client.
 ///
 /// # Examples
 ///
@@ -92,7 +92,7 @@ use bytes::Bytes;
 /// ```
 // spec: TRN-04
 pub trait MessageTransport: Send + Sync + 'static {
-    /// The error of the transport. Callers find it in the [source](Error::source) of the error of their call.
+    /// The transport's error. Callers find it in the [source](Error::source) of their call's error.
     type Error: Into<Box<dyn Error + Send + Sync>> + Send;
 
     /// Sends one message. Waits while the peer cannot take it.

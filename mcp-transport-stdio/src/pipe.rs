@@ -1,4 +1,4 @@
-//! The reader task and the writer task of a pipe: over byte streams, or over a transport of messages. Neither
+//! The reader task and the writer task of a pipe: over byte streams, or over a message transport. Neither
 //! runs user code other than the streams or the transport.
 
 use std::error::Error;
@@ -34,7 +34,7 @@ const EXCERPT: usize = 256;
 /// The lines of one read, bounded by the read size and by the line limit.
 pub(crate) type Batch = Vec<Line>;
 
-/// The outcome of a direction: the error is that of the byte stream or of the transport.
+/// A direction's outcome: the error is that of the byte stream or of the transport.
 pub(crate) type Ended = Result<(), Box<dyn Error + Send + Sync>>;
 
 /// Both directions of a pipe or of a transport, each with its task. Dropping it aborts both tasks.
@@ -60,7 +60,7 @@ impl Task {
 
     /// Waits for the end of the task. Must not be called again after it has returned.
     pub(crate) async fn ended(&mut self) -> Ended {
-        // Panics of handlers are caught. If a stream or a transport panics, the pipe counts as broken.
+        // Handler panics are caught. If a stream or a transport panics, the pipe counts as broken.
         (&mut self.0)
             .await
             .unwrap_or_else(|error| Err(error.into()))
@@ -106,7 +106,7 @@ impl Pipe {
     }
 }
 
-/// Passes on the messages of a transport. Those that it has already share a batch.
+/// Passes on a transport's messages. Those that it has already share a batch.
 async fn receive(from: Arc<impl MessageTransport>, limit: usize, to: mpsc::Sender<Batch>) -> Ended {
     let mut batch = Batch::new();
     let mut size = 0;

@@ -1,4 +1,4 @@
-//! The standard streams of this process, reserved for the protocol.
+//! This process's standard streams, reserved for the protocol.
 //!
 //! The client would read everything that a handler or a library prints as a message. A program that
 //! a handler starts would read messages of the client from its standard input. Therefore the streams

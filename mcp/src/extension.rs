@@ -1,4 +1,4 @@
-//! Extensions of the protocol: settings, custom requests and notifications, and layers.
+//! The protocol's extensions: settings, custom requests and notifications, and layers.
 //!
 //! An [`Extension`] is defined once and registered on servers, on clients, or on both. The page
 //! [writing an extension](crate::guide::extensions) shows a complete one.

@@ -88,7 +88,7 @@ pub use mcp_client as client;
 /// [`connect`](ClientBuilder::connect) opens one with settings and handlers.
 #[cfg(feature = "client")]
 pub use mcp_client::Client;
-/// Settings of a [`Client`]: [`connect`](ClientBuilder::connect) opens it with them.
+/// A [`Client`]'s settings: [`connect`](ClientBuilder::connect) opens it with them.
 #[cfg(feature = "client")]
 pub use mcp_client::ClientBuilder;
 #[cfg(all(feature = "client", feature = "stdio"))]

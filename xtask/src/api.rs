@@ -1,4 +1,4 @@
-//! `cargo xtask api`: the public items of the libraries, compared with a list that is reviewed with
+//! `cargo xtask api`: the libraries' public items, compared with a list that is reviewed with
 //! every change.
 //!
 //! The list is made from the source code, so it does not depend on the toolchain
@@ -8,7 +8,7 @@
 //!
 //! | module | responsibility |
 //! |---|---|
-//! | [`surface`] | the public paths of every crate, through re-exports |
+//! | [`surface`] | every crate's public paths, through re-exports |
 //! | [`items`] | the lines of an item |
 //! | [`text`] | formatting tokens as people write them |
 
@@ -23,7 +23,7 @@ use crate::Result;
 use crate::sources::Sources;
 use crate::workspace::Workspace;
 
-/// Path of the list, from the root of the repository.
+/// The list's path, from the repository's root.
 const LIST: &str = "docs/api.txt";
 
 /// Runs the command. Returns true if the list is up to date. `update` writes it.

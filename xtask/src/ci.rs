@@ -24,11 +24,11 @@ use crate::process;
 use crate::workspace::{FACADE, Workspace};
 use crate::{Result, api, bench, conformance, interop, llms, schemas, tidy};
 
-/// The package of the fuzz targets.
+/// The fuzz targets' package.
 const FUZZ: &str = "fuzz";
 /// Time for each fuzz target.
 const FUZZ_SECONDS: &str = "60";
-/// Duration of the soak before a release, in seconds.
+/// The soak's duration before a release, in seconds.
 const LONG_SOAK: f64 = 600.0;
 
 /// Arguments for the soak with several nodes: two nodes are killed.
@@ -143,7 +143,7 @@ pub(crate) fn run(workspace: &Workspace, args: &CiArgs) -> Result<bool> {
     Ok(reports.iter().all(|report| report.has_passed(args.strict)))
 }
 
-/// The result of a step.
+/// A step's result.
 struct StepReport {
     name: &'static str,
     time: Duration,

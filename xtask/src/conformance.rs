@@ -4,7 +4,7 @@
 //! | module | responsibility |
 //! |---|---|
 //! | [`claims`] | the scenarios that this project claims to pass, and their open checks |
-//! | [`checks`] | the results of a scenario, and the verdict |
+//! | [`checks`] | a scenario's results, and the verdict |
 //! | [`suite`] | installing and running the suite |
 //! | [`setup`] | the programs under test |
 
@@ -35,16 +35,16 @@ pub(crate) struct ConformanceArgs {
     /// The scenarios at a revision only
     #[arg(long, value_name = "REVISION")]
     revision: Option<String>,
-    /// One scenario, with the whole output of the suite
+    /// One scenario, with the suite's whole output
     #[arg(long, value_name = "NAME")]
     scenario: Option<String>,
     /// Optimized programs
     #[arg(long)]
     release: bool,
-    /// The scenarios of the server, against three nodes on Redis behind a proxy
+    /// The server's scenarios, against three nodes on Redis behind a proxy
     #[arg(long, conflicts_with = "gateway")]
     cluster: bool,
-    /// The scenarios of the server, through gateways of both eras and transports
+    /// The server's scenarios, through gateways of both eras and transports
     #[arg(long)]
     gateway: bool,
 }

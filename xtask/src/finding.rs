@@ -5,7 +5,7 @@ use std::fmt;
 /// A violation of a rule, with the file, the line, the problem and the remedy.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Finding {
-    /// Path from the root of the repository.
+    /// Path from the repository's root.
     pub(crate) path: String,
     /// Line number, from 1.
     pub(crate) line: usize,

@@ -19,9 +19,9 @@ const API: &str = "docs/api.txt";
 /// The module that declares the pages of the guide.
 const GUIDE: &str = "mcp/src/guide.rs";
 const PAGES: &str = "mcp/src/docs/";
-/// The documentation of the facade: a server, a client, a table of items, the features.
+/// The facade's documentation: a server, a client, a item table, the features.
 const OVERVIEW: &str = "mcp/src/docs/crate.md";
-/// The documentation of the attribute and derive macros.
+/// The attribute's documentation and derive macros.
 const MACROS: &str = "mcp-macros/src/lib.rs";
 const EXAMPLES: &str = "examples/src/bin/";
 
@@ -88,7 +88,7 @@ fn index(sources: &Sources) -> Result<String> {
     Ok(text)
 }
 
-/// Returns the overview, the guide, the documentation of the macros and the list of items.
+/// Returns the overview, the guide, the macros' documentation and the list of items.
 fn full(sources: &Sources) -> Result<String> {
     let mut text = head(sources)?;
     let mut files = vec![file(sources, OVERVIEW)?];
@@ -100,7 +100,7 @@ fn full(sources: &Sources) -> Result<String> {
     Ok(text)
 }
 
-/// Returns the name, the first paragraph of the README, and the rules.
+/// Returns the name, the README's first paragraph, and the rules.
 fn head(sources: &Sources) -> Result<String> {
     let readme = content(sources, README)?;
     let paragraphs = readme.split("\n\n").skip(1);
@@ -109,7 +109,7 @@ fn head(sources: &Sources) -> Result<String> {
     Ok(format!("# omnimcp\n\n> {first}\n\n{RULES}\n"))
 }
 
-/// Returns the pages of the guide, in the order of their declaration.
+/// Returns the pages of the guide, in their declaration's order.
 fn pages(sources: &Sources) -> Result<Vec<&TextFile>> {
     let guide = content(sources, GUIDE)?;
     let names = guide.lines().filter_map(|line| {

@@ -1,4 +1,4 @@
-//! The developer tool of the project: `cargo xtask COMMAND`. Continuous integration runs tests and
+//! The project's developer tool: `cargo xtask COMMAND`. Continuous integration runs tests and
 //! these commands, so every check also runs on a developer's machine.
 //!
 //! | module | command |
@@ -38,13 +38,13 @@ use clap::{Args, Parser};
 use result::Result;
 use workspace::Workspace;
 
-/// The developer tool of the project
+/// The project's developer tool
 #[derive(Debug, Parser)]
 #[command(bin_name = "cargo xtask")]
 enum Command {
     /// Every check in order, with a summary
     Ci(ci::CiArgs),
-    /// The rules of this repository: layers, circles, versions, literals, spec ids, language, …
+    /// This repository's rules: layers, circles, versions, literals, spec ids, language, …
     Tidy,
     /// The public items, compared with docs/api.txt
     Api(ListArgs),

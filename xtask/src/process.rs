@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use crate::Result;
 
-/// Environment variables that would redirect requests or change the output of a program.
+/// Environment variables that would redirect requests or change a program's output.
 const REMOVED_VARIABLES: [&str; 10] = [
     "http_proxy",
     "https_proxy",
@@ -144,7 +144,7 @@ impl Server {
                 .lines()
                 .map_while(std::io::Result::ok)
             {
-                // Errors of the log and the channel are ignored: the pipe must be drained, or the
+                // The log's errors and the channel are ignored: the pipe must be drained, or the
                 // server blocks on it.
                 let _ = writeln!(file, "{line}");
                 if let Some(url) = address(&line) {
@@ -223,7 +223,7 @@ pub(crate) fn free_port() -> Result<u16> {
     Ok(TcpListener::bind(("127.0.0.1", 0))?.local_addr()?.port())
 }
 
-/// Formats the command as a user would type it, without the folder of the program.
+/// Formats the command as a user would type it, without the program's folder.
 fn line(command: &Command) -> String {
     let program = Path::new(command.get_program());
     let words = std::iter::once(program.file_name().unwrap_or_default()).chain(command.get_args());

@@ -1,4 +1,4 @@
-//! The files of the repository. Rust files are parsed once, for all rules.
+//! The repository's files. Rust files are parsed once, for all rules.
 
 use std::path::{Path, PathBuf};
 
@@ -30,7 +30,7 @@ pub(crate) struct Sources {
     unreadable: Vec<Finding>,
 }
 
-/// A UTF-8 file. The path has forward slashes and starts at the root of the repository.
+/// A UTF-8 file. The path has forward slashes and starts at the repository's root.
 #[derive(Debug)]
 pub(crate) struct TextFile {
     pub(crate) path: String,
@@ -41,7 +41,7 @@ pub(crate) struct TextFile {
 pub(crate) struct RustFile {
     pub(crate) path: String,
     pub(crate) ast: syn::File,
-    /// Items in the arguments of macro calls at the top of the file, as far as they are valid Rust.
+    /// Items in the arguments of macro calls at the file's top, as far as they are valid Rust.
     pub(crate) macro_items: Vec<Item>,
 }
 
@@ -113,7 +113,7 @@ impl Sources {
         &self.rust
     }
 
-    /// The Rust files of the library crates, without tests.
+    /// The library crates' Rust files, without tests.
     pub(crate) fn library(&self) -> impl Iterator<Item = &RustFile> {
         self.rust.iter().filter(|file| is_library(&file.path))
     }
@@ -140,7 +140,7 @@ impl RustFile {
     }
 }
 
-/// Returns the package of a path: its first folder.
+/// Returns a path's package: its first folder.
 pub(crate) fn package(path: &str) -> &str {
     path.split('/').next().unwrap_or(path)
 }
@@ -240,7 +240,7 @@ fn is_test_attribute(attribute: &Attribute) -> bool {
     condition == "test" || condition.starts_with("all(test")
 }
 
-/// The attributes of an item, and the visibility and the name of a definition.
+/// An item's attributes, and the visibility and the name of a definition.
 pub(crate) struct Parts<'a> {
     pub(crate) attrs: &'a [Attribute],
     pub(crate) vis: &'a Visibility,

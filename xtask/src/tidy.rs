@@ -14,7 +14,7 @@
 //! | [`publishing`] | metadata and exact versions of the published packages |
 //! | [`links`] | documents name only files that exist |
 //! | [`spec_ids`] | `// spec:` comments name requirements that exist |
-//! | [`unfinished`] | module docs at the top of every file; no leftovers |
+//! | [`unfinished`] | module docs at every file's top; no leftovers |
 //! | [`sizes`] | files have at most 600 code lines |
 
 mod cycles;

@@ -10,10 +10,10 @@ use crate::Result;
 /// The crate whose features users choose.
 pub(crate) const FACADE: &str = "omnimcp";
 
-/// Prefix of the published packages. Their folders and libraries do not have it.
+/// The published packages' prefix. Their folders and libraries do not have it.
 pub(crate) const PREFIX: &str = "omni";
 
-/// Returns the folder of a package.
+/// Returns a package's folder.
 pub(crate) fn folder_of(package: &str) -> &str {
     package.strip_prefix(PREFIX).unwrap_or(package)
 }
@@ -63,7 +63,7 @@ impl Workspace {
         &self.target
     }
 
-    /// The packages of the workspace.
+    /// The workspace's packages.
     pub(crate) fn members(&self) -> Vec<&Package> {
         self.metadata.workspace_packages()
     }
@@ -93,7 +93,7 @@ impl Workspace {
         found.ok_or_else(|| format!("the workspace has no package `{name}`").into())
     }
 
-    /// Returns a command that runs `cargo` at the root of the workspace, without the variables that
+    /// Returns a command that runs `cargo` at the workspace's root, without the variables that
     /// cargo sets for this package. Build scripts that read them would run again, and everything that
     /// depends on their packages would be rebuilt.
     pub(crate) fn cargo(&self) -> Command {

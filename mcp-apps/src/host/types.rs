@@ -185,7 +185,7 @@ impl HostContext {
         self.with_value("toolInfo", &serde_json::json!({ "tool": tool }))
     }
 
-    /// Sets the tool, and the id of its call.
+    /// Sets the tool, and its call's id.
     #[must_use]
     pub fn tool_call(self, id: &RequestId, tool: &Tool) -> Self {
         self.with_value("toolInfo", &serde_json::json!({ "id": id, "tool": tool }))
@@ -255,7 +255,7 @@ pub struct Download {
 }
 
 impl Download {
-    /// Returns the files with names for the disk: the last segment of the URI, without characters that a
+    /// Returns the files with names for the disk: the URI's last segment, without characters that a
     /// file system could read as a path, and at most 100 characters. Several files may have one name.
     pub fn files(&self) -> impl Iterator<Item = (String, &ContentBlock)> {
         let named = |block| Some((file_name(uri_of(block)?), block));
@@ -286,7 +286,7 @@ fn uri_of(block: &ContentBlock) -> Option<&str> {
     }
 }
 
-/// Returns a safe file name from the last segment of a URI.
+/// Returns a safe file name from a URI's last segment.
 fn file_name(uri: &str) -> String {
     let path = uri.split(['?', '#']).next().unwrap_or_default();
     let name = path.rsplit(['/', '\\']).next().unwrap_or_default();
@@ -315,7 +315,7 @@ pub struct ViewSize {
     pub height: Option<f64>,
 }
 
-/// The refusal of a view request. The view receives the message, with the code -32000.
+/// A view request's refusal. The view receives the message, with the code -32000.
 // spec: APP-20
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]

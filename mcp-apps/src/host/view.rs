@@ -89,7 +89,7 @@ impl View {
         .await
     }
 
-    /// Sends the arguments of the tool call, once.
+    /// Sends the tool call's arguments, once.
     ///
     /// # Errors
     ///
@@ -105,7 +105,7 @@ impl View {
         .await
     }
 
-    /// Sends the result of the tool call.
+    /// Sends the tool call's result.
     ///
     /// # Errors
     ///
@@ -254,7 +254,7 @@ impl View {
         self.notify_in_order(method, params, Ok).await
     }
 
-    /// Sends a notification, if `next` allows it in the current phase of the call.
+    /// Sends a notification, if `next` allows it in the call's current phase.
     async fn notify_in_order(
         &self,
         method: &'static str,

@@ -86,7 +86,7 @@ impl Default for TaskLimits {
     }
 }
 
-/// A write's outcome to a task store.
+/// The outcome of a write to a task store.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum TaskWrite {

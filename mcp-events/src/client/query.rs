@@ -1,4 +1,4 @@
-//! The methods of the extension, for clients.
+//! The extension's methods, for clients.
 
 use std::time::Duration;
 
@@ -13,7 +13,7 @@ use crate::wire::{
     SubscribeParams, SubscribeResult, Target,
 };
 
-/// The events of a server, for a client that was built with [`Events`](crate::Events).
+/// A server's events, for a client that was built with [`Events`](crate::Events).
 ///
 /// # Examples
 ///
@@ -39,7 +39,7 @@ pub struct EventClient {
     pub(super) extension: ExtensionClient<Events>,
 }
 
-/// A selection of events: an event type, its arguments, and the position to start at.
+/// A event selection: an event type, its arguments, and the position to start at.
 ///
 /// # Examples
 ///
@@ -54,7 +54,7 @@ pub struct EventQuery {
     max_events: Option<u32>,
 }
 
-/// The URL that receives events, and the secret of their signatures.
+/// The URL that receives events, and their signatures' secret.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct WebhookTarget {
@@ -105,7 +105,7 @@ impl EventQuery {
         self
     }
 
-    /// Starts after a position: the `cursor` of an earlier event or result.
+    /// Starts after a position: an earlier event's `cursor` or result.
     #[must_use]
     pub fn cursor(mut self, cursor: impl Into<String>) -> Self {
         self.selector.cursor = Some(cursor.into());
@@ -119,7 +119,7 @@ impl EventQuery {
         self
     }
 
-    /// Sets the largest number of events in the result of a poll.
+    /// Sets the largest number of events in a poll's result.
     #[must_use]
     pub fn max_events(mut self, events: u32) -> Self {
         self.max_events = Some(events);

@@ -1,4 +1,4 @@
-//! The receiver of webhooks: a service for any HTTP server.
+//! The webhook receiver: a service for any HTTP server.
 
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::convert::Infallible;
@@ -41,21 +41,21 @@ const SUBSCRIPTION_ID: &str = "x-mcp-subscription-id";
 pub enum WebhookEvent {
     /// An event.
     Event {
-        /// The id of the subscription.
+        /// The subscription's id.
         subscription: String,
         /// The event.
         event: EventOccurrence,
     },
     /// Events before the next one are lost.
     Gap {
-        /// The id of the subscription.
+        /// The subscription's id.
         subscription: String,
         /// The position after the gap.
         cursor: Option<String>,
     },
     /// The server has ended the subscription.
     Terminated {
-        /// The id of the subscription.
+        /// The subscription's id.
         subscription: String,
         /// The reason that the server gives.
         reason: String,
@@ -92,7 +92,7 @@ pub enum ReceiveError {
 
 type Handler = dyn Fn(WebhookEvent) -> BoxFuture<'static, bool> + Send + Sync;
 
-/// A receiver of webhooks: a tower service, such as a route of axum. It verifies signatures and times,
+/// A webhook receiver: a tower service, such as a route of axum. It verifies signatures and times,
 /// answers verification challenges, and leaves out repeated messages.
 ///
 /// A secret signs for the subscriptions that the program has [bound](Self::bind) to it, and for no others:
@@ -149,7 +149,7 @@ struct Bound {
     running: HashSet<IdDigest>,
 }
 
-/// The reservation of a message id while the handler runs. Dropping it releases the id.
+/// A message id's reservation while the handler runs. Dropping it releases the id.
 struct Reservation {
     state: Arc<Mutex<State>>,
     subscription: String,
@@ -226,7 +226,7 @@ impl WebhookReceiver {
     }
 
     /// Binds a subscription to its secrets: `subscription` is the [id](crate::SubscribeResult::id) in the
-    /// server's response. Only these secrets sign its messages. Replaces the secrets of an earlier call.
+    /// server's response. Only these secrets sign its messages. Replaces an earlier call's secrets.
     ///
     /// More than one secret is for rotation: bind the old and the new one, renew the subscription with the
     /// new one, and bind the new one alone.
@@ -255,11 +255,11 @@ impl WebhookReceiver {
         self.state.lock().subscriptions.remove(subscription);
     }
 
-    /// The path of the file that lists the receivers of a host:
+    /// The path of the file that lists a host's receivers:
     /// `/.well-known/mcp-webhook-receiver.json`.
     pub const FILE: &'static str = RECEIVER_FILE;
 
-    /// Creates the file that lists the receivers of a host. A server may read it instead of sending a
+    /// Creates the file that lists a host's receivers. A server may read it instead of sending a
     /// challenge. A path that ends with a slash includes all paths below it.
     ///
     /// # Examples
@@ -336,7 +336,7 @@ impl WebhookReceiver {
         subscription: Option<&str>,
         has_signed: impl Fn(&WebhookSecret) -> bool,
     ) -> Result<bool, ReceiveError> {
-        // The digests of a large body are computed without the lock.
+        // A large body's digests are computed without the lock.
         let (bound, unbound) = {
             let state = self.state.lock();
             let bound = subscription.and_then(|id| state.subscriptions.get(id));

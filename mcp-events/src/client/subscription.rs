@@ -121,7 +121,7 @@ impl WebhookSubscription {
     ///
     /// # Errors
     ///
-    /// Returns the [`Error`] of the request. The renewals end nevertheless.
+    /// Returns the request's [`Error`]. The renewals end nevertheless.
     pub async fn unsubscribe(self) -> Result<(), Error> {
         self.task.abort();
         let unsubscribe = self.client.unsubscribe(self.query.clone(), &self.url);

@@ -1,4 +1,4 @@
-//! The deliveries of this node: one task for each subscription whose lease it holds.
+//! This node's deliveries: one task for each subscription whose lease it holds.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::atomic::Ordering;
@@ -19,7 +19,7 @@ const INTERVAL: Duration = Duration::from_secs(10);
 /// The subscriptions without a lease that a node claims at once, so that several nodes share them.
 const CLAIMS: usize = 100;
 
-/// Starts the deliveries of this node, once. Does nothing outside of a tokio runtime.
+/// Starts this node's deliveries, once. Does nothing outside of a tokio runtime.
 pub(super) fn start(shared: &Arc<Shared>) {
     let Some(webhooks) = shared.webhooks.get() else {
         return;

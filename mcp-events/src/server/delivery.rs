@@ -1,4 +1,4 @@
-//! The delivery of events to one webhook.
+//! The event delivery to one webhook.
 
 use std::sync::Weak;
 use std::time::Duration;
@@ -19,7 +19,7 @@ use super::webhooks::{WebhookFailure, WebhookPost, WebhookResponse, Webhooks};
 use crate::clock;
 use crate::wire::{DeliveryMode, DeliveryStatus};
 
-/// The largest body of a message.
+/// A message's largest body.
 const MAX_BODY: usize = 256 << 10;
 /// The events that the task reads at once.
 const PAGE: usize = 100;
@@ -42,7 +42,7 @@ impl From<StoreError> for Halt {
     }
 }
 
-/// The continuation of a delivery.
+/// A delivery's continuation.
 enum Next {
     Now,
     /// After an event of this type and this position.

@@ -46,7 +46,7 @@ impl HttpWebhooks {
     }
 
     /// The transport to addresses in a zone, and in more public ones. [`Zone::Loopback`] also allows `http:`
-    /// URLs of this machine, for tests.
+    /// This machine's URLs, for tests.
     ///
     /// # Errors
     ///
@@ -55,7 +55,7 @@ impl HttpWebhooks {
         Self::build(zone, HttpClient::builder())
     }
 
-    /// The transport of [`in_zone`](Self::in_zone), with a function that returns the addresses of a host name.
+    /// The transport of [`in_zone`](Self::in_zone), with a function that returns a host name's addresses.
     ///
     /// # Errors
     ///
@@ -224,7 +224,7 @@ fn failure(error: ChannelError) -> WebhookFailure {
     let mut source: Option<&dyn std::error::Error> = Some(&error);
     while let Some(cause) = source {
         let text = cause.to_string();
-        // The layers of the HTTP client keep the text of the error, but not its type.
+        // The layers of the HTTP client keep the error's text, but not its type.
         if text.contains(REFUSED_ADDRESS) {
             return WebhookFailure::Refused(REFUSED_ADDRESS.to_owned());
         }

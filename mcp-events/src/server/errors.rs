@@ -1,4 +1,4 @@
-//! Errors with the codes of the extension.
+//! Errors with the extension's codes.
 
 use mcp_core::Fault;
 use mcp_core::store::StoreError;
@@ -58,7 +58,7 @@ pub(super) fn callback(reason: &str, message: &str) -> RequestError {
     )
 }
 
-/// The failure of the log, whose message is not for clients.
+/// The log's failure, whose message is not for clients.
 pub(super) fn log_failed(failure: StoreError) -> RequestError {
     tracing::error!(error = %failure, "the event log failed");
     RequestError::fault(Fault::internal("the event log failed; try again later"))

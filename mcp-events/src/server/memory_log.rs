@@ -21,7 +21,7 @@ const PAGE_BYTES: usize = 1 << 20;
 /// Each event type keeps its last 10,000 events, and at most 16 MiB of payloads, for 24 hours.
 #[derive(Debug)]
 pub struct MemoryEventLog {
-    /// Distinguishes the cursors of this log from those of another process.
+    /// Distinguishes this log's cursors from those of another process.
     epoch: String,
     limits: Limits,
     logs: Mutex<HashMap<String, TypeLog>>,

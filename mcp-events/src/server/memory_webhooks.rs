@@ -1,4 +1,4 @@
-//! The subscriptions of webhooks in memory.
+//! The webhook subscriptions in memory.
 
 use std::collections::{HashMap, HashSet};
 use std::fmt;
@@ -14,10 +14,10 @@ use crate::{WebhookLimits, WebhookRecord, WebhookStore, WebhookWrite};
 
 /// The number of verified URLs that are remembered.
 const MAX_VERIFIED: usize = 10_000;
-/// The longest time of a subscription or a lease: 10 years.
+/// A subscription's longest time or a lease: 10 years.
 const MAX_TIME: Duration = Duration::from_secs(10 * 365 * 24 * 3600);
 
-/// The subscriptions of webhooks in memory, for one process. Clones share them. After a restart there are
+/// The webhook subscriptions in memory, for one process. Clones share them. After a restart there are
 /// none: clients subscribe again when they renew them.
 #[derive(Clone, Default)]
 pub struct MemoryWebhookStore {

@@ -30,7 +30,7 @@ const STREAM_PAGE: usize = 100;
 /// The wait after a failure of the log.
 const LOG_RETRY: Duration = Duration::from_secs(5);
 
-/// The caller of a method.
+/// A method's caller.
 pub(super) struct EventCaller {
     notifications: NotificationSender,
     pub(super) principal: Option<Principal>,

@@ -1,4 +1,4 @@
-//! The settings of a server, and publishing.
+//! A server's settings, and publishing.
 
 use std::any::TypeId;
 use std::sync::Arc;
@@ -72,7 +72,7 @@ impl Events {
 
     /// Removes an event type. Returns false if there is none with this name.
     ///
-    /// Its streams and the subscriptions of webhooks end with `terminated`. Clients that subscribe to
+    /// Its streams and the webhook subscriptions end with `terminated`. Clients that subscribe to
     /// changes of the list are notified.
     pub fn remove_event(&self, name: &str) -> bool {
         self.shared.change_types(|types| {

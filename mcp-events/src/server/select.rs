@@ -39,7 +39,7 @@ pub(super) struct Page {
 }
 
 impl Selection {
-    /// Checks the parameters of a request.
+    /// Checks a request's parameters.
     ///
     /// # Errors
     ///
@@ -81,7 +81,7 @@ impl Selection {
         })
     }
 
-    /// The name of the event type.
+    /// The event type's name.
     pub(super) fn name(&self) -> &str {
         &self.entry.descriptor.name
     }

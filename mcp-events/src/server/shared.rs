@@ -18,7 +18,7 @@ use crate::EventLog;
 pub struct EventLimits {
     /// Streams of all clients at the same time. Further ones are refused. Default: 1,024.
     pub streams: usize,
-    /// Events in the result of a poll. Default: 100.
+    /// Events in a poll's result. Default: 100.
     pub poll_events: usize,
     /// The largest payload in bytes. Default: 240 KiB, so that a webhook has at most 256 KiB.
     pub payload_bytes: usize,
@@ -26,7 +26,7 @@ pub struct EventLimits {
     pub heartbeat: Duration,
     /// The time after which clients should poll again. Default: 5 seconds.
     pub poll_interval: Duration,
-    /// The time limit of each log operation, except waiting for events. Default: 5 seconds.
+    /// Each log operation's time limit, except waiting for events. Default: 5 seconds.
     pub log_timeout: Duration,
 }
 
@@ -78,7 +78,7 @@ type NotifyClients = Box<dyn Fn() + Send + Sync>;
 /// The state that the handlers and the publishers share.
 pub(crate) struct Shared {
     types: RwLock<Vec<Arc<TypeEntry>>>,
-    /// Counts the changes of the event types.
+    /// Counts the event types' changes.
     types_changed: watch::Sender<u64>,
     /// Notifies the clients of the server that was registered last.
     pub(super) notify_clients: RwLock<Option<NotifyClients>>,
@@ -137,7 +137,7 @@ impl Shared {
             .cloned()
     }
 
-    /// Limits the time of a log operation.
+    /// Limits a log operation's time.
     pub(super) async fn timed<T>(
         &self,
         operation: impl Future<Output = Result<T, StoreError>>,

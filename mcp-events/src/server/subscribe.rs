@@ -212,12 +212,12 @@ fn read_url(text: &str) -> Result<Url, RequestError> {
         .map_err(|error| RequestError::invalid_params(format!("`delivery.url`: {error}")))
 }
 
-/// The identity of a subscriber: a principal is unique per issuer.
+/// A subscriber's identity: a principal is unique per issuer.
 fn owner_of(caller: &Principal) -> String {
     json!([caller.issuer, caller.subject]).to_string()
 }
 
-/// The id of a subscription, the same for equal parameters.
+/// A subscription's id, the same for equal parameters.
 fn id_of(owner: &str, url: &Url, name: &str, arguments: &JsonObject) -> String {
     let arguments = canonical(&Value::Object(arguments.clone()));
     let key = json!([owner, url.as_str(), name, arguments]).to_string();
@@ -245,7 +245,7 @@ fn canonical(value: &Value) -> Value {
 }
 
 /// The time until a subscription ends: as suggested, within the limits, and not beyond the
-/// authorization of the caller.
+/// caller's authorization.
 fn granted_ttl(
     webhooks: &Webhooks,
     suggested: Option<u64>,

@@ -1,4 +1,4 @@
-//! Subscriptions of webhooks as they are stored.
+//! Webhook subscriptions as they are stored.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! The agreement of a URL to receive events, before its first event.
+//! A URL's agreement to receive events, before its first event.
 
 use bytes::Bytes;
 use mcp_server::RequestError;
@@ -15,12 +15,12 @@ use super::{delivery, errors};
 use crate::secret::random_hex;
 use crate::wire::{RECEIVER_FILE, ReceiverFile};
 
-/// Checks that a URL agrees to receive the events of an owner: it repeats a challenge, or its host lists
+/// Checks that a URL agrees to receive an owner's events: it repeats a challenge, or its host lists
 /// the path in a well-known file. The store remembers the agreement.
 ///
 /// # Errors
 ///
-/// Returns one error for every URL that does not agree, so that callers do not learn about the network of the server,
+/// Returns one error for every URL that does not agree, so that callers do not learn about the server's network,
 /// and another one for a caller that causes too many challenges.
 pub(super) async fn verify(
     webhooks: &Webhooks,
@@ -50,7 +50,7 @@ pub(super) async fn verify(
     set.map_err(errors::store_failed)
 }
 
-/// The answer of a URL to a challenge.
+/// A URL's answer to a challenge.
 enum Challenge {
     Repeated,
     /// The URL works, but does not know challenges; with the reason.

@@ -1,4 +1,4 @@
-//! The settings of webhooks.
+//! The webhook settings.
 
 use std::fmt;
 use std::sync::Arc;
@@ -29,7 +29,7 @@ pub struct WebhookPost {
     pub body: Bytes,
 }
 
-/// The response of a webhook.
+/// A webhook's response.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct WebhookResponse {
@@ -109,12 +109,12 @@ pub trait WebhookTransport: Send + Sync + 'static {
     }
 }
 
-/// The settings of webhooks.
+/// The webhook settings.
 ///
 /// Subscriptions are kept in memory, or in a [`store`](Self::store) that several nodes share. In memory
 /// they end with the process: clients subscribe again when they renew them, before `refreshBefore`.
 ///
-/// Nodes that share a store deliver each event once: one node holds the lease of a subscription for 30
+/// Nodes that share a store deliver each event once: one node holds a subscription's lease for 30
 /// seconds, and extends it every 10 seconds. When that node dies, another one continues within 40
 /// seconds, at the first event that was not recorded as delivered. The event that was in transit may
 /// arrive twice, with the same `webhook-id`. A node that cannot reach the store stops its deliveries when
@@ -145,7 +145,7 @@ pub struct Webhooks {
     pub(super) transport: Arc<dyn WebhookTransport>,
     pub(super) settings: WebhookSettings,
     pub(super) store: Arc<dyn WebhookStore>,
-    /// The name of this node in the leases of the store.
+    /// This node's name in the store's leases.
     pub(super) node: String,
     /// The deliveries of this node are running.
     pub(super) is_started: AtomicBool,
@@ -194,7 +194,7 @@ impl Webhooks {
     /// Keeps the subscriptions in a store, which several nodes may share. Default: a
     /// [`MemoryWebhookStore`].
     ///
-    /// The delivery of an event is two operations of the store, and each further attempt two more. Each
+    /// An event's delivery is two operations of the store, and each further attempt two more. Each
     /// node extends its leases with one operation every 10 seconds.
     #[must_use]
     pub fn store(mut self, store: impl WebhookStore) -> Self {
@@ -243,7 +243,7 @@ impl Webhooks {
         self
     }
 
-    /// Limits the time of a store operation.
+    /// Limits a store operation's time.
     pub(super) async fn timed<T>(
         &self,
         operation: impl Future<Output = Result<T, StoreError>>,

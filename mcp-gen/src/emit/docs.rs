@@ -6,7 +6,7 @@ use quote::quote;
 use crate::model::Method;
 use crate::types::Type;
 
-/// Returns the attributes of a doc comment.
+/// Returns a doc comment's attributes.
 pub(super) fn doc<'a>(lines: impl IntoIterator<Item = &'a String>) -> TokenStream {
     let attributes = lines.into_iter().map(|line| {
         let line = if line.is_empty() {

@@ -213,7 +213,7 @@ fn emitted(field: &Field, types: &Table) -> Emitted {
     }
 }
 
-/// Returns the serde attribute of a field.
+/// Returns a field's serde attribute.
 fn attribute(field: &Field) -> Option<TokenStream> {
     let key = &field.key;
     let mut options = Vec::new();

@@ -1,4 +1,4 @@
-//! [`Lowering`]: the state of a conversion.
+//! [`Lowering`]: a conversion's state.
 
 use std::collections::HashMap;
 
@@ -60,7 +60,7 @@ impl Lowering<'_> {
     }
 }
 
-/// The documentation of a schema.
+/// A schema's documentation.
 pub(super) fn description(map: &Schema) -> Vec<String> {
     match map.get("description").and_then(Value::as_str) {
         Some(text) => docs::lines(text),
@@ -68,7 +68,7 @@ pub(super) fn description(map: &Schema) -> Vec<String> {
     }
 }
 
-/// Returns the title of a schema.
+/// Returns a schema's title.
 pub(super) fn title(map: &Schema) -> Option<String> {
     let title = map.get("title").and_then(Value::as_str)?;
     docs::lines(title).into_iter().next()

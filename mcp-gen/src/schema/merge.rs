@@ -66,7 +66,7 @@ impl Lowering<'_> {
     }
 }
 
-/// Returns the number of values in a schema: the cost of a copy.
+/// Returns the number of values in a schema: a copy's cost.
 fn weight(value: &Value) -> usize {
     1 + match value {
         Value::Object(map) => map.values().map(weight).sum(),

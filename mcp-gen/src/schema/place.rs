@@ -1,4 +1,4 @@
-//! [`Place`]: where a schema is, and the name of its type.
+//! [`Place`]: where a schema is, and its type's name.
 
 use crate::names::type_name;
 
@@ -7,14 +7,14 @@ const MAX_NAME: usize = 96;
 
 #[derive(Debug, Clone)]
 pub(super) struct Place {
-    /// The name of the type, if it needs one.
+    /// The type's name, if it needs one.
     pub(super) name: String,
     /// The name without the tool, see [`Definition::label`](crate::types::Definition).
     pub(super) label: Option<String>,
     /// The JSON pointer in the tool.
     pub(super) path: String,
     pub(super) depth: usize,
-    /// The reserved slot of the type.
+    /// The type's reserved slot.
     pub(super) slot: Option<usize>,
 }
 
@@ -29,7 +29,7 @@ impl Place {
         }
     }
 
-    /// Returns the place of a part: `suffix` continues the name, and `path` the pointer.
+    /// Returns a part's place: `suffix` continues the name, and `path` the pointer.
     pub(super) fn child(&self, suffix: &str, path: &str) -> Self {
         let name = if self.name.len() > MAX_NAME {
             self.name.clone()
@@ -46,7 +46,7 @@ impl Place {
         }
     }
 
-    /// Returns the place of the inner type, such as the type in an option. The reserved slot is not
+    /// Returns the inner type's place, such as the type in an option. The reserved slot is not
     /// for it.
     pub(super) fn inner(&self) -> Self {
         Self {
@@ -64,7 +64,7 @@ impl Place {
         }
     }
 
-    /// Returns the place of an object member.
+    /// Returns an object member's place.
     pub(super) fn member(&self, key: &str, path: &str) -> Self {
         Self {
             label: Some(type_name(key, "Item")),

@@ -16,7 +16,7 @@ use crate::types::{Skill, SkillResources, digest_text};
 pub struct SkillId {
     /// The server's label.
     pub label: String,
-    /// The URI of the `SKILL.md`.
+    /// The `SKILL.md`'s URI.
     pub uri: String,
 }
 

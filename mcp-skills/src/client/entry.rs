@@ -6,7 +6,7 @@ use super::error::SkillError;
 use crate::types::{MAX_BYTES, MAX_RESOURCES, Skill, SkillResource, SkillResources};
 use crate::uri::{is_valid_name, is_within, root_of, skill_name};
 
-/// Checks everything about an entry that needs no file. Returns the URI of its directory.
+/// Checks everything about an entry that needs no file. Returns its directory's URI.
 // spec: SKILL-07, SKILL-12, SKILL-14, SKILL-15
 pub(super) fn check(entry: &Skill) -> Result<&str, SkillError> {
     let uri = &entry.uri;

@@ -1,4 +1,4 @@
-//! Errors of clients.
+//! Client errors.
 
 use crate::frontmatter::FrontmatterError;
 

@@ -24,7 +24,7 @@ pub struct LoadedSkill {
     reader: FileReader,
     skill: Arc<Skill>,
     markdown: String,
-    /// Offset of the text after the YAML.
+    /// The text's offset after the YAML.
     body: usize,
     files: Mutex<Files>,
 }
@@ -37,7 +37,7 @@ struct Files {
     dynamic_bytes: u64,
 }
 
-/// Reads and verifies the instructions of a checked entry.
+/// Reads and verifies a checked entry's instructions.
 pub(super) async fn load_instructions(
     reader: FileReader,
     skill: Arc<Skill>,
@@ -87,8 +87,8 @@ impl LoadedSkill {
         self.markdown.get(self.body..).unwrap_or_default()
     }
 
-    /// Returns the instructions with a first line that names the server and the URI, for the context of a
-    /// language model. A user and a model can tell them from local skills.
+    /// Returns the instructions with a first line that names the server and the URI, for a language
+    /// model's context. A user and a model can tell them from local skills.
     // spec: SKILL-29
     pub fn tagged_instructions(&self) -> String {
         let id = serde_json::json!({"server": self.reader.label.as_str(), "skill": self.skill.uri});
@@ -142,7 +142,7 @@ impl LoadedSkill {
         Ok(bytes)
     }
 
-    /// Returns the URI of a reference.
+    /// Returns a reference's URI.
     fn resolve(&self, reference: &str) -> Result<String, SkillError> {
         let invalid = || SkillError::InvalidReference(reference.to_owned());
         let root = root_of(&self.skill.uri).ok_or_else(invalid)?;

@@ -38,7 +38,7 @@ pub struct SkillRegistry {
 pub struct ListedSkill {
     /// The identity, for [`SkillRegistry::load`].
     pub id: SkillId,
-    /// The name for users. It contains the label of the server and the URI as far as several skills have the
+    /// The name for users. It contains the server's label and the URI as far as several skills have the
     /// same name.
     pub display_name: String,
     /// The server's entry.

@@ -79,8 +79,8 @@ impl SkillsClient {
         })
     }
 
-    /// Sets the server's label, which is a part of its skills' identity. Default: the address of
-    /// the server. Use the name under which the user has configured the server, never the name that the
+    /// Sets the server's label, which is a part of its skills' identity. Default: the server's
+    /// address. Use the name under which the user has configured the server, never the name that the
     /// server gives itself.
     // spec: SKILL-21
     #[must_use]

@@ -116,7 +116,7 @@ impl Catalog {
         }
     }
 
-    /// Returns the direct children of a directory after the child named `after`, at most `limit`, and the
+    /// Returns a directory's direct children after the child named `after`, at most `limit`, and the
     /// name of the last one if more follow. Returns `None` if there is no such directory.
     // spec: SKILL-19
     pub(super) fn read_directory(

@@ -15,7 +15,7 @@ pub enum SkillsError {
     Io {
         /// The file or folder.
         path: PathBuf,
-        /// The error of the operating system.
+        /// The operating system's error.
         source: Arc<io::Error>,
     },
     /// The path of [`Skills::dir`](super::Skills::dir) is not a folder.

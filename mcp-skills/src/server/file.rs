@@ -27,7 +27,7 @@ pub(super) struct SkillFile {
     /// The size and the digest in the skill's list. `None` if a function writes the file.
     pub(super) entry: Option<SkillResource>,
     is_text: bool,
-    /// The YAML of a `SKILL.md`.
+    /// A `SKILL.md`'s YAML.
     pub(super) frontmatter: Option<Arc<JsonObject>>,
     pub(super) source: FileSource,
 }
@@ -190,13 +190,13 @@ fn entry(uri: &str, bytes: &[u8]) -> SkillResource {
     SkillResource::new(uri, Hash::hash(bytes), bytes.len() as u64)
 }
 
-/// Returns the text of a file. A file with a NUL is binary, also if it is UTF-8.
+/// Returns a file's text. A file with a NUL is binary, also if it is UTF-8.
 pub(super) fn text_of(bytes: &[u8]) -> Option<&str> {
     let text = std::str::from_utf8(bytes).ok()?;
     (!text.contains('\0')).then_some(text)
 }
 
-/// Returns the last segment of a path.
+/// Returns a path's last segment.
 pub(super) fn name_of(path: &str) -> &str {
     path.rsplit('/').next().unwrap_or(path)
 }
@@ -206,7 +206,7 @@ pub(super) fn parent_of(path: &str) -> Option<&str> {
     path.rsplit_once('/').map(|(parent, _)| parent)
 }
 
-/// Parses and checks the YAML of a `SKILL.md`.
+/// Parses and checks a `SKILL.md`'s YAML.
 // spec: SKILL-05, SKILL-07, SKILL-35
 fn read_frontmatter(path: &str, shown: &str, text: &str) -> Result<JsonObject, SkillsError> {
     let file = || shown.to_owned();
@@ -222,7 +222,7 @@ fn read_frontmatter(path: &str, shown: &str, text: &str) -> Result<JsonObject, S
         return Err(SkillsError::InvalidName { file: file(), name });
     }
     let folder = parent_of(path).map_or("", name_of);
-    // A skill from code gets the folder of its name.
+    // A skill from code gets its name's folder.
     if folder != name {
         return Err(SkillsError::NameMismatch {
             file: file(),

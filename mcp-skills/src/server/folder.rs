@@ -9,7 +9,7 @@ use super::error::SkillsError;
 use super::limits::SkillsLimits;
 use crate::uri::{INSTRUCTIONS, is_plain_segment};
 
-/// A folder of skills.
+/// A skill folder.
 #[derive(Debug)]
 pub(super) struct Folder {
     /// The canonical path.

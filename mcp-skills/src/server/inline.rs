@@ -126,7 +126,7 @@ impl InlineSkill {
         self
     }
 
-    /// Returns the content of the `SKILL.md`.
+    /// Returns the `SKILL.md`'s content.
     pub(super) fn instructions(&self) -> FileBytes {
         match &self.instructions {
             Some(generator) => FileBytes::Generated(generator.clone()),

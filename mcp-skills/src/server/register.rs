@@ -1,4 +1,4 @@
-//! The handlers of the extension.
+//! The extension's handlers.
 
 use std::sync::Arc;
 
@@ -21,7 +21,7 @@ use crate::types::{
 
 /// Number of children on a directory page.
 const DIRECTORY_PAGE: usize = 500;
-/// First letter of every cursor.
+/// Every cursor's first letter.
 const CURSOR: char = 's';
 
 // spec: SKILL-01, SKILL-02, SKILL-03
@@ -162,7 +162,7 @@ async fn read_directory(
     })
 }
 
-/// The variable of the template.
+/// The template's variable.
 #[derive(Deserialize)]
 struct FilePath {
     path: String,

@@ -1,4 +1,4 @@
-//! The sources of skills, and the files that the last folder walk has found.
+//! The skill sources, and the files that the last folder walk has found.
 
 use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
@@ -12,14 +12,14 @@ use super::limits::SkillsLimits;
 use crate::frontmatter;
 use crate::uri::{INSTRUCTIONS, encode_path, is_plain_file_path};
 
-/// The sources of skills, and the files of the folders.
+/// The skill sources, and the folders' files.
 #[derive(Debug, Clone, Default)]
 pub(super) struct State {
     pub(super) folders: Vec<Arc<Folder>>,
     pub(super) scan: Scan,
     pub(super) limits: SkillsLimits,
     pub(super) is_watched: bool,
-    /// Files of skills from code, by the skill's path.
+    /// Skill files from code, by the skill's path.
     inline: BTreeMap<String, Vec<Arc<SkillFile>>>,
 }
 
@@ -146,7 +146,7 @@ fn root_of(skill: &InlineSkill) -> Result<String, SkillsError> {
     }
 }
 
-/// Returns the URI of the skill at a path.
+/// Returns the skill's URI at a path.
 fn uri_of(root: &str) -> String {
     format!("skill://{}/{INSTRUCTIONS}", encode_path(root))
 }

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-/// Deepest nesting of an example.
+/// An example's deepest nesting.
 const MAX_DEPTH: usize = 32;
 /// Deepest nesting of objects whose optional members are filled in.
 const OPTIONAL_DEPTH: usize = 3;

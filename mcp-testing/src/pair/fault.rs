@@ -1,4 +1,4 @@
-//! Faults of a transport.
+//! A transport's faults.
 
 use std::time::Duration;
 
@@ -61,7 +61,7 @@ pub(super) fn end_before(faults: &[WireFault], number: usize) -> Option<End> {
     })
 }
 
-/// Returns the chunks of a delivered message, and the pause after each chunk.
+/// Returns a delivered message's chunks, and the pause after each chunk.
 pub(super) fn chunks(
     faults: &[WireFault],
     number: usize,

@@ -1,6 +1,6 @@
 //! The words in a list of tools, and a query's scores.
 //!
-//! The score of a tool is the share of the query's words that it has, weighted by their rarity and by the fields where
+//! A tool's score is the share of the query's words that it has, weighted by their rarity and by the fields where
 //! they stand (BM25F). A score of 1 stands for a tool with all words in its name.
 
 use std::collections::{BTreeMap, HashMap};
@@ -13,7 +13,7 @@ use serde_json::Value;
 use super::synonyms::synonyms;
 use super::words::{Word, read, stems};
 
-// Weights of a word by its field.
+// A word's weights by its field.
 const NAME: f32 = 2.75;
 const TITLE: f32 = 1.5;
 const FIRST_SENTENCE: f32 = 1.0;
@@ -26,12 +26,12 @@ const ARGUMENT_TEXT: f32 = 0.08;
 const SATURATION: f32 = 0.9;
 /// The effect of a tool's length: 0 has none, 1 divides by the length.
 const LENGTH_EFFECT: f32 = 0.4;
-/// Words of a description after its first sentence that count.
+/// A description's words after its first sentence that count.
 const MAX_FURTHER_WORDS: usize = 120;
 /// Words of an argument's description that count.
 const MAX_ARGUMENT_WORDS: usize = 20;
 
-/// The effect of a synonym.
+/// A synonym's effect.
 const SYNONYM: f32 = 0.75;
 /// The effect of a word with a mistake.
 const SIMILAR: f32 = 0.9;
@@ -48,11 +48,11 @@ const UNKNOWN_RARITY: f32 = 0.85;
 /// Rarity that a query has at least, in rarest words: one word alone says little.
 const MIN_RARITY: f32 = 1.3;
 
-/// The effect of a clause, such as one of two joined with "and".
+/// A clause's effect, such as one of two joined with "and".
 const CLAUSE: f32 = 0.8;
 /// Further score for a clause's best tools, so that each task in a query has its tool.
 const CLAUSE_LEADERS: [f32; 2] = [0.15, 0.05];
-/// Share of the best phrasing in the score. The rest is the mean of all phrasings.
+/// The best phrasing's share in the score. The rest is the mean of all phrasings.
 const BEST_PHRASING: f32 = 0.35;
 /// Score below which no tool serves the task.
 const MIN_SCORE: f32 = 0.24;
@@ -88,7 +88,7 @@ struct Form {
     letters: Vec<char>,
 }
 
-/// The words of a tool, in the same order in each process.
+/// A tool's words, in the same order in each process.
 #[derive(Default)]
 struct ToolWords {
     /// Weights by stem.
@@ -393,7 +393,7 @@ fn letter_pairs(word: &str) -> Vec<[char; 2]> {
     pairs
 }
 
-/// Returns the letters of a word in alphabetical order.
+/// Returns a word's letters in alphabetical order.
 fn letters(word: &str) -> Vec<char> {
     let mut letters: Vec<char> = word.chars().collect();
     letters.sort_unstable();

@@ -99,7 +99,7 @@ fn without_accent(c: char) -> char {
     }
 }
 
-/// Returns the stem of an English word: without plural and verb endings.
+/// Returns an English word's stem: without plural and verb endings.
 pub(super) fn stem(word: &str) -> String {
     /// Shortest word that has an ending.
     const MIN_WORD: usize = 4;

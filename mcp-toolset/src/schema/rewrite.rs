@@ -8,7 +8,7 @@ use crate::provider::Profile;
 
 /// Subschemas of one tool. Further ones accept any value: references can multiply them.
 const MAX_NODES: usize = 2000;
-/// Characters of a keyword in a description.
+/// A keyword's characters in a description.
 const MAX_NOTE: usize = 300;
 
 /// Keywords that say nothing to a model.
@@ -321,7 +321,7 @@ impl Rewriter<'_> {
     }
 }
 
-/// Adds a schema, the target of its reference and its `allOf` to another one. The first of two keywords stays.
+/// Adds a schema, its reference's target and its `allOf` to another one. The first of two keywords stays.
 fn merge(root: &Value, into: &mut Map<String, Value>, schema: &Value, depth: usize) {
     /// Levels of `allOf`.
     const MAX_LEVELS: usize = 8;
@@ -357,7 +357,7 @@ fn merge(root: &Value, into: &mut Map<String, Value>, schema: &Value, depth: usi
     }
 }
 
-/// Returns a root with the properties of its alternatives. What all alternatives require is required.
+/// Returns a root with its alternatives' properties. What all alternatives require is required.
 fn with_alternatives(mut schema: Map<String, Value>, root: &Value) -> Map<String, Value> {
     let variants: Vec<Map<String, Value>> = alternatives(&schema)
         .map(|variant| {
@@ -419,7 +419,7 @@ fn is_open(schema: &Map<String, Value>) -> bool {
     }
 }
 
-/// Returns the schema of a string with the JSON of a value.
+/// Returns the schema of a string with a value's JSON.
 fn json_text(schema: &Map<String, Value>, kind: &str) -> Value {
     let text = schema.get("description").and_then(Value::as_str);
     let text = format!("{} {kind}", text.unwrap_or_default());

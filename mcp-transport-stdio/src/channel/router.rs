@@ -167,7 +167,7 @@ impl ChannelState {
         let version = version.unwrap_or(ProtocolVersion::LATEST);
         let decoded = ServerNotification::decode(notification, version);
         if let Some(ServerNotification::Progress { token, .. }) = &decoded {
-            // The progress token of a request is its id.
+            // A request's progress token is its id.
             // spec: PROG-01
             return self.pending_call(token.as_id());
         }

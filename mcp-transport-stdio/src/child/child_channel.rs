@@ -1,4 +1,4 @@
-//! [`ChildChannel`]: the channel of a client to a server that it starts.
+//! [`ChildChannel`]: a client's channel to a server that it starts.
 
 use std::borrow::Cow;
 use std::process::ExitStatus;
@@ -179,7 +179,7 @@ async fn ended(process: &Process) -> Option<ExitStatus> {
     }
 }
 
-/// Describes the end of the server: its exit status and the last lines of its standard error.
+/// Describes the end of the server: its exit status and its standard error's last lines.
 async fn close_reason(process: Arc<Process>, capture: StderrCapture) -> CloseReason {
     let mut reason = match timeout(EXIT_TIMEOUT, ended(&process)).await {
         Ok(Some(status)) => format!("the server has ended with {status}"),

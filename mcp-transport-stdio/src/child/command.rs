@@ -46,7 +46,7 @@ pub enum Stderr {
     /// kept for the close reason.
     #[default]
     Log,
-    /// The standard error of this process.
+    /// This process's standard error.
     Inherit,
     /// Discarded.
     Discard,
@@ -59,7 +59,7 @@ pub enum SpawnError {
     /// The program does not exist.
     #[error("there is no program {program:?}{}", if *has_space { "; pass its arguments apart from its name" } else { "; is it installed, and its folder in PATH?" })]
     NoProgram {
-        /// The name of the program, up to its first space.
+        /// The program's name, up to its first space.
         program: OsString,
         /// The name contains a space, so it may be a whole command line.
         has_space: bool,
@@ -136,7 +136,7 @@ impl ServerCommand {
         self
     }
 
-    /// Sets the server's name in errors. Default: the file name of the program. Errors never show
+    /// Sets the server's name in errors. Default: the program's file name. Errors never show
     /// arguments, which may be secrets.
     pub fn name(mut self, name: impl Into<String>) -> Self {
         self.name = Some(name.into());
@@ -170,7 +170,7 @@ impl ServerCommand {
         self.name.clone().unwrap_or_else(file)
     }
 
-    /// Returns the identity of the server: everything that decides which program runs and what it
+    /// Returns the server's identity: everything that decides which program runs and what it
     /// receives.
     pub(super) fn identity(&self) -> ServerIdentity {
         let inherits: &[u8] = if self.inherits_all { b"all" } else { b"some" };

@@ -1,11 +1,11 @@
-//! State and pipes of a process.
+//! A process's state and pipes.
 
 use std::io;
 use std::process::{ChildStderr, ChildStdin, ChildStdout, ExitStatus};
 
 use tokio::sync::watch;
 
-/// The state of a watched process.
+/// A watched process's state.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum ProcessState {
     Running,

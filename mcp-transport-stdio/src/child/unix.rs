@@ -31,7 +31,7 @@ pub(super) struct Process {
 }
 
 impl Process {
-    /// Starts a process and the watchdog of its group. The group has `term_timeout` to exit after
+    /// Starts a process and its group's watchdog. The group has `term_timeout` to exit after
     /// SIGTERM when the watchdog ends it.
     pub(super) fn spawn(
         mut command: Command,

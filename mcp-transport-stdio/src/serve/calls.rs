@@ -1,4 +1,4 @@
-//! The running calls of a pipe.
+//! A pipe's running calls.
 
 use std::collections::HashMap;
 use std::future::poll_fn;

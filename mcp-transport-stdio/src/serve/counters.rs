@@ -1,4 +1,4 @@
-//! Counters of a pipe, for metrics.
+//! A pipe's counters, for metrics.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -9,7 +9,7 @@ use parking_lot::Mutex;
 
 use crate::write_queue::WriteQueue;
 
-/// Counters of a pipe.
+/// A pipe's counters.
 #[derive(Debug, Default)]
 pub(super) struct Counters {
     sessions: AtomicU64,
@@ -20,7 +20,7 @@ pub(super) struct Counters {
 }
 
 impl Counters {
-    /// Sets the queue of the pipe. One server serves one pipe.
+    /// Sets the pipe's queue. One server serves one pipe.
     pub(super) fn set_queue(&self, queue: &Arc<WriteQueue>) {
         let _ = self.queue.set(Arc::downgrade(queue));
     }

@@ -31,7 +31,7 @@ use crate::lines::Line;
 use crate::pipe::{Batch, Ended, Pipe, excerpt};
 use crate::write_queue::{QueueClosed, WriteQueue};
 
-/// The frame of a message on a byte stream: a line feed after it. Encoded messages contain none.
+/// A message's frame on a byte stream: a line feed after it. Encoded messages contain none.
 // spec: STDIO-02
 const LINE_FRAMING: Framing = Framing {
     prefix: b"",
@@ -287,7 +287,7 @@ impl Driver {
         }
     }
 
-    /// Starts a call or answers the request at once. Errors are encoded for the era of the request.
+    /// Starts a call or answers the request at once. Errors are encoded for the request's era.
     fn try_handle_request(&mut self, request: &Request<'_>) {
         let id = &request.id;
         let profile = self.service.profile();
@@ -501,7 +501,7 @@ impl Driver {
         let _: Result<(), QueueClosed> = self.pipe.write_queue.push(message);
     }
 
-    /// Returns the revision of the session, or the default one before `initialize`.
+    /// Returns the session's revision, or the default one before `initialize`.
     fn legacy_version(&self) -> ProtocolVersion {
         let session = self.session.as_ref();
         session.map_or(legacy::DEFAULT_VERSION, |session| session.version())

@@ -15,7 +15,7 @@ use crate::message_transport::MessageTransport;
 use crate::pipe::{Pipe, Task};
 use crate::standard;
 
-/// A server over one pipe: the standard streams of its process, a socket, any other two byte streams, or a
+/// A server over one pipe: its process's standard streams, a socket, any other two byte streams, or a
 /// [message transport](MessageTransport).
 ///
 /// One pipe serves both eras: a modern request (2026-07-28) carries all metadata, and `initialize` opens a
@@ -87,8 +87,8 @@ impl StdioServer {
         self
     }
 
-    /// Adds a value to the extensions of every call, for example the
-    /// [`Principal`](mcp_core::Principal) of a socket.
+    /// Adds a value to every call's extensions, for example a
+    /// socket's [`Principal`](mcp_core::Principal).
     pub fn extension<T: Clone + Send + Sync + 'static>(mut self, value: T) -> Self {
         self.settings.extensions.insert(value);
         self
@@ -133,7 +133,7 @@ impl StdioServer {
         move || counters.read()
     }
 
-    /// Serves over the standard streams of this process, until the client closes its side. Can be
+    /// Serves over this process's standard streams, until the client closes its side. Can be
     /// called once per process, in a tokio runtime with IO enabled. Logs the start at level INFO.
     ///
     /// On Unix it first redirects the streams: the program's other output goes to standard error,
@@ -183,7 +183,7 @@ impl StdioServer {
         self.drive(pipe).await
     }
 
-    /// Serves over a transport of messages, until the client closes its side. Dropping the future cancels running
+    /// Serves over a message transport, until the client closes its side. Dropping the future cancels running
     /// calls. See [`MessageTransport`] for an example, and for the checks that such a transport has to make.
     ///
     /// # Errors

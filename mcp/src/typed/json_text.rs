@@ -1,4 +1,4 @@
-//! Values as strings of JSON, for `#[serde(with = "mcp::typed::json_text")]`: arguments of prompts are strings.
+//! Values as strings of JSON, for `#[serde(with = "mcp::typed::json_text")]`: prompt arguments are strings.
 
 use serde::de::{DeserializeOwned, Error as _};
 use serde::ser::Error as _;

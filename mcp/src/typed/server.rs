@@ -20,7 +20,7 @@ use serde_json::Value;
 /// Builds a server from a catalog and an implementation of a generated trait. The catalog's
 /// definitions are listed as they are.
 ///
-/// Handlers get the implementation, the typed arguments and the context of the call.
+/// Handlers get the implementation, the typed arguments and the call's context.
 pub struct CatalogServer<T> {
     server: Server,
     catalog: Value,
@@ -98,7 +98,7 @@ impl<T: Send + Sync + 'static> CatalogServer<T> {
         self.server
     }
 
-    /// Finds the definition of an item in the catalog.
+    /// Finds an item's definition in the catalog.
     fn definition<D: DeserializeOwned>(&self, list: &str, key: &str, name: &str) -> Option<D> {
         let items = self.catalog.get(list)?.as_array()?;
         let item = items
@@ -122,7 +122,7 @@ impl<T> fmt::Debug for CatalogServer<T> {
     }
 }
 
-/// A function with the whole context of the call.
+/// A function with the call's whole context.
 struct CatalogHandler<T, A, F> {
     implementation: Arc<T>,
     function: F,
@@ -142,7 +142,7 @@ impl<T, A, F: Clone> Clone for CatalogHandler<T, A, F> {
 /// Marker of [`CatalogServer`] handlers.
 enum WithContext {}
 
-/// Implements the traits of handlers.
+/// Implements the handler traits.
 macro_rules! handlers {
     ($($handler:ident -> $result:ident;)*) => {
         $(

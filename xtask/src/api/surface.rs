@@ -1,4 +1,4 @@
-//! The public paths of the libraries. A path may go through re-exports, also of other libraries.
+//! The libraries' public paths. A path may go through re-exports, also of other libraries.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -18,7 +18,7 @@ type Definition = (usize, usize, String);
 /// A public path of a definition.
 struct PublicPath {
     library: usize,
-    /// Names from the root of the library.
+    /// Names from the library's root.
     path: Vec<String>,
     /// Conditions of the modules and re-exports on the path.
     cfgs: BTreeSet<String>,
@@ -260,7 +260,7 @@ impl Surface<'_> {
     }
 }
 
-/// The inherent `impl` blocks of every definition.
+/// Every definition's inherent `impl` blocks.
 fn impls<'a>(libraries: &[&'a Crate<'a>]) -> BTreeMap<Definition, Vec<&'a ItemImpl>> {
     let mut impls: BTreeMap<Definition, Vec<&ItemImpl>> = BTreeMap::new();
     for (library, krate) in libraries.iter().enumerate() {

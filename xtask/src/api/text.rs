@@ -1,4 +1,4 @@
-//! Formatting of tokens as people write them.
+//! Token formatting as people write them.
 
 use quote::ToTokens;
 

@@ -65,7 +65,7 @@ fn cargo_deny(workspace: &Workspace, program: &Path) -> Command {
     command
 }
 
-/// Address of the stand-in database. The top-level domain does not exist, and git is told to use the
+/// The stand-in database's address. The top-level domain does not exist, and git is told to use the
 /// folder instead.
 const STAND_IN_URL: &str = "https://advisories.invalid/none";
 

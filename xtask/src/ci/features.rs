@@ -1,4 +1,4 @@
-//! The features of the facade.
+//! The facade's features.
 
 use std::collections::BTreeSet;
 
@@ -22,7 +22,7 @@ const CORE_CRATES: [&str; 8] = [
 ];
 
 /// Features that need more than one to be of use: what has halves, with one side, and the default set.
-/// The packages of extensions do not depend on each other, so one build checks all of them.
+/// The extension packages do not depend on each other, so one build checks all of them.
 const COMBINATIONS: [&str; 3] = [
     "server,http,stdio,auth,apps,events,skills,tasks",
     "client,http,stdio,auth,apps,events,skills,tasks",
@@ -118,7 +118,7 @@ fn tree(workspace: &Workspace, features: &str) -> Result<String> {
     process::capture(command.args(["--prefix", "none", "--format", "{p}"]))
 }
 
-/// The names of the packages in the lines of `cargo tree`.
+/// The packages' names in the lines of `cargo tree`.
 fn packages(tree: &str) -> impl Iterator<Item = &str> {
     tree.lines().filter_map(|line| line.split(' ').next())
 }

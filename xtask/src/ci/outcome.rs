@@ -1,4 +1,4 @@
-//! The outcome of a step.
+//! A step's outcome.
 
 /// The outcome of a step that did not fail.
 #[derive(Debug)]

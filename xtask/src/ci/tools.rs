@@ -9,7 +9,7 @@ use crate::workspace::Workspace;
 /// A program on crates.io.
 pub(super) struct Tool {
     name: &'static str,
-    /// A fixed version, so that a new one does not change the result of a check.
+    /// A fixed version, so that a new one does not change a check's result.
     version: &'static str,
 }
 
@@ -25,7 +25,7 @@ pub(super) const DENY: Tool = Tool {
     version: "0.20.2",
 };
 
-/// Installs a tool unless it is installed. Returns the path of the program.
+/// Installs a tool unless it is installed. Returns the program's path.
 ///
 /// The tools are built without optimization: they run for seconds, and an optimized cargo-deny takes
 /// twice as long to build.

@@ -42,7 +42,7 @@ const FLOWS: [(&str, &str); 8] = [
 /// A kind of access token that the protected server accepts.
 struct TokenKind {
     description: &'static str,
-    /// Argument of the authorization server.
+    /// The authorization server's argument.
     format: &'static str,
     /// Arguments of our server.
     arguments: &'static [&'static str],

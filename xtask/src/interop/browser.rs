@@ -12,7 +12,7 @@ use super::cases::Cases;
 use super::peers::{Obstacle, Started};
 use crate::Result;
 
-/// Names of the program. The first is that of Debian.
+/// The program's names. The first is that of Debian.
 const PROGRAMS: [&str; 4] = [
     "chromium",
     "chromium-browser",
@@ -20,7 +20,7 @@ const PROGRAMS: [&str; 4] = [
     "google-chrome-stable",
 ];
 
-/// A program that opens a URL like the browser of a user.
+/// A program that opens a URL like a user's browser.
 #[derive(Debug, Clone)]
 pub(super) struct Browser {
     program: PathBuf,

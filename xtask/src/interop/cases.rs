@@ -15,7 +15,7 @@ use crate::Result;
 use crate::process::{self, ChildGuard, Server};
 use crate::workspace::Workspace;
 
-/// Time limit of a case. Python and Node.js start slowly on a busy machine.
+/// A case's time limit. Python and Node.js start slowly on a busy machine.
 const LIMIT: Duration = Duration::from_secs(90);
 pub(super) const START_LIMIT: Duration = Duration::from_secs(60);
 /// Cases that run at the same time. They wait more than they compute.
@@ -100,7 +100,7 @@ impl<'a> Cases<'a> {
         self.serve(&format!("{name} server"), self.ours(SERVER))
     }
 
-    /// Starts the server of a peer.
+    /// Starts a peer's server.
     pub(super) fn serve_peer(
         &mut self,
         name: &str,

@@ -11,7 +11,7 @@ use super::peers::{Obstacle, Started};
 use crate::Result;
 use crate::process;
 
-/// If this variable is set, the screenshots of the guide are made again.
+/// If this variable is set, the guide's screenshots are made again.
 const UPDATE: &str = "UPDATE_SCREENSHOTS";
 
 /// Tests that the page has copied, as files: they are compiled with their crate.
@@ -116,7 +116,7 @@ fn inspector(cases: &Cases<'_>, test: &str, screenshots: Option<&PathBuf>) -> St
     Ok(driver)
 }
 
-/// The folder of the screenshots, if they are wanted.
+/// The screenshots' folder, if they are wanted.
 fn screenshots(cases: &Cases<'_>) -> Result<Option<PathBuf>> {
     if env::var_os(UPDATE).is_none() {
         return Ok(None);

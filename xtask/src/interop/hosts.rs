@@ -16,7 +16,7 @@ use crate::process;
 /// The server with results and arguments that hosts and models stumble over.
 const SERVER: &str = "host-server";
 
-/// The steps of a model: the calls with their arguments, and a part of the last result.
+/// A model's steps: the calls with their arguments, and a part of the last result.
 struct Script {
     name: &'static str,
     steps: &'static str,
@@ -75,7 +75,7 @@ struct Run<'a> {
     /// The words that start the host.
     program: &'a [PathBuf],
     home: &'a Path,
-    /// The URL of its model.
+    /// Its model's URL.
     model: &'a str,
     /// The words that start its MCP server.
     server: &'a [PathBuf],
@@ -150,7 +150,7 @@ fn start(
     })?)
 }
 
-/// Returns what is wrong with the output of a host. The result begins at a word of the scripted model, and may have several
+/// Returns what is wrong with a host's output. The result begins at a word of the scripted model, and may have several
 /// lines.
 fn problem(output: &str, expected: &str) -> Option<String> {
     let Some((_, result)) = output.split_once("RESULT") else {
@@ -178,7 +178,7 @@ fn gateway(cases: &Cases<'_>) -> Result<Vec<PathBuf>> {
     Ok(vec![command, "gateway".into(), file, "--stdio".into()])
 }
 
-/// The command of a gateway in front of more than a hundred tools, which a model finds by search. The description of one
+/// A gateway's command in front of more than a hundred tools, which a model finds by search. The description of one
 /// has changed since the lock file was written.
 fn office(cases: &Cases<'_>) -> Result<Vec<PathBuf>> {
     let folder = cases.peers.folder("office");

@@ -1,6 +1,6 @@
 //! Cases over HTTP: every feature, at every revision that the peer supports.
 //!
-//! All servers have the fixtures of the everything server, and all clients use them in the same way.
+//! All servers have the everything server's fixtures, and all clients use them in the same way.
 //! A client prints `revision R`, then `ok FEATURE` or `no FEATURE: PROBLEM` for each feature.
 
 use std::process::Command;
@@ -102,7 +102,7 @@ fn add_client(
     add_case(cases, &pair, revision, &FEATURES, start);
 }
 
-/// Our client with the server of a peer, and our gateway before it.
+/// Our client with a peer's server, and our gateway before it.
 fn add_server(
     cases: &mut Cases<'_>,
     name: &str,

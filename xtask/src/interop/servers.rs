@@ -14,7 +14,7 @@ const TABLE: &str = include_str!("servers.txt");
 
 /// A server of the table.
 pub(super) struct PeerServer {
-    /// The name of its typed client.
+    /// Its typed client's name.
     pub(super) name: String,
     /// The words that start it.
     pub(super) words: Started<Vec<PathBuf>>,

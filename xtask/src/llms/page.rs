@@ -1,4 +1,4 @@
-//! Names and summaries of pages.
+//! Names and page summaries.
 
 /// Returns the name of a file without its folder and its ending.
 pub(super) fn title(path: &str) -> &str {

@@ -35,7 +35,7 @@ pub(crate) fn identifiers(tokens: TokenStream, found: &mut BTreeSet<String>) {
     }
 }
 
-/// `prefix` is the path in front of the braces of a `use` group; elsewhere it is empty.
+/// `prefix` is the path in front of a `use` group's braces; elsewhere it is empty.
 fn scan(tokens: &[TokenTree], prefix: &[String], found: &mut Vec<PathUse>) {
     let mut at = 0;
     while at < tokens.len() {

@@ -8,12 +8,12 @@ use syn::{Ident, Item, ItemMod, ItemUse, UseTree, Visibility};
 
 use crate::sources::{RustFile, Sources};
 
-/// Index of the root module in [`Crate::modules`].
+/// The root module's index in [`Crate::modules`].
 pub(crate) const ROOT: usize = 0;
 
 /// A library or program: the modules that its root file declares, directly or indirectly.
 pub(crate) struct Crate<'a> {
-    /// Path of the root file, for example `mcp-core/src/lib.rs`.
+    /// The root file's path, for example `mcp-core/src/lib.rs`.
     pub(crate) root: &'a str,
     /// The root module is the first one; parents come before their children.
     pub(crate) modules: Vec<Module<'a>>,
@@ -21,7 +21,7 @@ pub(crate) struct Crate<'a> {
 
 /// A module, in a file of its own or inline.
 pub(crate) struct Module<'a> {
-    /// Names from the root of the crate; empty for the root.
+    /// Names from the crate's root; empty for the root.
     pub(crate) path: Vec<String>,
     pub(crate) file: &'a RustFile,
     /// Index of the file's module: this one, or the module around an inline module.
@@ -39,7 +39,7 @@ pub(crate) struct Module<'a> {
 pub(crate) struct Import<'a> {
     /// The name in the module: `*` for a glob, `_` for a trait without a name.
     pub(crate) name: String,
-    /// The path as written, without the `*` of a glob.
+    /// The path as written, without a glob's `*`.
     pub(crate) path: Vec<String>,
     /// The path starts with `::`, so it names another crate.
     pub(crate) is_absolute: bool,

@@ -77,7 +77,7 @@ struct Block {
 /// Collects doc comments from tokens, also inside macro calls. The lexer turns `/// text` into
 /// `#[doc = "text"]`, and `//! text` into `#![doc = "text"]`: consecutive attributes are one block.
 fn collect(tokens: TokenStream, blocks: &mut Vec<Block>) {
-    // The block of the preceding doc attribute: whether it is inner (`#!`), and whether it has text yet.
+    // The preceding doc attribute's block: whether it is inner (`#!`), and whether it has text yet.
     let mut open: Option<(bool, bool)> = None;
     let mut is_inner = false;
     for token in tokens {

@@ -52,7 +52,7 @@ fn check_file(text: &TextFile) -> Vec<Finding> {
     findings
 }
 
-/// Returns the text of a documentation line.
+/// Returns a documentation line's text.
 fn documentation(line: &str, is_page: bool) -> Option<&str> {
     if is_page {
         return Some(line);

@@ -21,7 +21,7 @@ fn check_file(text: &TextFile) -> Vec<Finding> {
     let mut report = |line: usize, message: &str| {
         findings.push(Finding::new(&text.path, line, message));
     };
-    // The paragraph of a comment, and its first line.
+    // A comment's paragraph, and its first line.
     let (mut paragraph, mut start) = (String::new(), 1);
     let mut is_code = false;
     for (number, line) in (1..).zip(text.content.lines()) {

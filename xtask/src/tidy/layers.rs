@@ -1,5 +1,5 @@
 //! Rule: crates form layers. The table lists every dependency that is allowed inside the workspace;
-//! a crate is a folder at the top of the repository; tokio is for the transports.
+//! a crate is a folder at the repository's top; tokio is for the transports.
 
 use std::collections::BTreeSet;
 
@@ -69,7 +69,7 @@ pub(crate) fn check(workspace: &Workspace) -> Result<Vec<Finding>> {
     Ok(findings)
 }
 
-/// The rows of the table: a folder, and those that it may depend on.
+/// The table's rows: a folder, and those that it may depend on.
 fn layers() -> impl Iterator<Item = (&'static str, Vec<&'static str>)> {
     let rows = LAYERS.lines().filter_map(|row| row.split_once(':'));
     rows.map(|(folder, allowed)| (folder, allowed.split_whitespace().collect()))
@@ -122,7 +122,7 @@ fn folder(workspace: &Workspace, package: &Package) -> Option<Finding> {
     (found != expected).then(|| Finding::new(&path.to_string_lossy(), 1, message))
 }
 
-/// Checks that every package at the top of the repository is a member.
+/// Checks that every package at the repository's top is a member.
 fn packages_outside(workspace: &Workspace, members: &BTreeSet<&str>) -> Result<Vec<Finding>> {
     let mut findings = Vec::new();
     for entry in std::fs::read_dir(workspace.root())? {

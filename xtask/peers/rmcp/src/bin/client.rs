@@ -216,7 +216,7 @@ async fn list_changed(client: &Client) -> Checked {
             None => Err("the subscription has ended".into()),
         };
     }
-    // The GET stream of the session may open a moment later.
+    // The session's GET stream may open a moment later.
     while client.service().changes.load(Ordering::Relaxed) == 0 {
         change().await?;
         sleep(5 * PAUSE).await;
