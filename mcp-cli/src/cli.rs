@@ -33,7 +33,7 @@ pub(crate) struct Cli {
     pub(crate) command: Command,
 }
 
-/// Flags of every command.
+/// Every command's flags.
 #[derive(Debug, Args)]
 pub(crate) struct Global {
     /// Print one JSON document; an error is one JSON line on standard error
@@ -88,7 +88,7 @@ pub(crate) enum Command {
         after_help = "`mcp call --task` starts a task. The extension has no list of tasks.\n\nExamples:\n  mcp call shop render --task\n  mcp tasks watch shop 786512e29e0d4c1a"
     )]
     Tasks(TasksCommand),
-    /// List and show the skills of a server
+    /// List and show a server's skills
     #[command(
         subcommand,
         after_help = "Examples:\n  mcp skills list shop\n  mcp skills show shop refunds"
@@ -138,7 +138,7 @@ pub(crate) enum Command {
         after_help = "The exit code is 1 when a change is breaking.\n\nExamples:\n  mcp diff old.json new.json\n  mcp diff shop.json shop\n  mcp diff shop.json --json -- ./shop"
     )]
     Diff(DiffArgs),
-    /// Generate typed Rust code from the catalog of a server
+    /// Generate typed Rust code from a server's catalog
     #[command(
         subcommand,
         after_help = "Examples:\n  mcp gen rust shop -o src/shop.rs\n  mcp gen rust shop -o src/shop.rs --check\n  mcp gen rust-server shop.json -o src/shop.rs"
@@ -167,13 +167,13 @@ pub(crate) enum Command {
         after_help = "`cargo run`, the default, is built first: the former program answers until the new one is ready, and a\ncall gets the errors of a build that has failed. Other commands are started again. A change counts\nunless .gitignore names the file, or a part of its path begins with a dot.\n\nThe command serves standard streams, or HTTP at a URL of this machine that it prints on standard error.\nThe variable ADDRESS gives it a free port (127.0.0.1:0).\n\nThe client stays connected, and is notified of changed lists. With --json, every step is one JSON line\non standard error: building, broken, unchanged, ready, ended, listening, inspector.\n\nExamples:\n  mcp dev --http --inspect\n  mcp dev -- cargo run --bin shop -- --fast\n  mcp dev --dir ../shop -- uv run server.py\n  mcp install --host claude-code --name shop -- mcp dev --dir ~/shop"
     )]
     Dev(DevArgs),
-    /// Enter a server into the settings of a host, such as Claude Code or VS Code
+    /// Enter a server into a host's settings, such as Claude Code or VS Code
     #[command(
         override_usage = "mcp install [OPTIONS] --host <HOST> <TARGET>\n       mcp install [OPTIONS] --host <HOST> -- <COMMAND>...",
         after_help = "Hosts: claude-code, claude-desktop, cline, codex, copilot-cli, cursor, gemini-cli, goose, opencode,\nqwen-code, vscode, windsurf, zed.\n\nA secret stays in the environment: `--env NAME` and `--header 'Name: ${NAME}'` write a reference to\nthe variable, as the host spells it. The old file is kept beside the new one as FILE.mcp-backup.\n\nExamples:\n  mcp install --host claude-code -- target/release/shop --fast\n  mcp install --host codex --env SHOP_KEY -- npx -y shop-mcp\n  mcp install https://mcp.example.com/mcp --host vscode --project --dry-run"
     )]
     Install(InstallArgs),
-    /// Remove a server from the settings of a host
+    /// Remove a server from a host's settings
     #[command(
         after_help = "Hosts: claude-code, claude-desktop, cline, codex, copilot-cli, cursor, gemini-cli, goose, opencode,\nqwen-code, vscode, windsurf, zed.\n\nExamples:\n  mcp uninstall shop --host claude-code\n  mcp uninstall shop --host cursor --project --dry-run"
     )]
@@ -184,7 +184,7 @@ pub(crate) enum Command {
         after_help = "The program is started once: name, version and tools are those of the server. `--env NAME` is a value\nthat the user is asked for when the bundle is installed, `--env NAME=value` a fixed one.\n\nExamples:\n  mcp pack --author Ada -- target/release/shop\n  mcp pack --env SHOP_KEY --registry-name io.github.ada/shop --url https://example.com/shop.mcpb -- ./shop"
     )]
     Pack(PackArgs),
-    /// List the servers of the configuration files on this machine
+    /// List the servers in this machine's configuration files
     #[command(
         after_help = "Files in the current folder and the user's own: mcp.json, and those of Claude Code, Claude Desktop, Cline,\nCodex, Copilot CLI, Cursor, Gemini CLI, Goose, opencode, Qwen Code, VS Code, Windsurf and Zed. Places\nwithout servers are listed at the end. Server names can be used as TARGET.\n\nExamples:\n  mcp servers\n  mcp servers --config ./mcp.json --json"
     )]
@@ -219,10 +219,10 @@ pub(crate) enum Command {
         after_help = "Tokens are files that only the user can read. With MCP_CREDENTIALS=keychain they are encrypted\nwith a key of the keychain. Other commands use them.\n\nExample:\n  mcp login https://mcp.example.com/mcp"
     )]
     Login(LoginArgs),
-    /// Revoke and remove the token of a server
+    /// Revoke and remove a server's token
     #[command(after_help = "Example:\n  mcp logout https://mcp.example.com/mcp")]
     Logout(RemoteArgs),
-    /// Print the state of the login to a server
+    /// Print the login status for a server
     #[command(
         override_usage = "mcp whoami [OPTIONS] <URL|NAME>",
         after_help = "Example:\n  mcp whoami https://mcp.example.com/mcp"
@@ -251,7 +251,7 @@ pub(crate) enum Command {
 /// The commands of `tasks`.
 #[derive(Debug, Subcommand)]
 pub(crate) enum TasksCommand {
-    /// Print the state of a task
+    /// Print a task's state
     #[command(
         override_usage = "mcp tasks get [OPTIONS] <TARGET> <ID>",
         after_help = "Example:\n  mcp tasks get shop 786512e29e0d4c1a"
@@ -313,7 +313,7 @@ pub(crate) enum SkillsCommand {
         after_help = "Example:\n  mcp skills list shop"
     )]
     List(TargetArgs),
-    /// Print the verified instructions of a skill, or one of its files
+    /// Print a skill's verified instructions, or one of its files
     #[command(
         override_usage = "mcp skills show [OPTIONS] <TARGET> <NAME|URI> [FILE]\n       mcp skills show [OPTIONS] <NAME|URI> [FILE] -- <COMMAND>...",
         after_help = "Examples:\n  mcp skills show shop refunds\n  mcp skills show shop refunds references/limits.md"
@@ -423,7 +423,7 @@ pub(crate) struct GatewayArgs {
     /// Append each call to this file as a line of JSON; `-` is standard error
     #[arg(long, value_name = "FILE")]
     pub(crate) audit: Option<PathBuf>,
-    /// Serve a page with the state of the servers to this machine; 0 is any port
+    /// Serve a page with the servers' state to this machine; 0 is any port
     #[arg(long, value_name = "PORT")]
     pub(crate) admin_port: Option<u16>,
 }
@@ -468,10 +468,10 @@ pub(crate) struct RemoteArgs {
 pub(crate) struct LoginArgs {
     #[command(flatten)]
     pub(crate) remote: RemoteArgs,
-    /// Only print the address of the login page, and open no browser
+    /// Only print the login page's address, and open no browser
     #[arg(long)]
     pub(crate) no_browser: bool,
-    /// Receive the response of the login on this port
+    /// Receive the login's response on this port
     #[arg(long, value_name = "PORT")]
     pub(crate) port: Option<u16>,
     /// Ask for this scope instead of those that the server names
@@ -495,7 +495,7 @@ pub(crate) struct SnapshotArgs {
 /// Arguments of `diff`.
 #[derive(Debug, Args)]
 pub(crate) struct DiffArgs {
-    /// The file of the older snapshot
+    /// The older snapshot's file
     #[arg(value_name = "OLD")]
     pub(crate) old: PathBuf,
     #[command(flatten)]

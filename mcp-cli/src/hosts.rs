@@ -2,7 +2,7 @@
 //!
 //! | module | contents |
 //! |---|---|
-//! | `entry` | the entry of a server, as each host writes it |
+//! | `entry` | a server's entry, as each host writes it |
 //! | `edit` | entries in JSON, TOML and YAML files, with the rest of the file as it was |
 
 mod edit;
@@ -86,7 +86,7 @@ impl Host {
     }
 }
 
-/// The format of a settings file.
+/// A settings file's format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Format {
     /// JSON with comments.

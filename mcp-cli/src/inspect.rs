@@ -92,7 +92,7 @@ impl Inspector {
         let session = self.session.clone();
         let views = sandbox::router(self.session.clone(), self.ports);
         let page = api::router(self.session, self.guard);
-        // The page opens at once. It shows the messages of the connection, and why it has failed.
+        // The page opens at once. It shows the connection's messages, and why it has failed.
         let connect = async {
             let _ = session.connect(protocol).await;
             Ok(())

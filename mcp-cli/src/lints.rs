@@ -1,4 +1,4 @@
-//! Lints of tools, by client.
+//! Tool lints, by client.
 
 use mcp::schema::{Lint, LintProfile, Severity};
 use serde_json::{Value, json};

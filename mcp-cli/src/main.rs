@@ -9,8 +9,8 @@
 //! | `cli` | the definitions of commands and flags |
 //! | `config` | the files that list servers |
 //! | `hosts` | programs that use servers, and how each lists them |
-//! | `lints` | lints of tools, by client |
-//! | `name_cache` | names of servers for completions |
+//! | `lints` | tool lints, by client |
+//! | `name_cache` | server names for completions |
 //! | `questions` | questions to the user |
 //! | `sampling` | answers for sampling requests |
 //! | `session_file` | the format of recorded sessions |
@@ -80,7 +80,7 @@ fn run(cli: &Cli, output: &Output) -> Result<(), Failure> {
     done
 }
 
-/// Prints the help, or the error of the command line. Usage errors have the exit code 1.
+/// Prints the help, or the command line's error. Usage errors have the exit code 1.
 fn usage(error: &clap::Error) -> ExitCode {
     let is_help = matches!(
         error.kind(),

@@ -1,4 +1,4 @@
-//! Names of tools, prompts and resources that earlier commands have seen, for completions.
+//! Tool names, prompts and resources that earlier commands have seen, for completions.
 //!
 //! Shells insert completions unquoted, and servers choose the names. Only names without characters
 //! that a shell interprets are kept.
@@ -30,7 +30,7 @@ const MAX_NAME: usize = 200;
 #[derive(Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub(crate) struct Names {
-    /// Tools with their arguments, and the known values of each argument.
+    /// Tools with their arguments, and each argument's known values.
     pub(crate) tools: BTreeMap<String, BTreeMap<String, Vec<String>>>,
     pub(crate) prompts: BTreeMap<String, Vec<String>>,
     pub(crate) resources: Vec<String>,
@@ -70,7 +70,7 @@ impl Names {
         self.resources = uris.filter(|uri| is_safe(uri)).take(MAX_NAMES).collect();
     }
 
-    /// Reads the names of a server. Empty when none are known.
+    /// Reads a server's names. Empty when none are known.
     pub(crate) fn read(target: &str) -> Self {
         let path = file_of(target);
         path.and_then(|path| read(&path)).unwrap_or_default()
@@ -118,7 +118,7 @@ pub(crate) fn is_safe(name: &str) -> bool {
         && name.bytes().all(is_plain)
 }
 
-/// The file of a target. A name has another file in each folder, as project files differ.
+/// A target's file. A name has another file in each folder, as project files differ.
 fn file_of(target: &str) -> Option<PathBuf> {
     let mut hasher = DefaultHasher::new();
     target.hash(&mut hasher);

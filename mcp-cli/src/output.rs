@@ -11,7 +11,7 @@ use crate::failure::Failure;
 const NAME: Style = Style::new().bold();
 const HEADING: Style = AnsiColor::Green.on_default().bold();
 const ERROR: Style = AnsiColor::Red.on_default().bold();
-/// Returns to the first column and erases the line of a terminal.
+/// Returns to the first column and erases a terminal's line.
 const ERASE: &str = "\r\x1b[K";
 
 /// The format of what the command prints. Results go to standard output, all else to standard error.

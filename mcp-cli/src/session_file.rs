@@ -4,7 +4,7 @@ use serde::Deserialize;
 
 /// The version of the format.
 pub(crate) const VERSION: u32 = 1;
-/// The sender of a message.
+/// A message's sender.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Side {

@@ -29,7 +29,7 @@ const MAX_SECONDS: f64 = 604_800.0;
 /// Time limit of each request without a token, before a login.
 const PROBE_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// The server of a command line. A login page is not opened for it.
+/// A command line's server. A login page is not opened for it.
 #[derive(Debug, Clone)]
 pub(crate) enum Server {
     /// A program on standard streams.
@@ -52,7 +52,7 @@ pub(crate) struct Remote {
     channel: HttpChannel,
 }
 
-/// Finds the server of the command line, and starts nothing. Returns the other words, too.
+/// Finds the command line's server, and starts nothing. Returns the other words, too.
 pub(crate) async fn resolve<'a>(
     args: &'a ServerArgs,
     output: &Output,
@@ -80,7 +80,7 @@ pub(crate) async fn resolve_only(args: &ServerArgs, output: &Output) -> Result<S
     Ok(resolve(args, output).await?.0)
 }
 
-/// Connects to the server of the command line, runs `command` with the client and the other words, and closes the
+/// Connects to the command line's server, runs `command` with the client and the other words, and closes the
 /// connection.
 pub(crate) async fn with_client<T>(
     args: &TargetArgs,
@@ -124,7 +124,7 @@ fn refuse_words(args: &ServerArgs) -> Result<(), Failure> {
     }
 }
 
-/// The settings of the client.
+/// The client's settings.
 pub(crate) fn builder(args: &TargetArgs, output: &Output) -> Result<ClientBuilder, Failure> {
     let (forms, urls) = (*output, *output);
     let limit = time_limit(args.timeout)?;
@@ -267,7 +267,7 @@ pub(crate) async fn remote(args: &RemoteArgs, output: &Output) -> Result<Remote,
     }
 }
 
-/// Describes a connection: the origin, the names of headers, and the variables that are sent.
+/// Describes a connection: the origin, the header names, and the variables that are sent.
 fn connection(
     url: &str,
     headers: &[(String, String)],
@@ -304,7 +304,7 @@ fn passed(variables: &[String]) -> String {
     }
 }
 
-/// Asks before a server of a project file is used. The author of the file may be somebody else: a
+/// Asks before a server of a project file is used. The file's author may be somebody else: a
 /// command can run anything, and headers can send variables of the environment anywhere. An approval is remembered
 /// for this file and entry, with the `values` that the question does not show.
 async fn approve<'a>(
@@ -345,7 +345,7 @@ async fn approve<'a>(
     Ok(())
 }
 
-/// Returns the file that exists once the user has approved this entry. Its name is the fingerprint of the entry.
+/// Returns the file that exists once the user has approved this entry. Its name is the entry's fingerprint.
 fn approval_file<'a>(
     path: &Path,
     wish: &str,
@@ -364,7 +364,7 @@ fn approval_file<'a>(
     )
 }
 
-/// Adds the variables of the command line.
+/// Adds the command line's variables.
 fn with_env(mut command: ServerCommand, args: &ServerArgs) -> Result<Server, Failure> {
     if !args.header.is_empty() {
         return Err(Failure::usage(
@@ -386,7 +386,7 @@ fn with_env(mut command: ServerCommand, args: &ServerArgs) -> Result<Server, Fai
     Ok(Server::Command(command))
 }
 
-/// Adds the headers of the command line.
+/// Adds the command line's headers.
 fn with_headers(
     url: &str,
     headers: &[(String, String)],

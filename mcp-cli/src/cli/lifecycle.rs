@@ -24,7 +24,7 @@ pub(crate) enum Template {
 /// Arguments of `new`.
 #[derive(Debug, Args)]
 pub(crate) struct NewArgs {
-    /// The folder of the new crate; its last part is the name of the package
+    /// The new crate's folder; its last part is the package's name
     #[arg(value_name = "NAME")]
     pub(crate) path: PathBuf,
     /// Kind of crate
@@ -33,7 +33,7 @@ pub(crate) struct NewArgs {
     /// Use the SDK in this clone [default: the clone that built this program]
     #[arg(long, value_name = "PATH")]
     pub(crate) sdk: Option<PathBuf>,
-    /// Print the names of the files, and write nothing
+    /// Print the files' names, and write nothing
     #[arg(long)]
     pub(crate) dry_run: bool,
 }
@@ -58,7 +58,7 @@ pub(crate) struct DevArgs {
     /// Open the inspector on the server
     #[arg(long)]
     pub(crate) inspect: bool,
-    /// Print the URL of the inspector, and open no browser
+    /// Print the inspector's URL, and open no browser
     #[arg(long, requires = "inspect")]
     pub(crate) no_open: bool,
 }
@@ -85,7 +85,7 @@ pub(crate) struct TestArgs {
     pub(crate) junit: Option<PathBuf>,
 }
 
-/// The entry of a server in the settings of a host.
+/// A server's entry in a host's settings.
 #[derive(Debug, Args)]
 pub(crate) struct EntryArgs {
     /// The program that uses the server; see below
@@ -94,7 +94,7 @@ pub(crate) struct EntryArgs {
     /// Change the host's file in the current folder instead of the user's
     #[arg(long)]
     pub(crate) project: bool,
-    /// Change this file, which has the syntax of the host
+    /// Change this file, which has the host's syntax
     #[arg(long, value_name = "FILE", conflicts_with = "project")]
     pub(crate) file: Option<PathBuf>,
     /// Print the change, and write nothing
@@ -120,7 +120,7 @@ pub(crate) struct InstallArgs {
 /// Arguments of `uninstall`.
 #[derive(Debug, Args)]
 pub(crate) struct UninstallArgs {
-    /// Name of the server in the host's settings
+    /// The server's name in the host's settings
     #[arg(value_name = "NAME")]
     pub(crate) name: String,
     #[command(flatten)]

@@ -7,7 +7,7 @@ use clap::Args;
 /// A server: by URL, name or command.
 #[derive(Debug, Args)]
 pub(crate) struct ServerArgs {
-    /// The target (URL or name), then the words of the command
+    /// The target (URL or name), then the command's words
     #[arg(value_name = "TARGET")]
     pub(crate) words: Vec<String>,
     /// Start this command as the server, instead of a TARGET
@@ -28,14 +28,14 @@ pub(crate) struct ServerArgs {
 }
 
 impl ServerArgs {
-    /// The program of the command, or the target.
+    /// The command's program, or the target.
     pub(crate) fn first_word(&self) -> String {
         let first = self.command.first().or(self.words.first());
         first.cloned().unwrap_or_default()
     }
 }
 
-/// A server, and the settings of the connection.
+/// A server, and the connection's settings.
 #[derive(Debug, Args)]
 pub(crate) struct TargetArgs {
     #[command(flatten)]

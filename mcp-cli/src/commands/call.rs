@@ -30,9 +30,9 @@ pub(super) async fn run(args: &CallArgs, output: &Output) -> Result<(), Failure>
     }
 }
 
-/// The outcome of a call.
+/// A call's outcome.
 enum Called {
-    /// The name of the tool, and its result.
+    /// The tool's name, and its result.
     Done(String, Box<CallToolResult>),
     /// The call runs as a task.
     Task(Box<Task>),

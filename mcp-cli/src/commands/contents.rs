@@ -1,4 +1,4 @@
-//! Content blocks and contents of resources: printed, described or saved.
+//! Content blocks and resource contents: printed, described or saved.
 
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -55,7 +55,7 @@ impl<'a> Contents<'a> {
         Ok(())
     }
 
-    /// Prints the contents of a resource; with `--json`, its bytes are saved only.
+    /// Prints a resource's contents; with `--json`, its bytes are saved only.
     pub(super) async fn show_resource(&mut self, part: &ResourceContents) -> Result<(), Failure> {
         match part {
             ResourceContents::Text(text) => self.text(&text.text),

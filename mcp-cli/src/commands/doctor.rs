@@ -5,7 +5,7 @@
 //! | `report` | the steps and their outcomes |
 //! | `watch` | the HTTP requests of the connection |
 //! | `network` | name resolution and the TCP connection |
-//! | `http` | judgements of responses: status, proxies, clock |
+//! | `http` | response judgements: status, proxies, clock |
 //! | `login` | the steps of authorization |
 //! | `server` | negotiation, tools, latency |
 

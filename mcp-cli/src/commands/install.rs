@@ -252,7 +252,7 @@ impl Change<'_> {
         Ok(())
     }
 
-    /// Writes a file beside the old one, and renames it. Returns the path of the backup.
+    /// Writes a file beside the old one, and renames it. Returns the backup's path.
     async fn write(&self, old: Option<&str>, edited: &str) -> io::Result<Option<PathBuf>> {
         // A link stays a link.
         let path = fs::canonicalize(self.path)
@@ -271,7 +271,7 @@ impl Change<'_> {
             fs::write(&path, edited).await?;
             return Ok(None);
         }
-        // Copies have the permissions of the file.
+        // Copies have the file's permissions.
         fs::copy(&path, &backup).await?;
         fs::copy(&path, &new).await?;
         fs::write(&new, edited).await?;

@@ -11,7 +11,7 @@ use tokio_util::codec::{FramedRead, FramedWrite, LinesCodec, LinesCodecError};
 /// Longest message of the client in bytes.
 const MAX_LINE: usize = 64 << 20;
 
-/// The messages of the client.
+/// The client's messages.
 pub(super) fn input() -> impl Stream<Item = io::Result<Bytes>> + Send {
     let input = FramedRead::new(stdin(), LinesCodec::new_with_max_length(MAX_LINE));
     input.filter_map(async |line| match line {

@@ -23,7 +23,7 @@ pub(super) async fn login(args: &LoginArgs, output: &Output) -> Result<(), Failu
     )?)?;
     let mut events = authorizer.events();
     match authorizer.login().await {
-        // The metadata of an authorization server may be missing as well.
+        // An authorization server's metadata may be missing as well.
         Err(AuthError::NoMetadata { server })
             if is_open && server == config::public_url(&remote.url) =>
         {

@@ -11,7 +11,7 @@ use crate::output::Output;
 
 /// The clone in which this program was built. It does not exist where the program comes from a registry.
 const OWN_CLONE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
-/// Longest name of a package.
+/// A package's longest name.
 const MAX_NAME: usize = 64;
 
 /// A file of the new crate: its path in the folder, and its text.
@@ -41,7 +41,7 @@ pub(super) fn run(args: &NewArgs, output: &Output) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Returns the last part of the path, which becomes the name of the package and its program.
+/// Returns the last part of the path, which becomes the package's name and its program.
 fn package_name(path: &Path) -> Result<&str, Failure> {
     let name = path
         .file_name()
@@ -64,7 +64,7 @@ fn package_name(path: &Path) -> Result<&str, Failure> {
     ))
 }
 
-/// Finds the clone of the SDK. `None` takes the packages from the registry.
+/// Finds the SDK's clone. `None` takes the packages from the registry.
 fn find_sdk(given: Option<&Path>) -> Result<Option<PathBuf>, Failure> {
     let folder = given.unwrap_or(Path::new(OWN_CLONE));
     let is_clone = folder.join("mcp/Cargo.toml").is_file();
@@ -95,7 +95,7 @@ fn write(path: &Path, text: &str) -> Result<(), Failure> {
     written.map_err(|error| Failure::unwritable(path, &error))
 }
 
-/// The source of a template.
+/// A template's source.
 const fn source(template: Template) -> &'static str {
     match template {
         Template::Minimal => include_str!("../../templates/minimal/main.rs"),
@@ -218,7 +218,7 @@ fn readme(template: Template) -> String {
     format!("# {{{{name}}}}\n\n{what}\n\n```sh\n{commands}\n```\n")
 }
 
-/// The next commands, in the folder of the crate.
+/// The next commands, in the crate's folder.
 const fn commands(template: Template) -> [&'static str; 3] {
     match template {
         Template::Minimal => [

@@ -34,7 +34,7 @@ pub(super) async fn run(args: &ContentArgs, output: &Output) -> Result<(), Failu
     .await
 }
 
-/// Arguments of prompts are strings.
+/// Prompt arguments are strings.
 pub(super) fn arguments(words: &[String]) -> Result<Map<String, Value>, Failure> {
     let pairs = words.iter().map(|word| values::split(word));
     pairs

@@ -80,7 +80,7 @@ async fn keep(sender: &mpsc::Sender<Recorded>, start: Instant, side: Side, messa
     let _ = sender.send(entry).await;
 }
 
-/// The file of a recording.
+/// A recording's file.
 struct Writer {
     file: BufWriter<File>,
     left: u64,

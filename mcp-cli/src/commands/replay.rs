@@ -5,7 +5,7 @@
 //! | `recording` | the file and its dialogues |
 //! | `player` | answers of the recorded server |
 //! | `compare` | differences between a recorded and an actual response |
-//! | `check` | the requests of the recorded client, sent to a server |
+//! | `check` | the recorded client's requests, sent to a server |
 
 mod check;
 mod compare;

@@ -1,4 +1,4 @@
-//! Results of tools.
+//! Tool results.
 
 use std::path::Path;
 
@@ -9,7 +9,7 @@ use super::support::to_json;
 use crate::failure::{Failure, FailureKind};
 use crate::output::Output;
 
-/// Prints the result of a tool.
+/// Prints a tool's result.
 pub(super) async fn print(
     name: &str,
     result: &CallToolResult,

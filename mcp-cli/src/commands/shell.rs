@@ -9,7 +9,7 @@ use crate::failure::{Failure, usage};
 use crate::name_cache::{Names, is_safe};
 use crate::output::Output;
 
-/// First line of the function in generated scripts.
+/// The function's first line in generated scripts.
 const FUNCTION: &str = "_mcp() {\n";
 /// Words that only `mcp` knows are completed first. Readline replaces the text after the last word
 /// break (`:` and `=` are some), so that the text before it is removed from the candidates.
@@ -133,7 +133,7 @@ fn takes_value(command: &clap::Command, flag: &str) -> bool {
     found.is_some_and(|argument| argument.get_action().takes_values())
 }
 
-/// The long flags of a command.
+/// A command's long flags.
 fn flags(command: &str) -> Vec<String> {
     let mut cli = Cli::command();
     cli.build();
@@ -143,7 +143,7 @@ fn flags(command: &str) -> Vec<String> {
     long.map(|name| format!("--{name}")).collect()
 }
 
-/// The names of servers.
+/// The server names.
 fn targets() -> Vec<String> {
     let files = config::read_all(None).into_iter();
     let servers = files.filter_map(|file| file.servers.ok()).flatten();

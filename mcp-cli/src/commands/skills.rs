@@ -1,4 +1,4 @@
-//! `mcp skills`: the skills of a server.
+//! `mcp skills`: a server's skills.
 
 use mcp::Client;
 use mcp::skills::{Skill, SkillError, SkillResources, SkillsClient};
@@ -115,7 +115,7 @@ async fn find(skills: &SkillsClient, words: &[String]) -> Result<Skill, Failure>
     }
 }
 
-/// Classifies the error of a skill.
+/// Classifies a skill's error.
 impl From<SkillError> for Failure {
     fn from(error: SkillError) -> Self {
         match error {

@@ -7,7 +7,7 @@
 //! | `broken` | arguments that break a schema |
 //! | `session` | the connection, which is opened again after a crash, and the outcomes of calls |
 //! | `callable` | the tools that may be called, with the permission of the user |
-//! | `schemas` | lints of tools, limits of model providers |
+//! | `schemas` | tool lints, limits of model providers |
 //! | `calls` | calls with samples and with broken arguments |
 //! | `load` | cancellation, many sessions, memory |
 //! | `memory` | memory of child processes |
@@ -33,7 +33,7 @@ use crate::failure::Failure;
 use crate::output::Output;
 use crate::target;
 
-/// Time limit of a check. What it has found until then is reported.
+/// A check's time limit. What it has found until then is reported.
 const CHECK_LIMIT: Duration = Duration::from_secs(180);
 
 pub(super) async fn run(args: &TestArgs, output: &Output) -> Result<(), Failure> {
@@ -56,7 +56,7 @@ pub(super) async fn run(args: &TestArgs, output: &Output) -> Result<(), Failure>
     report.into_result()
 }
 
-/// Converts the steps of `mcp doctor`. The lints of tools have a check of their own.
+/// Converts the steps of `mcp doctor`. The tool lints have a check of their own.
 fn connection_check(steps: &doctor::Report) -> Check {
     let mut check = Check::new("connection");
     for (step, is_failed, detail, cure) in steps.problems() {
@@ -70,7 +70,7 @@ fn connection_check(steps: &doctor::Report) -> Check {
     check
 }
 
-/// Runs the checks of a connected server. Fails when the server cannot be started again after a crash.
+/// Runs a connected server's checks. Fails when the server cannot be started again after a crash.
 async fn run_checks(
     mut session: Session<'_>,
     args: &TestArgs,

@@ -1,4 +1,4 @@
-//! A server's entry in the settings of each host.
+//! A server's entry in each host's settings.
 
 use serde_json::{Map, Value, json};
 
@@ -61,7 +61,7 @@ impl Host {
         }
     }
 
-    /// Creates the entry of the server `name`.
+    /// Creates the server `name`'s entry.
     ///
     /// # Errors
     ///
@@ -148,7 +148,7 @@ impl Host {
         Ok(())
     }
 
-    /// Rewrites the references in a value to the syntax of the host.
+    /// Rewrites the references in a value to the host's syntax.
     fn rendered(self, name: &str, value: &str) -> Result<String, String> {
         let mut out = String::new();
         let mut rest = value;

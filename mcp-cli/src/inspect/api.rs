@@ -1,4 +1,4 @@
-//! The requests of the page.
+//! The page's requests.
 
 use std::convert::Infallible;
 use std::fmt::Write as _;

@@ -25,7 +25,7 @@ const BATCH: usize = 256;
 pub(super) struct Event {
     pub(super) number: u64,
     pub(super) json: Arc<str>,
-    /// The line of a recording, if the event is a message.
+    /// A recording's line, if the event is a message.
     line: Option<Arc<str>>,
 }
 

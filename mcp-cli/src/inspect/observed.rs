@@ -64,7 +64,7 @@ impl Service<Request<Bytes>> for ObservedClient {
     }
 }
 
-/// The body of a response.
+/// A response's body.
 #[derive(Debug)]
 pub(crate) struct ObservedBody {
     inner: HttpBody,
@@ -72,7 +72,7 @@ pub(crate) struct ObservedBody {
     stream: Option<ObservedStream>,
 }
 
-/// The second decoder of an event stream: its events have ids and times to wait beside their messages.
+/// An event stream's second decoder: its events have ids and times to wait beside their messages.
 #[derive(Debug)]
 struct ObservedStream {
     decoder: Decoder,

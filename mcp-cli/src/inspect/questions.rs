@@ -15,7 +15,7 @@ use super::history::History;
 /// Largest number of open questions. Further ones are declined.
 const MAX_OPEN: usize = 64;
 
-/// The answer of the user.
+/// The user's answer.
 #[derive(Debug, Deserialize)]
 pub(super) struct Answer {
     /// The number of the question.
@@ -104,7 +104,7 @@ impl Questions {
         }
     }
 
-    /// Asks for the answer of a language model, again until it is a result.
+    /// Asks for a language model's answer, again until it is a result.
     pub(super) async fn sample(
         self,
         request: SampleRequest,

@@ -36,14 +36,14 @@ const SHOWN: [HeaderName; 13] = [
 /// Words in response header names whose values are hidden.
 const SECRETS: [&str; 6] = ["auth", "cookie", "key", "secret", "session", "token"];
 
-/// Returns the headers of a request.
+/// Returns a request's headers.
 pub(super) fn request(headers: &HeaderMap) -> Value {
     list(headers, |name| {
         SHOWN.iter().any(|shown| shown == name) || name.starts_with(MCP_PARAM_PREFIX)
     })
 }
 
-/// Returns the headers of a response.
+/// Returns a response's headers.
 pub(super) fn response(headers: &HeaderMap) -> Value {
     list(headers, |name| {
         // The challenge tells where to log in.

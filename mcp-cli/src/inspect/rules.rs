@@ -25,9 +25,9 @@ pub(super) struct Rules {
 #[derive(Debug, Default)]
 struct MessageRules {
     version: Option<ProtocolVersion>,
-    /// Requests of the client.
+    /// The client's requests.
     sent: PendingRequests,
-    /// Requests of the server.
+    /// The server's requests.
     received: PendingRequests,
     tools: ToolRules,
 }
@@ -217,7 +217,7 @@ impl MessageRules {
         if let (Some(Method::Initialize), Some(version)) = (method, named_version(result)) {
             self.version = Some(version);
         }
-        // Results of sessions have no type: a member with this name has no meaning there.
+        // Session results have no type: a member with this name has no meaning there.
         let kind = result.get("resultType").filter(|_| self.is_modern());
         if self.is_modern() && !kind.is_some_and(Value::is_string) {
             violations.add("BASE-21", "`resultType` is missing");

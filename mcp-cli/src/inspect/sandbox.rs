@@ -1,7 +1,7 @@
 //! The other origin in which views of MCP Apps run: they reach neither the page nor its requests.
 //!
 //! The page shows a frame of this origin, the sandbox proxy. The proxy shows the document of the view in a
-//! second frame, whose origin is opaque, with the policy of the document.
+//! second frame, whose origin is opaque, with the document's policy.
 
 use std::sync::Arc;
 
@@ -22,7 +22,7 @@ use super::session::Session;
 const PROXY: &str = include_str!("page/proxy.html");
 const SCRIPT: &str = include_str!("page/proxy.js");
 
-/// Headers of every response.
+/// Every response's headers.
 const HEADERS: [(HeaderName, &str); 3] = [
     (X_CONTENT_TYPE_OPTIONS, "nosniff"),
     (REFERRER_POLICY, "no-referrer"),

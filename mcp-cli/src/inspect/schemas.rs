@@ -1,4 +1,4 @@
-//! The published schema of each revision. Checks a message part against its definition.
+//! Each revision's published schema. Checks a message part against its definition.
 //!
 //! The files in `schemas` are those of `docs/spec/schema` without descriptions.
 
@@ -51,13 +51,13 @@ pub(super) struct RevisionSchema {
     section: &'static str,
     /// Definitions of requests and notifications, by method.
     methods: HashMap<String, String>,
-    /// Definitions of errors, by code.
+    /// Error definitions, by code.
     errors: HashMap<i64, String>,
     compiled: Mutex<Validators>,
 }
 
 impl RevisionSchema {
-    /// Returns the schema of a revision. `None` for a revision whose schema is not in this program.
+    /// Returns a revision's schema. `None` for a revision whose schema is not in this program.
     pub(super) fn get(version: ProtocolVersion) -> Option<&'static Self> {
         let (_, text, schema) = SCHEMAS.iter().find(|entry| entry.0 == version.as_str())?;
         schema.get_or_init(|| Self::read(version, text)).as_ref()
@@ -114,14 +114,14 @@ impl RevisionSchema {
         }
     }
 
-    /// Checks the result of a request.
+    /// Checks a request's result.
     pub(super) fn check_result(&self, method: &str, message: &Value, found: &mut Violations) {
         if let Some(definition) = self.result_definition(method) {
             self.check_definition(&definition, message, found);
         }
     }
 
-    /// Checks a result against a definition of results.
+    /// Checks a result against a result definition.
     pub(super) fn check_definition(&self, name: &str, message: &Value, found: &mut Violations) {
         self.check(name, Part::Result, message, found);
     }
@@ -174,7 +174,7 @@ impl RevisionSchema {
         }
     }
 
-    /// Returns the validator of a part. `None` if nothing is defined.
+    /// Returns a part's validator. `None` if nothing is defined.
     fn compiled(&self, definition: &str, part: Part) -> Option<Arc<dyn Check>> {
         let mut compiled = self.compiled.lock();
         let key = (definition.to_owned(), part);
@@ -228,7 +228,7 @@ impl RevisionSchema {
     }
 }
 
-/// Collects the names of definitions in references.
+/// Collects the definition names in references.
 fn references(schema: &Value, names: &mut HashSet<String>) {
     match schema {
         Value::Object(members) => {

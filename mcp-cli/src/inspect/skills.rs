@@ -1,4 +1,4 @@
-//! The skills of the server, verified before they are shown.
+//! The server's skills, verified before they are shown.
 
 use mcp::Client;
 use mcp::skills::{SkillError, SkillsClient};

@@ -23,7 +23,7 @@ use crate::page_guard;
 const MAX_VIEWS: usize = 4;
 /// Messages of a view that wait for the bridge.
 const INBOX: usize = 64;
-/// Time for the goodbye of a view.
+/// Time for a view's goodbye.
 const TEARDOWN: Duration = Duration::from_secs(2);
 
 /// The call whose view is shown.
@@ -61,7 +61,7 @@ impl Views {
         }
     }
 
-    /// Reads the document of a tool, calls the tool, and connects the host with the view to come.
+    /// Reads a tool's document, calls the tool, and connects the host with the view to come.
     pub(super) async fn open(&self, client: Client, opened: Opened) -> Result<Value, String> {
         let failed = |error: mcp::client::Error| error.to_string();
         let tools = client.list_tools().await.map_err(failed)?;
@@ -119,7 +119,7 @@ impl Views {
         Ok(json!({"view": id, "uri": uri, "csp": csp}))
     }
 
-    /// The host of a view. It shows what the view asks for, and only calls the view's server.
+    /// A view's host. It shows what the view asks for, and only calls the view's server.
     fn bridge(&self, id: &str) -> HostBridge {
         let note = {
             let (history, id) = (self.history.clone(), id.to_owned());
@@ -169,7 +169,7 @@ impl Views {
         sent.map_err(|_| "the view sends too much, or has ended".to_owned())
     }
 
-    /// Returns the document of a view.
+    /// Returns a view's document.
     pub(super) fn document(&self, id: &str) -> Option<AppDocument> {
         let open = self.open.lock();
         let view = open.iter().find(|view| view.id == id);

@@ -1,4 +1,4 @@
-//! An agent without a language model: it connects to the servers of an `mcp.json`, lists their tools, and calls one.
+//! An agent without a language model: it connects to an `mcp.json`'s servers, lists their tools, and calls one.
 //!
 //! `cargo run -- [mcp.json [TOOL [ARGUMENTS]]]`
 
@@ -10,7 +10,7 @@ use mcp::group::GroupConfig;
 use mcp::prelude::*;
 use serde_json::{Map, Value};
 
-/// Loads the servers of a file. A server starts when it is first needed.
+/// Loads a file's servers. A server starts when it is first needed.
 fn load(path: &str) -> mcp::Result<Group> {
     let client = Client::builder().identity(env!("CARGO_PKG_NAME"), env!("CARGO_PKG_VERSION"));
     let config = GroupConfig::read(path).map_err(Error::other)?;

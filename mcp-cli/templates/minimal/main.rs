@@ -5,7 +5,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use mcp::prelude::*;
 
-/// The state of the server, which all calls share.
+/// The server's state, which all calls share.
 #[derive(Default)]
 struct Notes {
     texts: Mutex<BTreeMap<String, String>>,

@@ -15,7 +15,7 @@ use mcp::prelude::*;
 /// The token that is accepted without an `ISSUER`.
 const DEVELOPMENT_TOKEN: &str = "development";
 
-/// Files of a team.
+/// A team's files.
 struct Files;
 
 #[mcp::server]

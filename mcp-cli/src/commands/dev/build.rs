@@ -30,12 +30,12 @@ const MAX_LINES: usize = 20;
 /// the pipe open.
 const REST: Duration = Duration::from_millis(200);
 
-/// The outcome of a build.
+/// A build's outcome.
 #[derive(Debug, Default)]
 pub(super) struct Build {
     pub(super) succeeded: bool,
     pub(super) executables: Vec<PathBuf>,
-    /// The folders of the packages on this machine.
+    /// The packages' folders on this machine.
     pub(super) packages: BTreeSet<PathBuf>,
     errors: Vec<BuildError>,
     /// The last lines of standard error.
@@ -108,7 +108,7 @@ impl Build {
         Ok(())
     }
 
-    /// Adds the folder of a package, if it is one of this machine. `file` is in the folder.
+    /// Adds a package's folder, if it is one of this machine. `file` is in the folder.
     fn add_package(&mut self, id: &PackageId, file: &Path) {
         if !id.repr.starts_with("path+") {
             return;

@@ -23,10 +23,10 @@ use super::plan::Program;
 use crate::config;
 use crate::output::Output;
 
-/// The name of the server in the gateway.
+/// The server's name in the gateway.
 pub(super) const SERVER: &str = "server";
 
-/// Longest wait of a call for a build and a start. Clients give up after a minute.
+/// A call's longest wait for a build and a start. Clients give up after a minute.
 const MAX_WAIT: Duration = Duration::from_secs(45);
 
 /// Time for the end of calls that run when the next program is ready.
@@ -52,7 +52,7 @@ pub(super) struct Front {
 /// The program that runs.
 #[derive(Debug, Clone)]
 struct Running {
-    /// The connection: over the standard streams of the process, or over HTTP.
+    /// The connection: over the process's standard streams, or over HTTP.
     client: Client,
     process: ChildChannel,
 }
@@ -388,7 +388,7 @@ fn printed_urls(text: &str) -> Vec<Url> {
     found
 }
 
-/// Describes the end of a program with the last lines of its standard error.
+/// Describes the end of a program with its standard error's last lines.
 fn end_of_program(reason: &CloseReason) -> String {
     match reason {
         CloseReason::Broken(error) => does_not_run(&error.to_string()),

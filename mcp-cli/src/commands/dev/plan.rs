@@ -187,7 +187,7 @@ impl CargoRun {
         })
     }
 
-    /// Returns the folder of the package.
+    /// Returns the package's folder.
     fn package(&self, folder: &Path) -> Result<PathBuf, Failure> {
         let mut options = self.options.iter();
         while let Some(option) = options.next() {

@@ -124,7 +124,7 @@ impl Folders {
         folders.iter().any(|folder| path.starts_with(folder))
     }
 
-    /// Returns true for the path of a source.
+    /// Returns true for a source's path.
     fn has_source(&self, path: &Path) -> bool {
         let folders = self.0.lock();
         let root = folders.iter().find(|folder| path.starts_with(folder));

@@ -1,4 +1,4 @@
-//! Judgements of responses: TLS, status, proxies, clock.
+//! Response judgements: TLS, status, proxies, clock.
 
 use std::time::{Duration, SystemTime};
 
@@ -176,7 +176,7 @@ pub(super) fn header_mismatch(fault: Option<&Fault>) -> Option<&'static str> {
     }
 }
 
-/// The text of a header, shortened.
+/// A header's text, shortened.
 pub(super) fn value(headers: &HeaderMap, name: &HeaderName) -> String {
     let value = headers.get(name).and_then(|value| value.to_str().ok());
     value.unwrap_or_default().chars().take(MAX_VALUE).collect()

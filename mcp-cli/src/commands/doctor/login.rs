@@ -14,7 +14,7 @@ use crate::target::Remote;
 /// Largest number of events that are shown.
 const MAX_EVENTS: usize = 32;
 
-/// Describes the challenge of the server, and what the client did about it.
+/// Describes the server's challenge, and what the client did about it.
 pub(super) fn examine(
     remote: &Remote,
     events: Option<impl Stream<Item = AuthEvent> + Unpin>,

@@ -1,11 +1,11 @@
-//! The steps of a report and their outcomes.
+//! A report's steps and their outcomes.
 
 use serde_json::{Value, json};
 
 use crate::failure::{Failure, FailureKind};
 use crate::output::Output;
 
-/// The outcome of a step.
+/// A step's outcome.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum State {
     Ok,
@@ -31,7 +31,7 @@ pub(super) struct Step {
     detail: String,
     cure: Option<String>,
     kind: FailureKind,
-    /// Further fields of the JSON document.
+    /// The JSON document's further fields.
     data: Value,
 }
 
@@ -118,7 +118,7 @@ impl Report {
         self.first_failure().is_some()
     }
 
-    /// Returns the warnings and failures: the name of the step, whether it failed, the detail and the cure.
+    /// Returns the warnings and failures: the step's name, whether it failed, the detail and the cure.
     pub(in super::super) fn problems(
         &self,
     ) -> impl Iterator<Item = (&'static str, bool, &str, &str)> {
@@ -161,7 +161,7 @@ impl Report {
         }
     }
 
-    /// The outcome of the command: the first failed step decides the exit code.
+    /// The command's outcome: the first failed step decides the exit code.
     pub(in super::super) fn into_result(self) -> Result<(), Failure> {
         match self.first_failure() {
             None => Ok(()),

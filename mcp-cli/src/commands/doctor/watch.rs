@@ -1,4 +1,4 @@
-//! The HTTP requests of a connection.
+//! A connection's HTTP requests.
 
 use std::sync::Arc;
 use std::task::{Context, Poll};
@@ -15,11 +15,11 @@ use tower_service::Service;
 /// Largest number of requests that are kept.
 const MAX_EXCHANGES: usize = 64;
 
-/// A request and the head of its response.
+/// A request and its response's head.
 #[derive(Debug, Clone)]
 pub(super) struct Exchange {
     pub(super) method: Method,
-    /// The method of the message, as the header `Mcp-Method` repeats it.
+    /// The message's method, as the header `Mcp-Method` repeats it.
     pub(super) call: Option<String>,
     pub(super) status: StatusCode,
     pub(super) headers: HeaderMap,
@@ -28,7 +28,7 @@ pub(super) struct Exchange {
     pub(super) received: SystemTime,
 }
 
-/// The first exchanges of a connection.
+/// A connection's first exchanges.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Exchanges(Arc<Mutex<Vec<Exchange>>>);
 

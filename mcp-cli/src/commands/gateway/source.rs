@@ -1,4 +1,4 @@
-//! The configuration file of a gateway: TOML, or an `mcp.json`.
+//! A gateway's configuration file: TOML, or an `mcp.json`.
 
 use mcp::HttpClient;
 use mcp::gateway::config::{AdminConfig, AuthorizationConfig, GatewayConfig, HttpConfig};
@@ -11,14 +11,14 @@ use crate::failure::{Failure, usage};
 use crate::output;
 use crate::target::Logins;
 
-/// The file, and the settings of the command line.
+/// The file, and the command line's settings.
 #[derive(Clone)]
 pub(super) struct Source {
     args: GatewayArgs,
     logins: Logins,
 }
 
-/// The settings of a file.
+/// A file's settings.
 pub(super) struct Loaded {
     pub(super) gateway: Gateway,
     pub(super) http: Option<HttpConfig>,
@@ -137,7 +137,7 @@ impl Source {
         Ok((loaded, names))
     }
 
-    /// Adds the settings of the command line.
+    /// Adds the command line's settings.
     fn with_flags(&self, mut gateway: Gateway, names: &[String]) -> Result<Gateway, Failure> {
         if self.args.plain_names {
             gateway = gateway.naming(Naming::PlainUnlessTaken);

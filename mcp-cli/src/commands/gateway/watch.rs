@@ -1,4 +1,4 @@
-//! Changes of the configuration file while the gateway runs.
+//! The configuration file's changes while the gateway runs.
 
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ use crate::failure::Failure;
 use crate::output;
 
 /// Time between two looks at the file. Its content is compared: notifications of file systems do not reach all
-/// mounted folders, and times of files do not change with every replacement.
+/// mounted folders, and file times do not change with every replacement.
 const INTERVAL: Duration = Duration::from_secs(1);
 
 /// Applies changes of the file, which had this content.

@@ -1,4 +1,4 @@
-//! The requests of a recorded client, sent to a server.
+//! A recorded client's requests, sent to a server.
 
 use std::collections::HashMap;
 use std::io;
@@ -71,7 +71,7 @@ pub(super) async fn run(
     report.into_result()
 }
 
-/// The outcome of a check.
+/// A check's outcome.
 #[derive(Debug, Default)]
 struct CheckReport {
     requests: usize,
@@ -127,7 +127,7 @@ impl Check<'_> {
         Ok(report)
     }
 
-    /// Sends a request, answers the requests of the server, and returns the response.
+    /// Sends a request, answers the server's requests, and returns the response.
     async fn request(&mut self, dialogue: &Dialogue) -> Result<Value, Failure> {
         let mut request = dialogue.request.clone();
         if let Some(state) = request.pointer_mut("/params/requestState")

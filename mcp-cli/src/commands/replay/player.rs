@@ -1,4 +1,4 @@
-//! The answers of a recorded server.
+//! A recorded server's answers.
 
 use mcp::types::meta::keys::SUBSCRIPTION_ID;
 use mcp::types::{Method, codes};
@@ -9,7 +9,7 @@ use super::recording::{Dialogue, Kind, id_text};
 /// Largest number of dialogues that wait for the client.
 const MAX_WAITING: usize = 1024;
 
-/// Plays the server of a recording. It answers each request like the recorded one with the same method
+/// Plays a recording's server. It answers each request like the recorded one with the same method
 /// and parameters; `_meta` is not compared. Equal requests are answered in the recorded order, and then
 /// by the last answer.
 #[derive(Debug)]
@@ -25,7 +25,7 @@ struct Running {
     dialogue: usize,
     /// The next reply.
     next: usize,
-    /// The request of the client.
+    /// The client's request.
     request: Value,
 }
 
@@ -96,7 +96,7 @@ impl Player {
         }
     }
 
-    /// Returns the replies up to the next request of the server.
+    /// Returns the replies up to the server's next request.
     fn play(&mut self, mut running: Running) -> Vec<Value> {
         let mut sent = Vec::new();
         let dialogue = &self.dialogues[running.dialogue];

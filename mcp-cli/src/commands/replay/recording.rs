@@ -13,13 +13,13 @@ use crate::session_file::{Side, VERSION};
 /// Largest file in MiB.
 const MAX_MEBIBYTES: u64 = 256;
 
-/// The first line of a file: the version of its format.
+/// A file's first line: the version of its format.
 #[derive(Debug, Deserialize)]
 struct Header {
     recording: u32,
 }
 
-/// A later line of a file: a message, or a batch of messages.
+/// A later line of a file: a message, or a message batch.
 #[derive(Debug, Deserialize)]
 struct Line {
     from: Side,
@@ -191,7 +191,7 @@ impl Kind {
     }
 }
 
-/// Returns the messages of a batch, or the single message.
+/// Returns a batch's messages, or the single message.
 pub(super) fn split(message: Value) -> Vec<Value> {
     match message {
         Value::Array(messages) => messages,

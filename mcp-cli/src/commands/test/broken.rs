@@ -9,9 +9,9 @@ type Object = Map<String, Value>;
 
 /// Properties of a tool that are broken, for each kind.
 const MAX_PROPERTIES: usize = 6;
-/// Characters of the huge text.
+/// The huge text's characters.
 const HUGE: usize = 1 << 20;
-/// Levels of the nested value. JSON parsers stop at 128 and more.
+/// The nested value's levels. JSON parsers stop at 128 and more.
 const DEEP: usize = 100;
 /// An argument that no tool has.
 const EXTRA: &str = "no_such_argument";

@@ -1,4 +1,4 @@
-//! Lints of tools, limits of model providers.
+//! Tool lints, limits of model providers.
 
 use std::collections::HashSet;
 

@@ -1,4 +1,4 @@
-//! The connection, which is opened again after a crash, and the outcomes of calls.
+//! The connection, which is opened again after a crash, and the call outcomes.
 
 use std::time::{Duration, Instant};
 
@@ -20,10 +20,10 @@ const PROGRESS_FACTOR: u32 = 5;
 /// Number of times that a server is started again.
 const MAX_REOPENED: usize = 20;
 
-/// The outcome of a call.
+/// A call's outcome.
 #[derive(Debug)]
 pub(super) enum Outcome {
-    /// The result of the tool, which can be an error.
+    /// The tool's result, which can be an error.
     Result(Box<CallToolResult>),
     /// The server refuses the parameters by a JSON-RPC error.
     Refused(String),
@@ -44,7 +44,7 @@ pub(super) struct Session<'a> {
     server: Server,
     args: &'a TestArgs,
     output: Output,
-    /// Time limit of a request.
+    /// A request's time limit.
     limit: Duration,
     pub(super) client: Client,
     reopened: usize,
@@ -173,7 +173,7 @@ async fn connect(server: Server, args: &TestArgs, output: &Output) -> Result<Cli
 fn outcome(error: &Error) -> Outcome {
     match error.fault() {
         Some(fault @ (Fault::NoSuchItem { .. } | Fault::BadParams { .. })) => {
-            // The data of an error can name the argument, too.
+            // An error's data can name the argument, too.
             Outcome::Refused(format!("{fault:?}"))
         }
         Some(Fault::Protocol(refused)) if refused.code == codes::INVALID_PARAMS => {
