@@ -1,4 +1,4 @@
-//! Challenges: a 401's `WWW-Authenticate` headers or 403 response.
+//! Challenges: the `WWW-Authenticate` headers of a 401 or 403 response.
 //!
 //! Spec: RFC 9110, section 11.6.1. The parser also accepts what servers send against the rules:
 //! parameters without a comma between them, and URLs without quotes. Text inside quotes is never

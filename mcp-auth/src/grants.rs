@@ -76,7 +76,7 @@ impl LoginState {
         Ok(())
     }
 
-    /// Checks a grant's token or a refresh.
+    /// Checks the token of a grant or a refresh.
     ///
     /// # Errors
     ///

@@ -108,7 +108,7 @@ fn open(path: &Path) -> Result<Option<File>, Failure> {
 /// Escapes an event.
 type Escape = fn(&str) -> Cow<'_, str>;
 
-/// A event destination, one line each. A server's text in an event is escaped: it cannot begin a line, and has no
+/// An event destination, one line each. A server's text in an event is escaped: it cannot begin a line, and has no
 /// control characters.
 struct LogWriter {
     /// `None`: standard error.

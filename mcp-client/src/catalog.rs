@@ -1,6 +1,6 @@
 //! Snapshots of what a server offers, and the changes between two of them.
 //!
-//! A [`Snapshot`] contains the tools, prompts, resources, a server's templates and capabilities as
+//! A [`Snapshot`] contains a server's tools, prompts, resources, templates and capabilities as
 //! stable JSON. [`Snapshot::diff`] tells breaking changes from compatible and cosmetic ones. The
 //! direction of a schema decides: a tool must continue to accept all arguments that it accepted, and its
 //! results must continue to match the schema that clients know.

@@ -1,4 +1,4 @@
-//! The era's detection and the revision of a server, by a client.
+//! Detects a server's era and revision, for a client.
 //!
 //! The state machine does no IO: it receives the outcome of each step ([`Evidence`]) and returns the
 //! next [`Step`].

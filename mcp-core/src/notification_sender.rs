@@ -77,7 +77,7 @@ impl NotificationSender {
         Self::open(token, level, buffer)
     }
 
-    /// An notifications that also sends extension notifications.
+    /// A sender that also sends extension notifications.
     // spec: EXT-05
     pub(crate) fn with_extensions(
         token: Option<ProgressToken>,
@@ -109,7 +109,7 @@ impl NotificationSender {
         })))
     }
 
-    /// Lets an observer see the notifications that are sent. Has no effect on a clone, and on an notifications
+    /// Lets an observer see the notifications that are sent. Has no effect on a clone, and on a sender
     /// that sends nothing.
     pub(crate) fn observe(&mut self, observer: impl FnOnce() -> Option<NotificationObserver>) {
         if let Some(inner) = self.0.as_mut().and_then(Arc::get_mut) {

@@ -9,7 +9,7 @@ use tracing::Span;
 
 use crate::{Connection, Extensions, Fault, ServerNotification, SessionId};
 
-/// Receives a server's messages or a client that its layers do not see: the handshake, `ping`,
+/// Receives the messages of a server or a client that its layers do not see: the handshake, `ping`,
 /// `server/discover`, subscriptions, notifications, and requests to the other side. Telemetry uses
 /// it; see [`Middleware::observer`](crate::tower::Middleware::observer).
 ///

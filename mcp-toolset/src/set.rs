@@ -30,7 +30,7 @@ const MAX_SCHEMA_BYTES: usize = 200_000;
 
 type Filter = Arc<dyn Fn(&Tool) -> bool + Send + Sync>;
 
-/// A [`Group`]'s tools or a [`Client`] for a model: definitions in its provider's shape, a reply's calls, and
+/// The tools of a [`Group`] or a [`Client`] for a model: definitions in its provider's shape, a reply's calls, and
 /// results as the provider's blocks.
 ///
 /// Lists are those of the servers at the time of [`definitions`](Self::definitions); clients with a cache request them again

@@ -35,7 +35,7 @@ pub const UNSUPPORTED_PROTOCOL_VERSION: i64 = -32022;
 pub const EVENTS_NOT_FOUND: i64 = -32023;
 /// The caller may not do this with events (events extension, provisional).
 pub const EVENTS_FORBIDDEN: i64 = -32024;
-/// A event limit is reached (events extension, provisional).
+/// An event limit is reached (events extension, provisional).
 pub const EVENTS_RESOURCE_EXHAUSTED: i64 = -32025;
 /// The server does not have a feature of events (events extension, provisional).
 pub const EVENTS_UNSUPPORTED: i64 = -32026;

@@ -19,9 +19,9 @@ const API: &str = "docs/api.txt";
 /// The module that declares the pages of the guide.
 const GUIDE: &str = "mcp/src/guide.rs";
 const PAGES: &str = "mcp/src/docs/";
-/// The facade's documentation: a server, a client, a item table, the features.
+/// The facade's documentation: a server, a client, a table of items, the features.
 const OVERVIEW: &str = "mcp/src/docs/crate.md";
-/// The attribute's documentation and derive macros.
+/// The documentation of the attribute and derive macros.
 const MACROS: &str = "mcp-macros/src/lib.rs";
 const EXAMPLES: &str = "examples/src/bin/";
 

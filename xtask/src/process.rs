@@ -144,7 +144,7 @@ impl Server {
                 .lines()
                 .map_while(std::io::Result::ok)
             {
-                // The log's errors and the channel are ignored: the pipe must be drained, or the
+                // Errors of the log and the channel are ignored: the pipe must be drained, or the
                 // server blocks on it.
                 let _ = writeln!(file, "{line}");
                 if let Some(url) = address(&line) {

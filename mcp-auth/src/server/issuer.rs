@@ -1,4 +1,4 @@
-//! An token issuer: its metadata and its keys, fetched once for all requests.
+//! A token issuer: its metadata and its keys, fetched once for all requests.
 //!
 //! Spec: RFC 8414, OpenID Connect Discovery 1.0, RFC 7517.
 

@@ -542,7 +542,7 @@ impl ResourceServer {
     }
 }
 
-/// Reads an issuer's URL or its endpoint, which the program has set.
+/// Reads the URL of an issuer or its endpoint, which the program has set.
 ///
 /// # Errors
 ///

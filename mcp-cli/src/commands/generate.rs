@@ -12,7 +12,7 @@ use crate::cli::{GenArgs, GenCommand};
 use crate::failure::Failure;
 use crate::output::Output;
 
-/// The struct's name or trait without a file.
+/// The name of the struct or trait, without a file.
 const DEFAULT_NAME: &str = "Server";
 
 pub(super) async fn run(command: &GenCommand, output: &Output) -> Result<(), Failure> {

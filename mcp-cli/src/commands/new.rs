@@ -41,7 +41,7 @@ pub(super) fn run(args: &NewArgs, output: &Output) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Returns the last part of the path, which becomes the package's name and its program.
+/// Returns the last part of the path, which becomes the name of the package and its program.
 fn package_name(path: &Path) -> Result<&str, Failure> {
     let name = path
         .file_name()

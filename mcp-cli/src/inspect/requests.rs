@@ -12,7 +12,7 @@ use super::history::History;
 use super::{skills, tasks};
 use crate::lints;
 
-/// A tool call's parameters or `prompts/get`.
+/// The parameters of a tool call or `prompts/get`.
 #[derive(Deserialize)]
 struct Named {
     name: String,
@@ -36,7 +36,7 @@ struct Level {
     level: Option<LoggingLevel>,
 }
 
-/// A prompt's argument or template that is completed, with the arguments before it.
+/// The argument of a prompt or template that is completed, with the arguments before it.
 #[derive(Deserialize)]
 struct Completed {
     prompt: Option<String>,

@@ -14,7 +14,7 @@ pub(crate) const LISTS: [(&str, &str); 4] = [
     ("tools", "name"),
 ];
 
-/// The tools, prompts, resources, a server's templates and capabilities, as one client sees them.
+/// A server's tools, prompts, resources, templates and capabilities, as one client sees them.
 ///
 /// The JSON is stable: object keys are sorted, and the items of each list are sorted by name or URI.
 /// Two snapshots of an unchanged server are equal byte by byte, so the file can be under version

@@ -1,4 +1,4 @@
-//! A server's registered extensions or a client, and mistakes in them.
+//! The registered extensions of a server or a client, and mistakes in them.
 
 use std::any::type_name;
 use std::collections::HashMap;
@@ -19,7 +19,7 @@ pub struct Registration<C> {
     settings: JsonObject,
     /// The methods that this side answers.
     methods: Vec<&'static str>,
-    /// The Rust type's name or function that registers the extension, for errors.
+    /// The name of the Rust type or function that registers the extension, for errors.
     source: &'static str,
     requirements: Vec<Requirement<C>>,
     /// Mistakes in the identifier and the settings.

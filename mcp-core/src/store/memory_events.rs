@@ -1,4 +1,4 @@
-//! A event store in this process's memory.
+//! An event store in this process's memory.
 
 use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::sync::Arc;

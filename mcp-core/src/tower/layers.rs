@@ -102,7 +102,7 @@ impl Middleware for SharedLayer {
     }
 }
 
-/// A server's layers or a client while it is built, outermost last, with positions for the extension
+/// The layers of a server or a client while it is built, outermost last, with positions for the extension
 /// layers. An extension without a position of its own has the one at which it is added.
 #[derive(Debug, Clone, Default)]
 pub struct LayerStack {

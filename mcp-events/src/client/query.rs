@@ -39,7 +39,7 @@ pub struct EventClient {
     pub(super) extension: ExtensionClient<Events>,
 }
 
-/// A event selection: an event type, its arguments, and the position to start at.
+/// An event selection: an event type, its arguments, and the position to start at.
 ///
 /// # Examples
 ///
@@ -105,7 +105,7 @@ impl EventQuery {
         self
     }
 
-    /// Starts after a position: an earlier event's `cursor` or result.
+    /// Starts after a position: the `cursor` of an earlier event or result.
     #[must_use]
     pub fn cursor(mut self, cursor: impl Into<String>) -> Self {
         self.selector.cursor = Some(cursor.into());

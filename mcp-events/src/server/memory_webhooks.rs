@@ -14,7 +14,7 @@ use crate::{WebhookLimits, WebhookRecord, WebhookStore, WebhookWrite};
 
 /// The number of verified URLs that are remembered.
 const MAX_VERIFIED: usize = 10_000;
-/// A subscription's longest time or a lease: 10 years.
+/// The longest time of a subscription or a lease: 10 years.
 const MAX_TIME: Duration = Duration::from_secs(10 * 365 * 24 * 3600);
 
 /// The webhook subscriptions in memory, for one process. Clones share them. After a restart there are

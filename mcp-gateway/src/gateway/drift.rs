@@ -70,7 +70,7 @@ fn changed_texts<'new>(
     names.into_iter()
 }
 
-/// Returns a schema's descriptions and its parts.
+/// Returns the descriptions in a schema and its parts.
 fn descriptions(schema: &JsonObject) -> Vec<&str> {
     let mut found = Vec::new();
     let mut rest: Vec<&Value> = schema.values().collect();

@@ -18,7 +18,7 @@ use crate::constraints::{ArgumentFormat, Constraints};
 use crate::extract::FromCall;
 use crate::schema::{self, ArgumentSchema};
 
-/// The name, a parameter's doc comment and options.
+/// A parameter's name, doc comment and options.
 #[derive(Debug, Default)]
 pub struct ParameterInfo {
     name: &'static str,

@@ -161,7 +161,7 @@ impl CallContext {
         }
     }
 
-    /// A tool's arguments or a prompt or a URI template's variables, unless they were
+    /// The arguments of a tool or a prompt, or a URI template's variables, unless they were
     /// taken.
     pub(crate) fn arguments(&self) -> Option<&RawObject> {
         match &self.0.exchange.call {

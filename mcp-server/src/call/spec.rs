@@ -52,7 +52,7 @@ impl RouteSpec {
         }
     }
 
-    /// Requires a value of type `T` in the server's state or a router.
+    /// Requires a value of type `T` in the state of the server or a router.
     /// [`Server::check`](crate::Server::check) reports when it is missing.
     pub fn needs_state<T: 'static>(&mut self) {
         self.states.push((TypeId::of::<T>(), type_name::<T>()));

@@ -64,7 +64,7 @@ pub struct DiscoveredServer {
     pub card: Result<ServerCard, DiscoveryError>,
 }
 
-/// A catalog's error or a card.
+/// The error of a catalog or a card.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum DiscoveryError {

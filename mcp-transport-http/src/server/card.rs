@@ -102,7 +102,7 @@ impl CardService {
         })
     }
 
-    /// Returns the card's paths and the catalog.
+    /// Returns the paths of the card and the catalog.
     pub fn paths(&self) -> [&str; 2] {
         let [card, catalog] = &*self.documents;
         [&card.path, &catalog.path]

@@ -273,7 +273,7 @@ fn not_acceptable(headers: &HeaderMap, required: &str) -> Rejection {
     Rejection::http(StatusCode::NOT_ACCEPTABLE, message)
 }
 
-/// Returns a foreign host's rejection or origin. Only the log names the setting that allows it.
+/// Returns the rejection of a foreign host or origin. Only the log names the setting that allows it.
 fn forbidden(header: &str, value: &[u8], setting: &str) -> Rejection {
     let value = Quoted(value);
     tracing::warn!(header, %value, setting, "request rejected");

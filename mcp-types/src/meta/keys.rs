@@ -36,7 +36,7 @@ pub const RELATED_TASK: &str = "io.modelcontextprotocol/related-task";
 /// Immediate response for the language model while a task runs (2025-11-25).
 // spec: META-15
 pub const MODEL_IMMEDIATE_RESPONSE: &str = "io.modelcontextprotocol/model-immediate-response";
-/// A tool's user interface or a resource (MCP Apps).
+/// User interface of a tool or a resource (MCP Apps).
 // spec: APP-03, APP-04
 pub const UI: &str = "ui";
 /// URI of a tool's user interface in the deprecated form (MCP Apps): for reading only.
@@ -49,7 +49,7 @@ pub const TASKS_EXTENSION: &str = "io.modelcontextprotocol/tasks";
 /// Identifier of MCP Apps.
 // spec: EXT-04
 pub const UI_EXTENSION: &str = "io.modelcontextprotocol/ui";
-/// The events extension's identifier, an extension in draft.
+/// The events extension's identifier (draft).
 pub const EVENTS_EXTENSION: &str = "io.modelcontextprotocol/events";
 /// The skills extension's identifier.
 // spec: EXT-04
@@ -60,7 +60,7 @@ pub const CLIENT_CREDENTIALS_EXTENSION: &str = "io.modelcontextprotocol/oauth-cl
 /// Identifier of enterprise-managed authorization.
 // spec: EXT-04
 pub const ENTERPRISE_EXTENSION: &str = "io.modelcontextprotocol/enterprise-managed-authorization";
-/// Identifier of workload identity federation, an extension in draft.
+/// Identifier of workload identity federation (draft).
 // spec: EXT-04
 pub const WORKLOAD_EXTENSION: &str = "io.modelcontextprotocol/auth/wif";
 /// Prefix of the skills extension's `_meta` keys.

@@ -115,7 +115,7 @@ pub(super) fn group(lines: BTreeSet<String>) -> BTreeSet<String> {
     grouped
 }
 
-/// Splits a constant's line or function that has an owner: `fn Error::`, `is_closed`, the rest.
+/// Splits the line of a constant or function that has an owner: `fn Error::`, `is_closed`, the rest.
 fn split(line: &str) -> Option<(&str, &str, &str)> {
     let kinds = ["const fn ", "async fn ", "fn ", "const "];
     let kind = kinds.into_iter().find(|kind| line.starts_with(kind))?;

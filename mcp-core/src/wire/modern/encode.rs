@@ -278,7 +278,7 @@ pub(super) fn request(request: &ClientRequest, context: &ClientRequestContext<'_
     out
 }
 
-/// Writes a request's `_meta` or a notification of an extension.
+/// Writes the `_meta` of a request or an extension notification.
 pub(in crate::wire) fn write_request_meta(out: &mut Vec<u8>, context: &ClientRequestContext<'_>) {
     write_json(out, &SentMeta(context));
 }
