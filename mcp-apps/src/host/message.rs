@@ -29,7 +29,7 @@ pub(super) enum Kind {
 }
 
 impl Incoming {
-    /// Parses a message. Returns `None` for text that is none.
+    /// Parses a message. Returns `None` if the text is not a JSON-RPC message.
     pub(super) fn parse(text: &str) -> Option<Kind> {
         let message: Self = serde_json::from_str(text).ok()?;
         if message.jsonrpc != "2.0" {

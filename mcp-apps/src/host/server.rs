@@ -11,10 +11,11 @@ use mcp_types::{
 use super::types::Refusal;
 use crate::access::ToolAccess;
 
-/// A view's server: the one whose tool named the document. A view never reaches another one.
+/// The server that a view may use: the one whose tool named the view's document. A view never reaches
+/// another server.
 ///
-/// [`Client`](https://docs.rs/omnimcp/latest/mcp/struct.Client.html) implements it. Implement it to add a
-/// confirmation of the user or a log.
+/// [`Client`](https://docs.rs/omnimcp/latest/mcp/struct.Client.html) implements it. Implement it to ask the
+/// user for confirmation or to log calls.
 // spec: APP-08
 pub trait AppServer: Send + Sync + 'static {
     /// Lists all tools of the server.

@@ -24,8 +24,8 @@ impl OAuth {
         is_offline || self.scope_bound().is_none_or(|bound| bound.contains(scope))
     }
 
-    /// Returns the scopes that may be requested. If that is none, the authorization server would choose
-    /// scopes, so it returns the upper bound then.
+    /// Returns those of `scopes` that may be requested. If none may, returns the upper bound: without
+    /// scopes in the request, the authorization server would choose them.
     pub(crate) fn bounded(&self, scopes: &Scopes) -> Scopes {
         let Some(bound) = self.scope_bound() else {
             return scopes.clone();
@@ -57,8 +57,8 @@ impl OAuth {
         }
     }
 
-    /// Checks that several servers may share these settings. A secret without an issuer would reach the
-    /// authorization servers that they name, and a token would reach the servers.
+    /// Checks that several servers may share these settings. Without an issuer, a secret would be sent to
+    /// every authorization server that they name. A token would be sent to every server.
     ///
     /// # Errors
     ///
@@ -79,7 +79,7 @@ impl OAuth {
         Ok(())
     }
 
-    /// Checks an authorization server against the one of the settings.
+    /// Checks that an authorization server is the one in the settings.
     ///
     /// # Errors
     ///
@@ -126,7 +126,7 @@ impl OAuth {
             Grant::Enterprise(_) if self.client.is_none() => Err(AuthError::settings(
                 "an enterprise login needs a client id; add .client_secret(…)",
             )),
-            // Without it, every MCP server could have the platform token sent to a server of its own.
+            // Without an issuer, an MCP server could name its own authorization server and receive the platform token.
             Grant::Workload(_) if self.issuer.is_none() => Err(AuthError::settings(
                 "a workload needs the authorization server that receives its platform token; add \
                  .issuer(…)",
@@ -136,8 +136,8 @@ impl OAuth {
         }
     }
 
-    /// Checks that no setting is ignored which restricts how tokens are obtained: with
-    /// [`token`](Self::token), this crate obtains none.
+    /// Checks that no setting would be ignored. With [`token`](Self::token), the program obtains the
+    /// tokens, so settings for obtaining them have no effect.
     fn check_unused(&self) -> Result<(), AuthError> {
         let unused = [
             (self.issuer.is_some(), "issuer"),
@@ -166,7 +166,7 @@ fn check_issuer(issuer: &str) -> Result<(), AuthError> {
 
 fn check_metadata_url(text: &str) -> Result<(), AuthError> {
     let url = Url::parse(text).ok().filter(|url| {
-        // A path with dot segments is another one after parsing.
+        // Parsing removes dot segments, so a path with them is not the same afterwards.
         url.as_str() == text
             && url.scheme() == "https"
             && url.path() != "/"

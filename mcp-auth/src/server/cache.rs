@@ -16,8 +16,8 @@ pub(super) fn digest(bytes: &[u8]) -> Digest {
 }
 
 /// A map with a maximum number of entries. It has two generations: when the young one is full, it replaces
-/// the old one, so that insertion takes constant time and forgets the entries that were not used for the
-/// longest time.
+/// the old one. So insertion takes constant time, and the entries that were not used for the longest time go
+/// first.
 pub(super) struct ExpiringCache<V> {
     generations: Mutex<Generations<V>>,
     /// Largest number of entries in one generation.

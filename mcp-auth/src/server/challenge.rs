@@ -18,7 +18,7 @@ const RETRY_SECONDS: u64 = 5;
 /// Reason why a request is not admitted. Clients receive constant texts.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Refusal {
-    /// There is no token that this server knows.
+    /// The request has no token in a scheme that this server accepts.
     NoToken,
     /// The header cannot be read, or there are several.
     Malformed,
@@ -129,7 +129,7 @@ impl Challenges {
             Dpop::Required => &[TokenType::Dpop],
         };
         let (code, description, about) = refusal.error();
-        // A scheme that is not offered cannot have the error.
+        // An error can only stand in the challenge of a scheme that the server offers.
         let about = about.filter(|about| schemes.contains(about));
         for &scheme in schemes {
             let mut parameters = Vec::new();

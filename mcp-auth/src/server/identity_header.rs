@@ -16,7 +16,7 @@ use crate::key::{PrivateKey, random_text};
 /// Seconds for which a token is valid.
 const LIFETIME: u64 = 60;
 
-/// Headers that have a meaning for the connection or the protocol.
+/// Headers that the connection or the protocol uses.
 const RESERVED: [&str; 11] = [
     "accept",
     "authorization",
@@ -31,8 +31,8 @@ const RESERVED: [&str; 11] = [
     "upgrade",
 ];
 
-/// A header that names a request's caller: a signed JSON Web Token, valid for 60 seconds. For services in the own
-/// network, which trust this program instead of an authorization server. Other services need a
+/// A header that names a request's caller: a signed JSON Web Token, valid for 60 seconds. For services in the same
+/// network that trust this program instead of an authorization server. Other services need a
 /// [`TokenExchange`](super::TokenExchange).
 ///
 /// | claim | value |
@@ -40,9 +40,10 @@ const RESERVED: [&str; 11] = [
 /// | `iss`, `aud` | the issuer and the audience of the settings |
 /// | `sub`, `sub_id` | the caller's subject; in `sub_id` with its issuer, in the format `iss_sub` |
 /// | `client_id` | the caller's OAuth client, if it is known |
-/// | `iat`, `exp`, `jti` | the time, its end, a random id |
+/// | `iat`, `exp`, `jti` | issue time, expiry, a random id |
 ///
-/// The service checks the signature, `iss`, `aud` and `exp`. Nobody else may be able to record the header in its network.
+/// The service checks the signature, `iss`, `aud` and `exp`. Use it only in a network that nobody else can read: whoever
+/// records the header can use it for 60 seconds.
 ///
 /// # Examples
 ///

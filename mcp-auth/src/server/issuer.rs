@@ -21,9 +21,9 @@ use crate::fetch::Fetcher;
 use crate::flight::Flight;
 use crate::metadata::server::{fetch_document, is_same_issuer};
 
-/// Time between two fetches because of tokens that no known key fits.
+/// Minimum time between two fetches of the keys for tokens that no known key has signed.
 const MISS_INTERVAL: Duration = Duration::from_secs(30);
-/// Time after a failed fetch in which tokens are answered with its error.
+/// Time after a failed fetch during which the same error is returned without another fetch.
 const FAILURE_INTERVAL: Duration = Duration::from_secs(5);
 /// Time after which the metadata is fetched again together with the keys.
 const METADATA_AGE: Duration = Duration::from_secs(3600);
@@ -82,7 +82,7 @@ struct Metadata {
 
 #[derive(Default)]
 struct Times {
-    /// The last fetch because of a token that no known key fits.
+    /// The last fetch for a token that no known key has signed.
     miss: Option<Instant>,
     failure: Option<(Instant, AuthError)>,
 }
@@ -115,8 +115,8 @@ impl Issuer {
 
     /// Verifies a token's signature and returns its claims. When no known key fits, the issuer may
     /// have replaced one: the keys are fetched again, at most once in 30 seconds for all tokens together.
-    /// An issuer may replace a key under the same id, or without one; for that, the keys are fetched if
-    /// they are older than 30 seconds.
+    /// An issuer may also replace a key under the same id, or without an id. So the keys are fetched for a wrong
+    /// signature, too, if they are older than 30 seconds.
     ///
     /// # Errors
     ///
@@ -136,7 +136,7 @@ impl Issuer {
         if (is_unknown || is_old) && self.may_fetch_missing_key() {
             let fetched = self.fetch_keys().await;
             if let Err(error) = fetched {
-                // The keys before stay valid, and do not fit a token with a known key.
+                // The known keys stay valid. A token with a known key id is not signed by it.
                 return Err(if is_unknown {
                     unavailable(error)
                 } else {
@@ -154,7 +154,7 @@ impl Issuer {
         }
     }
 
-    /// The URL for questions about tokens.
+    /// The URL of the introspection endpoint.
     ///
     /// # Errors
     ///

@@ -105,7 +105,7 @@ where
             Err(refusal) => return ProtectedFuture::refused(protection.refuse(&refusal)),
         };
         let Some(caller) = protection.known_caller(&credentials) else {
-            // The service that is ready is the one to call.
+            // The ready service must be called, so the clone replaces it.
             let clone = self.service.clone();
             let service = std::mem::replace(&mut self.service, clone);
             let request = Request::from_parts(head, body);
@@ -129,7 +129,7 @@ where
     }
 }
 
-/// Verifies a token that is not known, then calls the service.
+/// Verifies a token that was not verified recently, then calls the service.
 async fn verify<S, B, R>(
     protection: Arc<ProtectionState>,
     credentials: Credentials,

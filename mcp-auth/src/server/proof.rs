@@ -158,7 +158,7 @@ impl ProofChecker {
         let Principal {
             issuer, subject, ..
         } = principal;
-        // The length keeps different pairs different.
+        // The length separates issuer and subject: two different pairs never give the same text.
         let owner = digest(format!("{}:{issuer}{subject}", issuer.len()).as_bytes());
         if self.seen.insert(owner, id, now + 2 * WINDOW + 1, now) {
             Ok(())

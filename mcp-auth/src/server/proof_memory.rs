@@ -10,7 +10,7 @@ use super::cache::Digest;
 const SWEEP_INTERVAL: u64 = 60;
 
 /// A bounded set of proofs, divided fairly between their owners: a full set forgets the oldest proof of the owner that
-/// has the most, so that nobody else's proof can be used again.
+/// has the most, so that other owners' proofs are still known.
 pub(super) struct ProofMemory {
     state: Mutex<State>,
     capacity: usize,

@@ -1,4 +1,4 @@
-//! [`Protection`]: the check of a request.
+//! [`Protection`]: checks requests.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -46,9 +46,9 @@ const OPAQUE_SECONDS: u64 = 60;
 #[derive(Clone)]
 pub struct Protection(pub(super) Arc<ProtectionState>);
 
-/// Adds a value of the program that was read from the claims to a request.
+/// Adds the program's value, which was read from the claims, to a request.
 pub(super) type InsertClaims = Arc<dyn Fn(&mut Extensions) + Send + Sync>;
-/// Reads a value of the program from the claims of a token.
+/// Reads the program's value from a token's claims.
 pub(super) type ReadClaims =
     Arc<dyn Fn(&Claims) -> Result<InsertClaims, VerifyError> + Send + Sync>;
 
@@ -114,8 +114,8 @@ impl Protection {
         self.0.metadata_paths.first().map_or("/", String::as_str)
     }
 
-    /// The metadata as a service of its own. A [protected](Self::protect) service answers its path, too,
-    /// if requests for it arrive there.
+    /// The metadata as a service of its own. A [protected](Self::protect) service also answers requests
+    /// for the metadata's path, if they reach it.
     pub fn metadata_service(&self) -> MetadataService {
         self.0.metadata.clone()
     }
@@ -126,8 +126,8 @@ impl Protection {
         self.0.metadata_paths.iter().map(String::as_str)
     }
 
-    /// The decisions about access tokens until now, for metrics. All clones return the same. A request
-    /// whose handler needs further scopes counts as accepted and as refused (`insufficient_scope`).
+    /// The decisions about access tokens so far, for metrics. Clones share the counters. A request
+    /// whose handler needs further scopes counts twice: as accepted, and as refused (`insufficient_scope`).
     ///
     /// # Examples
     ///
@@ -262,7 +262,8 @@ impl ProtectionState {
         Ok(caller)
     }
 
-    /// Reads a token in the way that fits it. Returns for how many seconds the result may be remembered.
+    /// Reads a token: a static one, one that a known issuer has signed, or else by the program's verifiers and by
+    /// introspection. Also returns for how many seconds the result may be remembered.
     async fn read_token(
         &self,
         credentials: &Credentials,
@@ -292,7 +293,7 @@ impl ProtectionState {
         }
     }
 
-    /// Returns the issuer that a JSON Web Token claims to be from. With introspection, the issuer is asked
+    /// Returns the issuer that a JSON Web Token names. `None` with introspection, which asks the issuer
     /// about every token.
     fn issuer_of(&self, token: &str) -> Option<&Issuer> {
         if self.introspector.is_some() || self.issuers.is_empty() {
@@ -456,7 +457,7 @@ impl ProtectionState {
     }
 }
 
-/// The outcome of program code that panicked. The request is refused.
+/// Converts a panic of the program's code into an error, so that the request is refused.
 fn panicked(panic: &Panicked) -> VerifyError {
     tracing::error!(%panic, "the verification of a token panicked");
     VerifyError::Unavailable("the verification panicked".to_owned())

@@ -87,7 +87,7 @@ impl CredentialStore for FileStore {
     }
 
     async fn lock(&self, key: &StoreKey, timeout: Duration) -> Result<StoreLock, AuthError> {
-        // The lock file is never removed: its removal would race with another process.
+        // The lock file is never removed: another process could be about to lock it.
         let file = self
             .run(key, |path| open_private(&path.with_extension("lock")))
             .await?;
@@ -108,7 +108,7 @@ impl CredentialStore for FileStore {
     }
 }
 
-/// Reads a record. A file that is too large or no text counts as damaged, and as no record.
+/// Reads a record. Returns `None` for a file that is too large or not UTF-8: it is damaged.
 fn read(path: &Path) -> io::Result<Option<Secret>> {
     let file = match File::open(path) {
         Ok(file) => file,
@@ -165,7 +165,7 @@ fn check_folder(record: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// The mode of a folder does not say who can write to it.
+/// Does nothing: outside of Unix, a folder's mode does not say who can write to it.
 #[cfg(not(unix))]
 fn check_folder(_: &Path) -> io::Result<()> {
     Ok(())

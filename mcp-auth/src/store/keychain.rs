@@ -23,7 +23,7 @@ const TIMEOUT: Duration = Duration::from_secs(60);
 /// The entry's user in the keychain. Its service is the program's name.
 const ENTRY: &str = "mcp credentials key";
 const KEY_LENGTH: usize = 32;
-/// First bytes of an encrypted record: the version of its form.
+/// First bytes of an encrypted record: its format version.
 const PREFIX: &str = "1.";
 
 /// A store in a folder whose records are encrypted with a key from the operating system's
@@ -32,8 +32,8 @@ const PREFIX: &str = "1.";
 ///
 /// The keychain holds the key only, since some keychains limit an entry to 2.5 KB, which is less than
 /// a token may have. The files are those of a [`FileStore`], with its locks between processes. A
-/// record that cannot be decrypted, because the key was removed or the file was changed, counts as
-/// none: the user logs in again.
+/// record that cannot be decrypted, because the key was removed or the file was changed, is
+/// ignored: the user logs in again.
 ///
 /// Servers, containers and sessions over SSH often run no keychain. Then every operation fails with
 /// [`AuthError::Keychain`]: nothing is ever stored unencrypted instead. A keychain that is locked asks

@@ -31,7 +31,7 @@ impl<'a> Contents<'a> {
         }
     }
 
-    /// Prints a block; with `--json`, its bytes are saved only.
+    /// Prints a block; with `--json`, it only saves the bytes.
     pub(super) async fn show(&mut self, block: &ContentBlock) -> Result<(), Failure> {
         match block {
             ContentBlock::Text(text) => self.text(&text.text),
@@ -55,7 +55,7 @@ impl<'a> Contents<'a> {
         Ok(())
     }
 
-    /// Prints a resource's contents; with `--json`, its bytes are saved only.
+    /// Prints a resource's contents; with `--json`, it only saves the bytes.
     pub(super) async fn show_resource(&mut self, part: &ResourceContents) -> Result<(), Failure> {
         match part {
             ResourceContents::Text(text) => self.text(&text.text),

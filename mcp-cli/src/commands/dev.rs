@@ -5,7 +5,7 @@
 //! | `plan` | the command, its folder, and the program that cargo builds for it |
 //! | `build` | builds by cargo, and their errors |
 //! | `sources` | changes of source files |
-//! | `front` | calls wait, run, or get the reason why they cannot |
+//! | `front` | the server for clients: a call waits for the build, runs, or fails with the build's errors |
 
 mod build;
 mod front;
@@ -76,7 +76,7 @@ pub(super) async fn run(args: &DevArgs, output: &Output) -> Result<(), Failure> 
     }
     tokio::select! {
         served = gateway::serve_stdio(opened) => served,
-        // With the runtime, a build ends.
+        // Returning drops the runtime, which ends a running build.
         _ = tokio::signal::ctrl_c() => Ok(()),
     }
 }
@@ -135,7 +135,7 @@ impl Developer {
             };
             is_interruptible = true;
             for folder in build.iter().flat_map(|build| &build.packages) {
-                // A folder that has gone is not watched.
+                // The folder may have been deleted; then there is nothing to watch.
                 let _ = sources.add(folder);
             }
             tokio::select! {
@@ -146,7 +146,7 @@ impl Developer {
         }
     }
 
-    /// Starts what was built, and again whenever a call wants a program that has ended. Does not return.
+    /// Starts the built program, and restarts it when a call arrives after it has ended. Does not return.
     async fn run(&mut self, build: Option<Build>) {
         self.apply(build).await;
         loop {
@@ -157,7 +157,7 @@ impl Developer {
         }
     }
 
-    /// Returns `None` for a command that is not built.
+    /// Builds the program. Returns `None` if the command needs no build.
     async fn build(&self) -> Option<Build> {
         let cargo = self.plan.cargo.as_ref()?;
         self.front.build_begins();

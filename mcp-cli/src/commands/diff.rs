@@ -23,7 +23,7 @@ pub(super) async fn run(args: &DiffArgs, output: &Output) -> Result<(), Failure>
     require_compatible(&diff, &args.old, cure)
 }
 
-/// Fails when a difference breaks clients of the older snapshot, which is in the file.
+/// Fails when a difference breaks clients of the older snapshot. `file` is that snapshot's file, for the message.
 pub(super) fn require_compatible(diff: &Diff, file: &Path, cure: &str) -> Result<(), Failure> {
     let differences = diff.differences().iter();
     let breaking = differences.filter(|difference| difference.impact == Impact::Breaking);

@@ -28,9 +28,9 @@ type BoxError = Box<dyn Error + Send + Sync>;
 const MAX_BODY: usize = 256 << 10;
 /// The largest difference of clocks, in seconds.
 const TOLERANCE: u64 = 300;
-/// The message ids that are remembered per subscription: those of the tolerated time, as far as they fit.
+/// The message ids that are remembered per subscription. Ids of messages older than `TOLERANCE` are not needed.
 const REMEMBERED: usize = 10_000;
-/// The secrets of subscriptions whose ids are not known yet. Beyond it, the oldest one is forgotten.
+/// Maximum number of secrets whose subscription ids are not known yet. Beyond it, the oldest secret is forgotten.
 const MAX_UNBOUND: usize = 64;
 /// The header that names the subscription.
 const SUBSCRIPTION_ID: &str = "x-mcp-subscription-id";
@@ -329,8 +329,8 @@ impl WebhookReceiver {
         Ok((message, self.reserve(subscription, id)?))
     }
 
-    /// Returns true if a secret of the subscription has signed, and false if it was a secret whose
-    /// subscription is not known yet.
+    /// Checks who signed a message. Returns true for a secret of the subscription, and false for a
+    /// secret that is not bound to a subscription yet.
     fn check_signature(
         &self,
         subscription: Option<&str>,

@@ -28,7 +28,7 @@ const STORE_RETRY: Duration = Duration::from_secs(5);
 /// The wait for an event type that this node does not have, as during a rolling update.
 const TYPE_RETRY: Duration = Duration::from_secs(60);
 
-/// The reason that stops a delivery.
+/// Why a delivery stops.
 enum Halt {
     /// The webhook or its subscription is gone, or another node delivers to it.
     Ended,
@@ -45,9 +45,9 @@ impl From<StoreError> for Halt {
 /// A delivery's continuation.
 enum Next {
     Now,
-    /// After an event of this type and this position.
+    /// After the next event of this type that follows this position.
     Wait(String, String),
-    /// After this time, or a change of the event types.
+    /// After this time, or when the event types change.
     Later(Duration),
 }
 
@@ -63,7 +63,7 @@ pub(super) async fn run(shared: Weak<Shared>, id: String) {
     let Some(mut types) = shared.upgrade().map(|shared| shared.types_changed()) else {
         return;
     };
-    // An event type that this node had, and has no longer, was removed by the program.
+    // If this node had the event type before, the program has removed it.
     let mut has_type = false;
     loop {
         // A waiting task does not keep the server alive.
@@ -205,7 +205,7 @@ impl Delivery<'_> {
         self.deliver(progress, &message, body).await
     }
 
-    /// Sends a message, and repeats it while the webhook fails. Returns false if it does not accept it.
+    /// Sends a message, and repeats it while the webhook fails. Returns false if the webhook does not accept it.
     async fn deliver(
         &self,
         progress: &mut Progress,

@@ -35,7 +35,8 @@ pub enum GatewayError {
         /// The name or prefix.
         name: String,
     },
-    /// A server is called in the name of callers, who cannot share sessions.
+    /// A server has both `token_exchange` and `share_sessions`. With a token of their own, callers cannot
+    /// share a session.
     #[error(
         "the server {server:?} has both `token_exchange` and `share_sessions`; callers cannot share a session, so \
          remove one"

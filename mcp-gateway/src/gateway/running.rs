@@ -43,7 +43,7 @@ pub(super) enum CallEvent<R> {
 /// A call to a server while it runs.
 pub(super) struct UpstreamCall<R> {
     call: BoxFuture<'static, Result<Step<'static, R>, Error>>,
-    /// `None` if the client can be asked nothing, and wants no other events.
+    /// `None` if the client answers no questions and wants no other events.
     events: Option<mpsc::Receiver<UpstreamEvent>>,
     /// The session's log messages. `None` for a shared session: its logs arrive as events.
     logs: Option<BoxStream<'static, LogMessage>>,
@@ -157,7 +157,7 @@ impl<R: Send + 'static> UpstreamCall<R> {
     }
 }
 
-/// Waits for the next event, without end if there are no events.
+/// Waits for the next event, or forever if `events` is `None`.
 async fn next_event(events: &mut Option<mpsc::Receiver<UpstreamEvent>>) -> Option<UpstreamEvent> {
     match events {
         Some(events) => events.recv().await,
@@ -165,7 +165,7 @@ async fn next_event(events: &mut Option<mpsc::Receiver<UpstreamEvent>>) -> Optio
     }
 }
 
-/// Waits for the next log message, without end if there is no stream.
+/// Waits for the next log message, or forever if `logs` is `None`.
 async fn next_log(logs: &mut Option<BoxStream<'static, LogMessage>>) -> Option<LogMessage> {
     match logs {
         Some(logs) => logs.next().await,
@@ -205,7 +205,8 @@ impl CallSession {
         }
     }
 
-    /// Returns the questions for which the call needs a turn, and in a shared session its place in the queue.
+    /// Takes the queue of the session's questions, and in a shared session also the call's place in it.
+    /// `None` if the client cannot be asked.
     fn take_questions(&mut self) -> Option<(Questions, Option<Place>)> {
         match self {
             Self::Shared { turn, .. } => {
@@ -224,7 +225,7 @@ impl Context {
         levels.find(|level| self.log.is_wanted(*level))
     }
 
-    /// Passes an event on to the gateway's client. A question is returned instead.
+    /// Passes an event on to the gateway's client, except a question, which it returns.
     async fn pass(&self, event: UpstreamEvent, extensions: &ExtensionClaims) -> Option<Question> {
         match event {
             UpstreamEvent::Progress(progress) => self.progress.send(progress).await,

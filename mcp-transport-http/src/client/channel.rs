@@ -70,7 +70,7 @@ pub struct HttpChannel {
     settings: SessionSettings,
     closing: CloseSignal<CloseReason>,
     sessions: OnceLock<ChannelSessions>,
-    /// `None` for a service of the program, which may reach any server.
+    /// `None` for an HTTP client that the program provides, because it may reach any server.
     identity: Option<ServerIdentity>,
 }
 

@@ -45,11 +45,11 @@ pub(super) struct RequestSender {
     pub(super) headers: HeaderMap,
     pub(super) provider: Option<Arc<HeaderProvider>>,
     pub(super) limits: ResponseLimits,
-    /// Facts that responses have shown, for telemetry.
+    /// What responses have revealed about the connection, for telemetry.
     pub(super) state: Arc<ConnectionState>,
-    /// The warning about credentials over plain HTTP was logged.
+    /// Whether the warning about credentials over plain HTTP was logged.
     warned: Arc<AtomicBool>,
-    /// The warning about a header that the transport sets was logged.
+    /// Whether the warning about a header that the transport sets was logged.
     warned_about_reserved: Arc<AtomicBool>,
     pub(super) service: ChannelService,
 }
@@ -79,8 +79,8 @@ impl RequestSender {
         }
     }
 
-    /// Sends a request. Among headers with the same name the protocol's wins, then the call's, then
-    /// the provider's, then the channel's.
+    /// Sends a request. If headers have the same name, the order of precedence is: protocol, call,
+    /// provider, channel.
     pub(super) async fn send(
         &self,
         parts: RequestParts<'_>,
@@ -233,8 +233,8 @@ where
     }
 }
 
-/// An HTTP client of any type: that of a channel, given to
-/// [`HttpChannel::map_service`](super::HttpChannel::map_service), or a host's own one. Clones share it.
+/// An HTTP client of any type: the channel's client in
+/// [`HttpChannel::map_service`](super::HttpChannel::map_service), or a client that the host provides. Clones share it.
 #[derive(Clone)]
 pub struct ChannelService(Arc<dyn HttpService>);
 

@@ -41,7 +41,7 @@ const LINE_FRAMING: Framing = Framing {
 /// Time to write the last responses.
 const FLUSH_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// Wait of a client that has too many running calls.
+/// Time after which a client with too many running calls may try again.
 const CALL_WAIT: Duration = Duration::from_secs(1);
 
 /// Interval between two notifications of a subscription. Changes in between are combined.
@@ -129,7 +129,7 @@ impl Driver {
         }
     }
 
-    /// Handles the lines of one read, each when the client has read enough of its responses.
+    /// Handles the lines of one read. Before each line, waits until the client has read enough responses.
     ///
     /// Returns the start of the drain timeout when the server has to end before all lines are handled:
     /// on shutdown, or when the client has closed its side and reads nothing for the drain timeout.
@@ -188,8 +188,8 @@ impl Driver {
     }
 
     /// Lets running calls finish and writes their responses. Called when the client has closed its
-    /// side, or on shutdown. `start` is the start of the drain timeout. The last responses have a second
-    /// more.
+    /// side, or on shutdown. `start` is the start of the drain timeout. Afterwards, writing the last responses
+    /// may take another second.
     // spec: STDIO-13
     async fn drain(mut self, start: Instant) -> Ended {
         // The client can no longer answer requests of the server. Subscriptions end.
@@ -494,8 +494,8 @@ impl Driver {
         self.push(&fault.encode(id, version));
     }
 
-    /// Queues a message of the driver. There is one at most per received line, and the driver waits
-    /// for space before each line.
+    /// Queues a message of the driver itself. The queue stays bounded: each received line causes at most one
+    /// such message, and the driver waits for space before each line.
     fn push(&self, message: &[u8]) {
         // An error means that the writer has ended, which is the next event.
         let _: Result<(), QueueClosed> = self.pipe.write_queue.push(message);

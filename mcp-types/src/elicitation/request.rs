@@ -81,7 +81,7 @@ pub struct ElicitUrlParams {
     mode: UrlMode,
     /// Message for the user.
     pub message: String,
-    /// URL to visit. It must not contain data of the user. Read one of a peer with
+    /// URL to visit. It must not contain the user's data. To read a URL that a peer sent, use
     /// `checked_url` (feature `url`).
     // spec: ELIC-15
     pub url: String,

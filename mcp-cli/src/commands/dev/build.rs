@@ -20,14 +20,14 @@ use tokio_util::task::AbortOnDropHandle;
 use super::plan::CargoRun;
 use crate::output::{self, Output};
 
-/// Errors that a call gets. The terminal has all.
+/// Number of errors that a call gets. The terminal shows all.
 const MAX_ERRORS: usize = 10;
 /// Longest error in characters that a call gets.
 const MAX_ERROR: usize = 500;
-/// Last lines of cargo that a call gets when no error has a place.
+/// Number of cargo's last lines that a call gets when the compiler reported no error with a location.
 const MAX_LINES: usize = 20;
-/// Time to read the rest of cargo's standard error after its end. A process that a build has left behind may keep
-/// the pipe open.
+/// Time to read the rest of standard error after cargo has ended. A process that the build has left behind may
+/// keep the pipe open.
 const REST: Duration = Duration::from_millis(200);
 
 /// A build's outcome.
@@ -108,7 +108,7 @@ impl Build {
         Ok(())
     }
 
-    /// Adds a package's folder, if it is one of this machine. `file` is in the folder.
+    /// Adds a package's folder, if its source is on this machine. `file` is a file of the package.
     fn add_package(&mut self, id: &PackageId, file: &Path) {
         if !id.repr.starts_with("path+") {
             return;
@@ -237,7 +237,7 @@ async fn read_stderr(from: Option<impl AsyncRead + Unpin>, last: LastLines, outp
     }
 }
 
-/// A cargo that runs, with the processes that it starts. They are killed when this is dropped before the end.
+/// A running cargo and the processes that it starts. Dropping this kills them if they still run.
 struct Process {
     child: Box<dyn ChildWrapper>,
     has_ended: bool,

@@ -11,11 +11,11 @@ use parking_lot::Mutex;
 use tokio::sync::mpsc;
 use tokio::time::{Instant, timeout_at};
 
-/// An editor that saves is silent for this time after its last change.
+/// An editor has finished saving when nothing has changed for this time.
 const SILENCE: Duration = Duration::from_millis(50);
-/// Longest wait for the silence.
+/// Longest wait for [`SILENCE`].
 const MAX_WAIT: Duration = Duration::from_secs(1);
-/// Changed paths that wait. Further ones change nothing: the build sees all of them.
+/// Maximum number of queued paths. Further ones are dropped: the build sees all changes anyway.
 const MAX_PATHS: usize = 1024;
 
 /// The watched folders.
@@ -24,7 +24,7 @@ pub(super) struct Sources {
     watcher: RecommendedWatcher,
     folders: Folders,
     changes: mpsc::Receiver<PathBuf>,
-    /// A change was seen that [`changed`](Self::changed) has not reported.
+    /// Whether there is a change that [`changed`](Self::changed) has not reported.
     has_changed: bool,
 }
 
@@ -49,7 +49,7 @@ impl Sources {
             for path in event.paths {
                 let is_change = match event.kind {
                     EventKind::Access(_) => false,
-                    // Something in the folder has changed, which has an event of its own.
+                    // A change of a folder's content: the changed file has an event of its own.
                     EventKind::Modify(_) => !path.is_dir(),
                     _ => true,
                 };
@@ -68,8 +68,8 @@ impl Sources {
         Ok(sources)
     }
 
-    /// Watches another folder, unless it is below one of the others. Its ignored folders are not watched: there may be
-    /// more of them than an operating system lets a program watch.
+    /// Watches another folder, unless it is below one of the others. Ignored folders in it are not watched: operating systems
+    /// limit the number of watched folders.
     pub(super) fn add(&mut self, folder: &Path) -> notify::Result<()> {
         if self.folders.contain(folder) {
             return Ok(());
@@ -111,7 +111,7 @@ impl Sources {
         self.has_changed = true;
         let parent = path.parent();
         if parent.is_some_and(|parent| self.folders.0.lock().contains(parent)) {
-            // A folder that has gone again is not watched.
+            // The folder may have been deleted again.
             let _ = self.add_child(&path);
         }
     }
@@ -132,7 +132,7 @@ impl Folders {
     }
 }
 
-/// Returns true for a path below `root` without a hidden part, a build output, and a part that git ignores.
+/// Returns true for a path below `root`, unless one of its parts is hidden, a build output, or ignored by git.
 fn is_source(path: &Path, root: &Path) -> bool {
     let mut parts = path.ancestors().take_while(|part| *part != root);
     let is_output = |part: &Path| {
@@ -147,8 +147,8 @@ fn is_source(path: &Path, root: &Path) -> bool {
     path != root && !parts.any(is_output) && !is_ignored_by_git(path, root)
 }
 
-/// Returns true if a `.gitignore` of the repository names a path, or a folder between it and `root`. A `root` that
-/// is ignored itself, like a project in a build folder, has sources.
+/// Returns true if a `.gitignore` of the repository names a path, or a folder between it and `root`. Whether `root`
+/// itself is ignored does not matter: a project in a build folder has sources.
 fn is_ignored_by_git(path: &Path, root: &Path) -> bool {
     let mut above = root.ancestors();
     let repository = above.find(|folder| folder.join(".git").exists());

@@ -16,7 +16,7 @@ pub(in crate::server) const STANDALONE_STREAM: &str = "0";
 pub(in crate::server) struct MissedEvents {
     /// The events, encoded.
     pub(in crate::server) events: Vec<u8>,
-    /// Number of the last one, when the store has more.
+    /// Number of the last event in `events`, if the store has further ones.
     pub(in crate::server) more_after: Option<u64>,
 }
 
