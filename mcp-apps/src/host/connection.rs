@@ -292,7 +292,7 @@ impl Connection {
                 }
             };
         let task = answer_request(self.conversation.clone(), id.clone(), answer);
-        // The task removes the id, and waits for the lock if it is that fast.
+        // Held until the id is inserted: the task removes it, and may be faster.
         let mut state = self.conversation.state.lock();
         let running = self.running.spawn(task);
         state.running.insert(id, running);
@@ -369,7 +369,7 @@ fn without_null(mut value: Value) -> Value {
     value
 }
 
-/// The start of a name that a view chose.
+/// Shortens a name that a view chose, for messages.
 fn shown(name: &str) -> String {
     name.chars().take(100).collect()
 }

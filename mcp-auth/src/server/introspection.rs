@@ -25,7 +25,7 @@ const INACTIVE_SECONDS: u64 = 10;
 const MAX_INACTIVE: usize = 10_000;
 /// Number of questions that run at the same time.
 const MAX_REQUESTS: usize = 64;
-/// Seconds after which a token without an expiry is checked again, and its streams end.
+/// Lifetime in seconds of a token whose expiry is not known: then it is checked again, and its streams end.
 const DEFAULT_LIFETIME: u64 = 300;
 
 /// The client with which a resource server asks its issuer about opaque tokens.

@@ -13,8 +13,8 @@ use http_body_util::Full;
 use mcp_core::public_document::PublicDocument;
 use tower_service::Service;
 
-/// A protected resource's metadata as a tower service, for web servers whose router sends its path
-/// elsewhere than to the [protected](super::Protection::protect) service.
+/// A protected resource's metadata as a tower service, for web servers that do not route
+/// the metadata's path to the [protected](super::Protection::protect) service.
 ///
 /// It needs no token, and web pages of every origin may read it.
 ///

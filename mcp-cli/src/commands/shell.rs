@@ -72,8 +72,8 @@ pub(super) fn manual(output: &Output) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Prints the candidates for the last of `words`, one per line. The words follow the name of the
-/// program. Nothing is printed where the script knows more.
+/// Prints the candidates for the last of `words`, one per line. `words` are the words after the
+/// program's name. Prints nothing where the generated script completes by itself.
 pub(super) fn candidates(words: &[String], output: &Output) {
     let Some((current, before)) = words.split_last() else {
         return;
@@ -82,7 +82,7 @@ pub(super) fn candidates(words: &[String], output: &Output) {
         return;
     };
     let known = match positional.as_slice() {
-        // The script of zsh loses the flags after the first word.
+        // After the first word, zsh's own script does not complete flags.
         _ if current.starts_with("--") => flags(&command),
         [] => targets(),
         [target, rest @ ..] => names(&command, &Names::read(target), rest, current),
@@ -98,8 +98,8 @@ pub(super) fn candidates(words: &[String], output: &Output) {
     output.raw(lines.as_bytes());
 }
 
-/// Returns the command, and the words that are no flags. `None` where a flag or a value of one is
-/// completed, or another command.
+/// Returns the command and its positional words. `None` if `words` are for another command, end with a
+/// flag that needs a value, or contain `--`.
 fn split(words: &[String]) -> Option<(String, Vec<String>)> {
     let cli = Cli::command();
     let mut command: Option<&clap::Command> = None;

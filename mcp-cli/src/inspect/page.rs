@@ -43,7 +43,7 @@ files! {
 const STYLE: &str = r#"<link rel="stylesheet" href="page/style.css">"#;
 
 /// Returns the page with its style sheet inside: a second request would delay the first paint. Its only script loads the
-/// others after that.
+/// other scripts after the first paint.
 pub(super) fn index(nonce: &str) -> String {
     let style = format!("<style nonce=\"{nonce}\">\n{}</style>", text("style.css"));
     text("index.html").replace(STYLE, &style)

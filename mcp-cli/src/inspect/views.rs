@@ -23,7 +23,7 @@ use crate::page_guard;
 const MAX_VIEWS: usize = 4;
 /// Messages of a view that wait for the bridge.
 const INBOX: usize = 64;
-/// Time for a view's goodbye.
+/// Time for a view to answer before it is closed.
 const TEARDOWN: Duration = Duration::from_secs(2);
 
 /// The call whose view is shown.
@@ -61,7 +61,7 @@ impl Views {
         }
     }
 
-    /// Reads a tool's document, calls the tool, and connects the host with the view to come.
+    /// Reads a tool's document, calls the tool, and connects the host with the view, which opens later.
     pub(super) async fn open(&self, client: Client, opened: Opened) -> Result<Value, String> {
         let failed = |error: mcp::client::Error| error.to_string();
         let tools = client.list_tools().await.map_err(failed)?;
@@ -188,7 +188,7 @@ impl Views {
         close(former).await;
     }
 
-    /// Adds a view. Returns those beyond the limit.
+    /// Adds a view. Returns the oldest views beyond the limit.
     fn push(&self, view: OpenView) -> VecDeque<OpenView> {
         let mut open = self.open.lock();
         open.push_back(view);

@@ -106,8 +106,8 @@ impl WebhookSubscription {
         self.state.lock().cursor = Some(cursor.into());
     }
 
-    /// Waits until the server refuses to renew the subscription, and returns its error. Later calls do not
-    /// return.
+    /// Waits until the server refuses to renew the subscription, and returns its error. Called again, it
+    /// never returns.
     pub async fn failed(&mut self) -> Error {
         if !self.failed.is_terminated()
             && let Ok(error) = (&mut self.failed).await
@@ -177,7 +177,7 @@ fn wait_until(refresh_before: &str, now: u64) -> Duration {
         return UNKNOWN_WAIT;
     };
     let left = Duration::from_millis(end.saturating_sub(now));
-    // Clocks may differ: a time in the past does not lead to a renewal without a pause.
+    // Clocks may differ: even for a time in the past, there is a pause before the renewal.
     (left * 2 / 3).clamp(SHORTEST_WAIT, LONGEST_WAIT)
 }
 

@@ -66,16 +66,17 @@ impl Setup {
         (connect, upstream)
     }
 
-    /// Returns the way of notifications in the session that calls share. It is the session of anonymous callers, unless
-    /// all callers share it.
+    /// Returns where the notifications of the shared session go. Without extensions, nowhere. Unless all callers share
+    /// the session, it belongs to the anonymous callers.
     fn broadcast(&self, server: &GatewayServer) -> Option<Broadcast> {
         let extensions = server.settings.extensions.clone();
         let caller = (!server.settings.shares_sessions).then(CallerKey::default);
         (!extensions.is_empty()).then(|| Broadcast::new(extensions, self.clients.clone(), caller))
     }
 
-    /// Only the session of all calls declares what some client of the gateway may be asked for; see
-    /// [`Gateway::one_session`](super::Gateway::one_session).
+    /// Returns the function that opens the shared session. With
+    /// [`Gateway::one_session`](super::Gateway::one_session), it declares every capability that a client of the gateway
+    /// may have.
     fn connect_shared(&self, server: &GatewayServer, questions: &Questions) -> ConnectShared {
         let client = self.client.clone().inbound_layer(questions.layer());
         let client = if server.settings.has_one_session {
@@ -104,7 +105,7 @@ impl Setup {
 ///
 /// # Errors
 ///
-/// Returns a [`GatewayError`] for the first one that is invalid or taken already.
+/// Returns a [`GatewayError`] for the first invalid or duplicate one.
 pub(super) fn check_settings(servers: &[GatewayServer]) -> Result<(), GatewayError> {
     let extensions = servers.iter();
     check_claims(extensions.map(|server| (&server.name, &*server.settings.extensions)))?;

@@ -228,8 +228,8 @@ impl<'a> ValueChecker<'a> {
         }
     }
 
-    /// Checks that one of the alternatives that the value selects accepts it. Decoding reports a
-    /// value that selects none.
+    /// Checks that an alternative accepts the value. Only the alternatives of the value's type or tag are
+    /// tried. If there is none, decoding reports the error.
     fn check_alternatives(&mut self, node: &'a Node, value: &Value, path: Path<'_>, hops: usize) {
         let mut first = None;
         let selected = node

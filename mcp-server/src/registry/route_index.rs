@@ -1,4 +1,4 @@
-//! Routes of one kind, as they are looked up and listed.
+//! The index by which routes of one kind are looked up and listed.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -24,11 +24,11 @@ pub(crate) struct RouteIndex<R: Listed> {
     pub(super) page_size: usize,
     /// Pages of the list, used if all callers see the same routes.
     pages: Box<[CachedPage<R>]>,
-    /// The routes that exist for a caller depend on the caller.
+    /// Whether different callers see different routes.
     pub(super) is_filtered: bool,
-    /// A route has required scopes.
+    /// Whether a route requires scopes.
     pub(super) has_scopes: bool,
-    /// Lists omit routes whose scopes the caller lacks.
+    /// Whether lists omit routes whose scopes the caller lacks.
     by_scope: bool,
     cache: Option<CacheHint>,
 }

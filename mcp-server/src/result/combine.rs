@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use crate::schema::items_of;
 
-/// A schema's name in `$defs` that referred to itself as a whole.
+/// Name in `$defs` for a schema that contains a reference to its own root.
 const WHOLE: &str = "Whole";
 
 /// Returns a value list's schema.

@@ -12,7 +12,7 @@ use crate::handler::ListHandler;
 use crate::rejection::Rejection;
 use crate::result::{IntoResourceList, ItemRef, ResourceError, ResourceList};
 
-/// First letter of a computed list's cursor; lists of routes have others.
+/// First letter of a computed list's cursor. Cursors of other lists start with other letters.
 const LETTER: char = 'l';
 
 /// The cursor that the previous page of a computed list returned with [`ResourceList::next`]. `None`

@@ -116,13 +116,13 @@ where
                 .max_buf_size(MAX_BUFFER_SIZE)
                 .serve_connection(io, service)
         );
-        // Boxed, because the queue below has room for two of them.
+        // Boxed to keep the connection small: the queue below may hold two of these futures.
         let wait = |is_draining| Box::pin(wait(&activity, &settings, is_draining));
         // Polls the future after its own wake-ups only, and not at each request.
         let mut signals = FuturesUnordered::from_iter([wait(false)]);
         loop {
             match select(connection.as_mut(), signals.next()).await {
-                // A connection's errors are the client's errors.
+                // The client has caused the error.
                 Either::Left((result, _)) => return log_error(result),
                 Either::Right((Some(Signal::Draining), _)) => {
                     connection.as_mut().graceful_shutdown();
@@ -135,8 +135,8 @@ where
     }
 }
 
-/// Calls the service. Most services are ready at once, and are not cloned: the connections would share
-/// their references' counter.
+/// Calls the service. A service that is ready at once is not cloned: a clone would change a reference
+/// counter that all connections share.
 fn call<S, R>(
     service: &mut S,
     request: Request<Incoming>,
@@ -149,7 +149,7 @@ where
     if service.poll_ready(&mut context).is_ready() {
         return service.call(request).left_future();
     }
-    // The clone takes the place of the service that waits.
+    // The clone replaces the service, which waits until it is ready.
     let clone = service.clone();
     let mut service = mem::replace(service, clone);
     let response = async move {

@@ -30,7 +30,7 @@ struct StorePanicked;
 /// is in the log already, with the operation's name. Do not send it to clients: it may contain
 /// secrets.
 ///
-/// The future is boxed, because the future of each request would have its size, also without a store.
+/// The future is boxed, so that it does not enlarge each request's future, which often uses no store.
 pub(super) fn guard<'a, T: 'a>(
     operation: &'static str,
     limit: Duration,

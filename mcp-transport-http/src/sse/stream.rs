@@ -1,4 +1,4 @@
-//! The events' stream in a body.
+//! [`SseStream`]: decodes the events of a body.
 
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
@@ -22,7 +22,7 @@ pub(crate) enum SseStreamError<E> {
 }
 
 pin_project! {
-    /// The events' stream in a stream of chunks, such as a response body.
+    /// A stream of events, decoded from a stream of chunks such as a response body.
     #[derive(Debug)]
     pub(crate) struct SseStream<S> {
         #[pin]

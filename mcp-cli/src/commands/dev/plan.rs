@@ -16,7 +16,8 @@ use crate::failure::{Failure, usage};
 /// usual one.
 const ADDRESS: &str = "ADDRESS";
 const FREE_PORT: &str = "127.0.0.1:0";
-/// Time to exit after standard input is closed. A program over HTTP does not see it, and is terminated then.
+/// Time to exit after standard input is closed. A program over HTTP does not read standard input, so it is
+/// terminated after this time.
 const CLOSE_TIMEOUT: Duration = Duration::from_millis(300);
 
 /// Options of `cargo run` whose value is the next word.
@@ -50,11 +51,11 @@ pub(super) struct Plan {
     command: Vec<String>,
     /// The URL at which the program serves HTTP, if the user names it.
     url: Option<Url>,
-    /// `None` for a command that is not built.
+    /// `None` for a command that cargo does not build.
     pub(super) cargo: Option<CargoRun>,
 }
 
-/// A `cargo run` in its parts.
+/// The parts of a `cargo run` command.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct CargoRun {
     pub(super) program: String,
@@ -73,7 +74,7 @@ pub(super) struct Program {
     arguments: Vec<String>,
     folder: PathBuf,
     pub(super) url: Option<Url>,
-    /// Cargo writes the file.
+    /// Whether cargo writes the file.
     is_built: bool,
 }
 
@@ -236,8 +237,8 @@ impl Program {
         Ok(command.env(ADDRESS, FREE_PORT))
     }
 
-    /// Returns the time at which cargo has written the program. `None` for programs that are started again with each
-    /// change.
+    /// Returns the time at which cargo wrote the program. `None` for a program that cargo does not build: it is
+    /// restarted after every change.
     pub(super) fn built_at(&self) -> Option<std::time::SystemTime> {
         let is_built = self
             .is_built

@@ -16,7 +16,7 @@ use crate::failure::Failure;
 
 /// A name that no server has.
 const NO_TOOL: &str = "no_such_tool_of_mcp_test";
-/// Characters of an error that a model should not have to read.
+/// Number of characters from which an error is too long for a model.
 const LONG_ERROR: usize = 20_000;
 /// Texts of stack traces.
 const TRACES: [&str; 5] = [

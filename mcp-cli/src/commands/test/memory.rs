@@ -1,7 +1,7 @@
 //! Memory of child processes.
 
-/// Returns the resident memory of all descendants of this process in KiB. `None` where the operating system does not
-/// tell it, or without descendants.
+/// Returns the resident memory of all descendants of this process in KiB. `None` if the operating system
+/// does not report it, or if there are no descendants.
 #[cfg(target_os = "linux")]
 pub(super) fn of_children() -> Option<u64> {
     let mut processes = Vec::new();
@@ -39,7 +39,7 @@ fn field<'a>(status: &'a str, name: &str) -> Option<&'a str> {
     line.split_whitespace().next()
 }
 
-/// See above.
+/// Returns `None`: the memory is only read on Linux.
 #[cfg(not(target_os = "linux"))]
 pub(super) fn of_children() -> Option<u64> {
     None

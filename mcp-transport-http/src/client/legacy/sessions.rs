@@ -15,7 +15,7 @@ use super::call;
 use super::session::{EndReason, Session};
 use crate::client::request::RequestSender;
 
-/// Longest wait of `notifications/initialized` for the answer to the first GET.
+/// Maximum time for which `notifications/initialized` waits for the response to the first GET.
 ///
 /// A server may send a request on the GET stream while it handles the first call. Without the wait
 /// that request is lost when the GET arrives after the call.
@@ -31,7 +31,7 @@ pub(in crate::client) struct ChannelSessions {
 
 #[derive(Default)]
 struct Slots {
-    /// The latest `initialize`'s session.
+    /// The session that the latest `initialize` opened.
     current: Option<Arc<Session>>,
     /// The session that the next `initialize` opens. Created early when `inbound` or `set_version`
     /// is called before `initialize`.

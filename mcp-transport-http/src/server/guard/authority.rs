@@ -110,8 +110,8 @@ impl AllowedAuthority {
         })
     }
 
-    /// Returns true when `authority` has this host, and scheme and port match. The default port of an
-    /// origin follows from its scheme. That of a `Host` header is not known.
+    /// Returns true when `authority` has this host, and scheme and port match. The scheme of an
+    /// origin determines its default port. The scheme of a `Host` header is not known.
     fn matches(&self, scheme: Option<&[u8]>, authority: &[u8]) -> bool {
         let Some((host, rest)) = authority.split_at_checked(self.host.len()) else {
             return false;

@@ -50,8 +50,8 @@ impl StreamWriter {
     }
 }
 
-/// Returns the events of a stream that another server writes. `None` if there are none, and the server has ended: the
-/// call has no result, and may have run.
+/// Returns the events of a stream that another server writes. `None` if there are none and the server has ended: then
+/// the call may have run, but has no result.
 ///
 /// # Errors
 ///
