@@ -100,7 +100,7 @@ pub(crate) fn parse_headers(headers: &HeaderMap) -> Vec<RawChallenge> {
     let mut all = Vec::new();
     for value in headers.get_all(WWW_AUTHENTICATE).iter().take(MAX_LINES) {
         let line = value.as_bytes();
-        // A cut line could end inside of a value.
+        // A cut line could end inside a value.
         if line.len() <= MAX_LINE {
             parse_line(line, &mut all);
         }

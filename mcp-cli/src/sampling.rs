@@ -12,7 +12,7 @@ use tokio::time::timeout;
 /// Longest answer of the command in bytes.
 const MAX_ANSWER: u64 = 4 << 20;
 
-/// Answers a sampling request by a command of the shell. The command receives the request as JSON on
+/// Answers a sampling request by a shell command. The command receives the request as JSON on
 /// standard input, and prints the answer: text, or a result as JSON.
 pub(crate) async fn sample(
     command: String,

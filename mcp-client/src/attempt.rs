@@ -156,7 +156,7 @@ impl Attempt<'_, '_> {
                     });
                 }
                 Ok(Either::Right((reason, _))) => return Err(ErrorKind::closed(reason)),
-                // While a handler answers a request of the server, the server has to wait.
+                // While a handler answers a server request, the server has to wait.
                 Err(_) if inner.open_requests.any() => {
                     self.timer.extend();
                     deadline = self.timer.deadline();

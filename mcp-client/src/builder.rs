@@ -152,7 +152,7 @@ impl ClientBuilder {
         self
     }
 
-    /// Adds an extension of the protocol: publishes its settings, and adds its handlers and layers.
+    /// Adds a protocol extension: publishes its settings, and adds its handlers and layers.
     ///
     /// The extension's layers are added here, as if by [`layer`](Self::layer) and
     /// [`inbound_layer`](Self::inbound_layer). [`connect`](Self::connect) fails when two extensions have the
@@ -183,7 +183,7 @@ impl ClientBuilder {
     }
 
     /// Adds a layer around the client's calls: a tower layer, or
-    /// [`from_fn`](mcp_core::tower::from_fn), of the same shape as a layer of a server. The layer that is
+    /// [`from_fn`](mcp_core::tower::from_fn), of the same shape as a server layer. The layer that is
     /// added last is the outermost.
     ///
     /// A layer sees every request of a call, before it is encoded and after its reply was decoded: also
@@ -220,7 +220,7 @@ impl ClientBuilder {
 
     /// Puts an extension's layers around the client's calls here, instead of where
     /// [`extension`](Self::extension) is called, which follows: around the layers that were added
-    /// before, and inside of those that are added later. `id` is the extension's identifier.
+    /// before, and inside those that are added later. `id` is the extension's identifier.
     ///
     /// [`connect`](Self::connect) fails when the extension is not registered, or was registered before.
     ///
@@ -304,7 +304,7 @@ impl ClientBuilder {
     ///
     /// The handler runs on the task of the call that requires the input, or on a task of the
     /// session. Its time does not count towards the call's timeouts. The client fills in the
-    /// form's defaults and validates the answer. An error or a panic of the handler ends the
+    /// form's defaults and validates the answer. An error or a handler panic ends the
     /// call.
     ///
     /// # Examples

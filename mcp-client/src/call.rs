@@ -241,7 +241,7 @@ impl<'a> ActiveCall<'a> {
         Some(body)
     }
 
-    /// Sends the request once. Returns `None` after a failure of the connection from which the call
+    /// Sends the request once. Returns `None` after a connection failure from which the call
     /// has recovered, so that the request can be sent again.
     async fn attempt_or_recover(&mut self) -> Result<Option<ReceivedReply>, Error> {
         let was_open = self.client.inner.closing.reason().is_none();

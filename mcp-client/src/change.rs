@@ -20,7 +20,7 @@ pub enum Change {
     },
     /// The stream broke and was opened again. Each item of the filter may have changed in between.
     Missed(SubscriptionFilter),
-    /// A notification of an extension.
+    /// An extension notification.
     Other {
         /// The method.
         method: Box<str>,

@@ -204,7 +204,7 @@ impl ClientInner {
         })
     }
 
-    /// Passes a notification of an extension to its readers and its handler. Returns false if it has no handler. Inbound
+    /// Passes an extension notification to its readers and its handler. Returns false if it has no handler. Inbound
     /// layers come before both.
     pub(crate) fn handle_custom(&self, method: &str, params: Option<&RawObject>) -> bool {
         let is_handled = self.notifications.push_custom(method, params);

@@ -324,7 +324,7 @@ impl ErrorKind {
         }
     }
 
-    /// Converts a fault of the server.
+    /// Converts a server fault.
     pub(crate) fn from_fault(
         fault: Fault,
         status: Option<StatusCode>,

@@ -81,7 +81,7 @@ impl LayeredRequest<'_, '_> {
             number,
         };
         let sent = {
-            // The request is sent inside of the span in which the innermost layer has passed it on.
+            // The request is sent inside the span in which the innermost layer has passed it on.
             let sending = pin!(attempt.run().instrument(span));
             match select(&mut layered, sending).await {
                 Either::Left((reply, _)) => Err(reply),

@@ -1,6 +1,6 @@
 //! The client of the Model Context Protocol: typed calls to a server, in every protocol revision.
 //!
-//! A [`Client`] calls one server: the [`Target`] of [`Client::connect`]. Each call runs on the task that awaits it, inside of a tokio runtime with a timer.
+//! A [`Client`] calls one server: the [`Target`] of [`Client::connect`]. Each call runs on the task that awaits it, inside a tokio runtime with a timer.
 //! Dropping the future cancels the call. Tokio tasks are spawned only for legacy sessions, for
 //! [groups](group), and to cancel a dropped call's task.
 //!

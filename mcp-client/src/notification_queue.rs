@@ -11,7 +11,7 @@ use crate::extension::NotificationHandlers;
 /// Notifications that wait. Further ones are dropped.
 const CAPACITY: usize = 256;
 
-/// A notification that belongs to no call, or has a handler of an extension.
+/// A notification that belongs to no call, or has an extension handler.
 #[derive(Debug)]
 pub(crate) struct QueuedNotification {
     pub(crate) method: Box<str>,
@@ -49,7 +49,7 @@ impl NotificationQueue {
         self.sender.is_some()
     }
 
-    /// Queues a notification of an extension. Returns false if it has no handler.
+    /// Queues an extension notification. Returns false if it has no handler.
     pub(crate) fn push_custom(&self, method: &str, params: Option<&RawObject>) -> bool {
         let is_handled = self.handlers.get(method).is_some();
         if is_handled {

@@ -80,7 +80,7 @@ async fn deliver(inner: Arc<ClientInner>, method: Box<str>, params: Option<RawOb
     }
 }
 
-/// Handles a notification of the protocol, as a layer has left it.
+/// Handles a protocol notification, as a layer has left it.
 fn handle_core(inner: &ClientInner, method: &str, params: Option<&RawObject>) {
     #[derive(serde::Serialize)]
     struct Members<'a> {

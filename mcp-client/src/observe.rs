@@ -67,7 +67,7 @@ impl ClientInner {
         Some(self.observer()?.message(&message))
     }
 
-    /// Returns a hook that observes a request's cancellation, inside of the present span.
+    /// Returns a hook that observes a request's cancellation, inside the present span.
     pub(crate) fn cancel_hook(&self, version: ProtocolVersion) -> Option<CancelHook> {
         let observer = Arc::clone(self.observer()?);
         let connection = self.connection().cloned();
@@ -82,7 +82,7 @@ impl ClientInner {
         }))
     }
 
-    /// Observes a notification of the server.
+    /// Observes a server notification.
     pub(crate) fn observe_server_notification(&self, notification: &Notification<'_>) {
         let Some(observer) = self.observer() else {
             return;

@@ -24,7 +24,7 @@ impl ProbeMemory {
         CURRENT.scope(self.clone(), start).await
     }
 
-    /// Returns the memory of the server that this task starts. Outside of a group it is empty and
+    /// Returns the memory of the server that this task starts. Outside a group it is empty and
     /// forgotten.
     pub(crate) fn current() -> Self {
         CURRENT.try_with(Clone::clone).unwrap_or_default()

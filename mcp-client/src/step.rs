@@ -17,7 +17,7 @@ pub enum Step<'a, T> {
     Done(T),
     /// The server requires input. The caller answers, or drops the value and with it the call.
     InputRequired(PendingInput<'a, T>),
-    /// A result of an extension, such as a task. The server sends it if the client or the call
+    /// An extension result, such as a task. The server sends it if the client or the call
     /// ([`capabilities`](PreparedCall::capabilities)) declares the extension.
     /// [`Client::task`](crate::Client::task) takes a task up by its id.
     Extended {

@@ -9,8 +9,8 @@ use mcp_types::{
 };
 use serde::Deserialize;
 
-/// A call that a service answers: one of the eight methods that all revisions share, or a message of
-/// an extension.
+/// A call that a service answers: one of the eight methods that all revisions share, or an extension
+/// message.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub enum Call {
@@ -30,14 +30,14 @@ pub enum Call {
     GetPrompt(GetPromptParams),
     /// `completion/complete`
     Complete(Arc<CompleteParams>),
-    /// A method of an extension.
+    /// An extension method.
     Other {
         /// The method's name.
         method: Box<str>,
         /// The parameters without `_meta`.
         params: Option<RawObject>,
     },
-    /// A notification of an extension. Its reply is not sent.
+    /// An extension notification. Its reply is not sent.
     Notification {
         /// The method's name.
         method: Box<str>,
@@ -47,7 +47,7 @@ pub enum Call {
 }
 
 impl Call {
-    /// Returns the method. `None` for a method of an extension.
+    /// Returns the method. `None` for an extension method.
     pub fn method(&self) -> Option<Method> {
         Some(match self {
             Self::ListTools(_) => Method::ListTools,
@@ -114,7 +114,7 @@ fn task_id(params: &RawObject) -> Option<&str> {
     Some(id)
 }
 
-/// A request of a client: a call for a service, or a request that this library answers.
+/// A client request: a call for a service, or a request that this library answers.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub enum ClientRequest {
@@ -158,7 +158,7 @@ impl SessionRequest {
 }
 
 impl ClientRequest {
-    /// Returns the method. `None` for a method of an extension.
+    /// Returns the method. `None` for an extension method.
     pub fn method(&self) -> Option<Method> {
         match self {
             Self::Call(call) => call.method(),

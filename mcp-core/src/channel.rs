@@ -55,7 +55,7 @@ pub trait Channel: Send + Sync + 'static {
     /// ignore it.
     fn set_headers(&mut self, _: http::HeaderMap) {}
 
-    /// Sends a notification, or the response to a request of the server.
+    /// Sends a notification, or the response to a server request.
     ///
     /// The default implementation fails: a channel for the modern era sends neither.
     ///
@@ -125,8 +125,7 @@ pub trait Channel: Send + Sync + 'static {
 /// The messages that belong to one request.
 pub type Frames = Pin<Box<dyn Stream<Item = Result<Frame, ChannelError>> + Send>>;
 
-/// An encoded message without a response: a notification, or the response to a request of the
-/// server.
+/// An encoded message without a response: a notification, or the response to a server request.
 #[derive(Clone)]
 #[non_exhaustive]
 pub struct OneWayMessage {
@@ -184,7 +183,7 @@ impl OneWayMessage {
             .then(|| Self::new(body, mirrored))
     }
 
-    /// Encodes a notification of an extension. In the modern era its `_meta` carries the client, as
+    /// Encodes an extension notification. In the modern era its `_meta` carries the client, as
     /// that of a request does. `meta` are additional keys.
     // spec: META-07, EXT-05
     pub fn custom(
@@ -392,7 +391,7 @@ impl Frame {
     }
 }
 
-/// An error of a client transport.
+/// A client transport error.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ChannelError {
@@ -445,7 +444,7 @@ pub enum ChannelError {
         /// The limit in bytes.
         limit: usize,
     },
-    /// The response is not a message of the protocol.
+    /// The response is not a protocol message.
     #[error("malformed answer: {0}")]
     Malformed(String),
     /// The request itself cannot be sent: an invalid URL or header.

@@ -48,7 +48,7 @@ impl fmt::Debug for Endpoint {
 }
 
 impl Exchange {
-    /// A call of a client, without further context.
+    /// A client call, without further context.
     pub fn new(call: Call, facts: Arc<ClientContext>) -> Self {
         Self {
             call,

@@ -16,7 +16,7 @@ use serde::de::DeserializeOwned;
 pub use json::{from_params, to_object};
 pub use registration::{Registration, find_problems};
 
-/// An extension of the protocol: its identifier and its settings.
+/// A protocol extension: its identifier and its settings.
 ///
 /// Use `()` for a side without settings. The settings must serialize to a JSON object.
 ///
@@ -139,7 +139,7 @@ pub trait CustomRequest: Send + Sync + 'static {
 /// ```
 // spec: PAG-01
 pub trait ListRequest: CustomRequest {
-    /// An item of the list.
+    /// A list item.
     type Item: Send + 'static;
 
     /// Returns a page's items.

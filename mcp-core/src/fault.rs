@@ -73,7 +73,7 @@ pub enum Fault {
         /// The URLs.
         elicitations: Vec<ElicitUrlParams>,
     },
-    /// A client's user has rejected a request of the server.
+    /// A client's user has rejected a server request.
     // spec: ERR-10
     #[error("{0}")]
     UserRejected(Cow<'static, str>),

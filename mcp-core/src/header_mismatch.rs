@@ -4,7 +4,7 @@ use crate::Fault;
 
 /// A mismatch between a `tools/call`'s headers and its arguments, found by the transport.
 ///
-/// The fault names a header and an argument of the tool. Callers that may not see the tool must not
+/// The fault names a header and a tool argument. Callers that may not see the tool must not
 /// learn them. Therefore the transport adds this value to the call's
 /// [extensions](crate::Extensions::insert) instead of answering with it. A service that
 /// returns plans from [`Service::admit`](crate::Service::admit) answers with the fault once it

@@ -1,4 +1,4 @@
-//! A notification of a client that an extension of the server may handle.
+//! A notification of a client that a server extension may handle.
 
 use std::fmt;
 use std::sync::Arc;
@@ -59,7 +59,7 @@ impl InboundNotification {
     }
 
     /// Passes the notification to the service, if the gate admits it. The future is ready at its end. A
-    /// panic of the service has no further effect. Dropping the future cancels the handler.
+    /// service panic has no further effect. Dropping the future cancels the handler.
     ///
     /// # Errors
     ///

@@ -5,7 +5,7 @@ use mcp_types::{
     SubscriptionFilter,
 };
 
-/// A notification of a server.
+/// A server notification.
 ///
 /// The [wire](crate::wire) of a revision knows which of them exist and on which stream they may be
 /// sent.
@@ -41,7 +41,7 @@ pub enum ServerNotification {
     Acknowledged(SubscriptionFilter),
     /// The user has completed an elicitation at a URL (2025-11-25 only).
     ElicitationComplete(ElicitationComplete),
-    /// A notification of an extension.
+    /// An extension notification.
     Other {
         /// The method.
         method: Box<str>,
@@ -51,7 +51,7 @@ pub enum ServerNotification {
 }
 
 impl ServerNotification {
-    /// Returns the method. `None` for a method of an extension.
+    /// Returns the method. `None` for an extension method.
     pub(crate) fn method(&self) -> Option<Method> {
         Some(match self {
             Self::Progress { .. } => Method::Progress,
@@ -85,7 +85,7 @@ impl ServerNotification {
     }
 }
 
-/// A notification of a client.
+/// A client notification.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum ClientNotification {
@@ -105,7 +105,7 @@ pub enum ClientNotification {
     /// The roots have changed (legacy era only).
     // spec: ROOT-02
     RootsChanged,
-    /// A notification of an extension.
+    /// An extension notification.
     Other {
         /// The method.
         method: Box<str>,
@@ -115,7 +115,7 @@ pub enum ClientNotification {
 }
 
 impl ClientNotification {
-    /// Returns the method. `None` for a method of an extension.
+    /// Returns the method. `None` for an extension method.
     pub(crate) fn method(&self) -> Option<Method> {
         Some(match self {
             Self::Initialized => Method::Initialized,

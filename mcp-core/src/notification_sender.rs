@@ -160,7 +160,7 @@ impl NotificationSender {
         }))
     }
 
-    /// Sends a notification of an extension. The future waits while the client reads more slowly than
+    /// Sends an extension notification. The future waits while the client reads more slowly than
     /// the call sends.
     ///
     /// The notification is dropped when client and server declare no common extension, or after the

@@ -7,7 +7,7 @@ use mcp_types::{InputRequest, InputResponse, Method};
 
 use crate::Fault;
 
-/// A request of a server to its client.
+/// A server request to its client.
 // spec: BASE-18
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
@@ -20,7 +20,7 @@ pub enum ServerRequest {
 }
 
 impl ServerRequest {
-    /// Returns the method. `None` for a method of an extension.
+    /// Returns the method. `None` for an extension method.
     pub fn method(&self) -> Option<Method> {
         match self {
             Self::Ping => Some(Method::Ping),

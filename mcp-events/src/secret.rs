@@ -34,7 +34,7 @@ const MAX_SIGNATURES: usize = 16;
 #[derive(Clone, PartialEq, Eq)]
 pub struct WebhookSecret(Vec<u8>);
 
-/// A text that is not a secret of a webhook.
+/// A text that is not a webhook secret.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("a webhook secret is `whsec_` and the Base64 of 24 to 64 bytes")]
 #[non_exhaustive]

@@ -6,7 +6,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use mcp_core::store::StoreError;
 
-/// A subscription of a webhook as a store keeps it. `Debug` shows its id only.
+/// A webhook subscription as a store keeps it. `Debug` shows its id only.
 #[derive(Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct WebhookRecord {

@@ -39,7 +39,7 @@ impl ToolPatterns {
     }
 }
 
-/// The characters that end a segment of a path.
+/// The characters that end a path segment.
 const SEGMENT_ENDS: [u32; 3] = ['/' as u32, '?' as u32, '#' as u32];
 
 /// A piece of a pattern of names or URIs.

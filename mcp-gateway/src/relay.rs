@@ -214,7 +214,7 @@ where
         }
     }
 
-    /// Handles a message of the client. A batch is handled message by message.
+    /// Handles a client message. A batch is handled message by message.
     async fn receive(&mut self, text: Bytes) -> Result<(), RelayError> {
         let Ok(parts) = Message::split_batch(&text) else {
             return self.receive_one(text).await;
@@ -265,7 +265,7 @@ where
         }
     }
 
-    /// Prepares a request of the client for the server, or refuses it.
+    /// Prepares a client request for the server, or refuses it.
     fn outgoing(&mut self, request: &Request<'_>, text: &Bytes) -> Result<OutgoingRequest, Fault> {
         let session = self.session.as_ref().map(|session| session.version);
         let version = message::version_of(request, session)?;

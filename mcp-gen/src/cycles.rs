@@ -61,7 +61,7 @@ fn transparent(shape: &Shape) -> Vec<usize> {
     slots
 }
 
-/// The types that are stored inside of this type without a pointer.
+/// The types that are stored inside this type without a pointer.
 fn parts(shape: &Shape) -> Vec<usize> {
     fn add(ty: &Type, slots: &mut Vec<usize>) {
         match ty {

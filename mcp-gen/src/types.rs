@@ -122,7 +122,7 @@ pub(crate) struct Field {
     pub(crate) required: bool,
     /// The type has one value, which is its default.
     pub(crate) constant: bool,
-    /// The member is a string that contains the value's JSON: an argument of a prompt.
+    /// The member is a string that contains the value's JSON: a prompt argument.
     pub(crate) is_json_text: bool,
 }
 

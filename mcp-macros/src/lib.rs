@@ -24,7 +24,7 @@
 //! | `param` | one parameter, `#[arg(…)]` |
 //! | `method` | one marked function and its signature |
 //! | `block` | the `impl` block and the code that is generated for it |
-//! | `function` | a marked function outside of such a block |
+//! | `function` | a marked function outside such a block |
 //! | `rename`, then `foreign` | attributes of serde and schemars |
 //! | `output`, `elicit` | the derives |
 

@@ -53,9 +53,9 @@ enum Position {
     Named,
     /// A parameter with a pattern: an extractor.
     Unnamed,
-    /// A parameter of a resource whose name is not a variable of the URI: an extractor.
+    /// A parameter of a resource whose name is not a URI variable: an extractor.
     WithoutVariable,
-    /// A parameter of a completion: an extractor.
+    /// A completion parameter: an extractor.
     InCompletion,
 }
 
@@ -149,7 +149,7 @@ impl Param {
         }
     }
 
-    /// Reads a parameter of a completion: the typed text, or an extractor.
+    /// Reads a completion parameter: the typed text, or an extractor.
     pub(crate) fn of_completion(
         index: usize,
         param: &mut PatType,
@@ -201,7 +201,7 @@ impl Param {
         last.is_some_and(|last| last.ident == "Args" || last.ident == "RawArgs")
     }
 
-    /// Marks a parameter of a resource whose name is not a variable of the URI.
+    /// Marks a parameter of a resource whose name is not a URI variable.
     pub(crate) fn mark_without_variable(&mut self) {
         self.position = Position::WithoutVariable;
     }

@@ -19,7 +19,7 @@ use crate::variables;
 pub(crate) enum FnPosition {
     /// In an `impl` block with `#[mcp::server]`.
     Method,
-    /// Outside of any `impl` block.
+    /// Outside any `impl` block.
     Free,
 }
 

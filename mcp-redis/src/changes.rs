@@ -81,7 +81,7 @@ struct ChangeSet {
     notifications: Vec<PendingNotification>,
 }
 
-/// A notification of an extension.
+/// An extension notification.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 struct PendingNotification {
     extension: String,

@@ -54,7 +54,7 @@ impl Redis {
     ///
     /// # Panics
     ///
-    /// Panics outside of a tokio runtime.
+    /// Panics outside a tokio runtime.
     pub async fn connect(url: &str) -> Result<Self, RedisError> {
         const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 

@@ -1,4 +1,4 @@
-//! Notifications outside of calls: those of extensions, and finished elicitations.
+//! Notifications outside calls: those of extensions, and finished elicitations.
 
 use std::fmt;
 use std::sync::{Arc, Weak};
@@ -21,8 +21,8 @@ pub(crate) trait Publisher: Send + Sync {
 /// elicitation to its client. Use a [`Notifier`](crate::Notifier) for a call's client.
 ///
 /// Get it from [`Server::broadcaster`](crate::Server::broadcaster), from
-/// [`ServerSetup::broadcaster`](crate::extension::ServerSetup::broadcaster), or as a parameter of a
-/// handler. Clones are cheap and may be used on any task or thread.
+/// [`ServerSetup::broadcaster`](crate::extension::ServerSetup::broadcaster), or as a handler
+/// parameter. Clones are cheap and may be used on any task or thread.
 ///
 /// A client receives a notification in its session, on the GET stream or the pipe. Since 2026-07-28
 /// there are no sessions: a client receives it on each `subscriptions/listen` request that it has open

@@ -127,7 +127,7 @@ macro_rules! handler {
 }
 
 handlers! {
-    /// A handler of a tool: a function or closure of up to twelve extractors, `async` or not. The
+    /// A tool handler: a function or closure of up to twelve extractors, `async` or not. The
     /// compiler infers `M`.
     ///
     /// Every function that fits implements it; do not implement it by hand.
@@ -150,7 +150,7 @@ handlers! {
     )]
     ReadHandler -> IntoContents;
 
-    /// A handler of a prompt; see [`Handler`].
+    /// A prompt handler; see [`Handler`].
     #[diagnostic::on_unimplemented(
         message = "`{Self}` is not a handler of a prompt",
         label = "this function does not fit",
@@ -170,7 +170,7 @@ handlers! {
     )]
     ListHandler -> IntoResourceList;
 
-    /// A handler of a completion; see [`Handler`].
+    /// A completion handler; see [`Handler`].
     #[diagnostic::on_unimplemented(
         message = "`{Self}` is not a handler of a completion",
         label = "this function does not fit",

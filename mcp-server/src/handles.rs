@@ -33,7 +33,7 @@ pub enum EditError {
     ServerDropped,
 }
 
-// Added routes stay outside of the closures until they are accepted: a rejected handler must not be
+// Added routes stay outside the closures until they are accepted: a rejected handler must not be
 // dropped while the registry is locked.
 
 fn put<R: ConfigList>(registry: &Weak<SharedRegistry>, route: R) -> Result<Option<R>, EditError> {
@@ -117,8 +117,8 @@ macro_rules! handles {
         $(
             $(#[$doc])*
             ///
-            /// Get the handle from the server before a transport takes the server, or as a parameter
-            /// of a handler. Clones are cheap and may be used on any task or thread, at any time.
+            /// Get the handle from the server before a transport takes the server, or as a handler
+            /// parameter. Clones are cheap and may be used on any task or thread, at any time.
             ///
             /// A change applies to new calls; running calls finish as they started. Clients that have
             /// subscribed to changes are notified. Several quick changes may be announced as one.

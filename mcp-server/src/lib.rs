@@ -35,7 +35,7 @@
 //! | input | `request_state`, then `input_round` | sealed state; one run of a handler that asks |
 //! | call | `call` | a handler's requirements, a call's context, the run of the handler |
 //! | handlers | `extract`, then `ask`, `result`, then `handler` | extractors, questions, results and errors, functions as handlers |
-//! | broadcasts | `broadcaster` | extension notifications outside of calls |
+//! | broadcasts | `broadcaster` | extension notifications outside calls |
 //! | middleware | [`middleware`] | layers, the request log |
 //! | routes | `routes` | tools, resources, templates, prompts, completions, routers |
 //! | extensions | `extension` | extensions of the protocol: setup, custom methods |

@@ -11,7 +11,7 @@ use crate::change_kinds::ChangeKinds;
 /// Announces changes to the clients that have subscribed to them, with any protocol revision.
 ///
 /// Get it from [`Server::notify`](crate::Server::notify), from
-/// [`ServerSetup::notify`](crate::ServerSetup::notify), or as a parameter of a handler. Clones are
+/// [`ServerSetup::notify`](crate::ServerSetup::notify), or as a handler parameter. Clones are
 /// cheap and may be used on any task or thread, at any time. A call never waits; if a client reads
 /// too slowly, several changes are announced as one.
 ///

@@ -66,7 +66,7 @@ impl From<Violations> for ArgumentError {
     }
 }
 
-/// Returns whether the value at the path `inner` is the one at `outer`, or inside of it.
+/// Returns whether the value at the path `inner` is the one at `outer`, or inside it.
 fn is_within(inner: &str, outer: &str) -> bool {
     let rest = inner.strip_prefix(outer);
     rest.is_some_and(|rest| outer.is_empty() || rest.is_empty() || rest.starts_with(['.', '[']))

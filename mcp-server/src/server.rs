@@ -148,11 +148,11 @@ impl Server {
         self.configure(|config| config.revisions = offered)
     }
 
-    /// Adds an extension of the protocol: publishes its settings, and adds its handlers, layers and
+    /// Adds a protocol extension: publishes its settings, and adds its handlers, layers and
     /// routes.
     ///
     /// The extension's layers are added here, as if by [`layer`](Self::layer): they are around the
-    /// layers that were added before, and inside of those that are added later.
+    /// layers that were added before, and inside those that are added later.
     /// [`layers_of`](Self::layers_of) gives them another position.
     ///
     /// [`check`](Self::check) reports extensions with the same identifier, methods with the same name,
@@ -179,7 +179,7 @@ impl Server {
     }
 
     /// Puts an extension's layers here instead of where [`extension`](Self::extension) is called,
-    /// which follows: around the layers that were added before, and inside of those that are added
+    /// which follows: around the layers that were added before, and inside those that are added
     /// later. `id` is the extension's identifier. For extensions that are added elsewhere,
     /// such as by a function of another crate.
     ///

@@ -116,7 +116,7 @@ impl<'de> Deserialize<'de> for SkillResources {
     }
 }
 
-/// A file of a skill.
+/// A skill file.
 // spec: SKILL-10
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]

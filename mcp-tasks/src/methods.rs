@@ -10,7 +10,7 @@ use crate::ids;
 use crate::outcome::{Outcome, with_open_questions, with_status};
 use crate::shared::Shared;
 
-/// Answers a method of the extension.
+/// Answers an extension method.
 // spec: TASK-18, TASK-23
 pub(crate) async fn answer(
     shared: &Shared,

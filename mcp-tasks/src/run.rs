@@ -24,7 +24,7 @@ use crate::{clock, ids};
 
 /// The shortest time between two status messages that are stored.
 const REPORT_PAUSE: Duration = Duration::from_millis(250);
-/// The pause after a failure of the store.
+/// The pause after a store failure.
 const RETRY_PAUSE: Duration = Duration::from_secs(1);
 /// The time after which a client whose task was not stored may try again.
 const RETRY_AFTER: Duration = Duration::from_secs(10);

@@ -51,7 +51,7 @@ impl Failure {
     }
 
     /// Returns a fault's failure. `is_sent`: this side has sent the request, so that an internal
-    /// fault is an error of the connection, not of the peer.
+    /// fault is a connection error, not of the peer.
     pub(crate) fn of_fault(fault: &Fault, is_sent: bool, version: ProtocolVersion) -> Self {
         match fault {
             Fault::Deadline if is_sent => Self::class(TIMEOUT, Some(fault.to_string())),

@@ -77,9 +77,9 @@ impl Name {
 /// A method's name.
 #[derive(Debug, Clone)]
 pub(crate) enum MethodName {
-    /// A method of the protocol.
+    /// A protocol method.
     Known(Method),
-    /// A method of an extension.
+    /// An extension method.
     Other(Box<Name>),
 }
 

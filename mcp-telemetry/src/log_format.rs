@@ -9,7 +9,7 @@ use tracing_subscriber::fmt::format::Writer;
 use tracing_subscriber::fmt::{FmtContext, FormatEvent, FormatFields};
 use tracing_subscriber::registry::LookupSpan;
 
-/// A log format that begins each line inside of a trace with `trace_id=… span_id=…`, so that a log
+/// A log format that begins each line inside a trace with `trace_id=… span_id=…`, so that a log
 /// system finds the trace. `F` formats the rest of the line.
 ///
 /// [`init`](crate::init) uses it. Use it yourself in a program with a subscriber of its own.

@@ -86,7 +86,7 @@ const ALL_KEYWORDS: &[&str] = &[
 /// Depth of schemas where none is documented.
 const MAX_DEPTH: usize = 32;
 
-// Read in 2026-11. "Error" is the text of an error of the API, as callers have reported it; it is in no document.
+// Read in 2026-11. "Error" is the text of an API error, as callers have reported it; it is in no document.
 // Tool names have 64 characters of `A-Za-z0-9_-` for all: documented by Anthropic and OpenAI; Gemini also allows
 // `.` and `:`, and its names start with a letter or `_`.
 

@@ -200,7 +200,7 @@ impl ToolSet {
     /// Runs a reply's tool calls at the same time, and returns their results as the provider's blocks, in the calls' order. The reply is the provider's answer, or the message in it.
     ///
     /// Images and sounds that a provider does not accept in results follow after all of them: for OpenAI chat completions as a
-    /// message of the user, which says that they are data, and for Gemini as parts.
+    /// user message, which says that they are data, and for Gemini as parts.
     ///
     /// A call that fails is a result that says why. Empty: the reply has no calls.
     pub async fn run(&self, provider: Provider, reply: &Value) -> Vec<Value> {

@@ -78,7 +78,7 @@ impl HealthChecks {
         }
     }
 
-    /// Sets the check of `/ready`, such as a ping of the database. It runs at most twice per second; other
+    /// Sets the check of `/ready`, such as a database ping. It runs at most twice per second; other
     /// requests get the last result. A panic counts as an error.
     ///
     /// # Examples

@@ -171,7 +171,7 @@ impl Serve {
 }
 
 impl<S> Serve<S> {
-    /// Creates a server of any tower service: an endpoint with settings of its own, or one inside of layers.
+    /// Creates a server of any tower service: an endpoint with settings of its own, or one inside layers.
     ///
     /// # Examples
     ///

@@ -59,7 +59,7 @@ pub const OVERLOADED: i64 = 503;
 // spec: ERR-10
 pub const USER_REJECTED: i64 = -1;
 
-/// Codes that JSON-RPC reserves. Applications define their codes outside of this range.
+/// Codes that JSON-RPC reserves. Applications define their codes outside this range.
 // spec: ERR-08
 pub const RESERVED: std::ops::RangeInclusive<i64> = -32768..=-32000;
 

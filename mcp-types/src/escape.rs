@@ -29,7 +29,7 @@ pub fn escape_line(text: &str) -> Cow<'_, str> {
 /// Escapes text of a peer like [`escape_line`], and keeps line breaks (LF) and tabs: for text that is
 /// shown as a block of lines.
 ///
-/// A line of the block can imitate a line of a log. Use [`escape_line`] where lines have a meaning.
+/// A line of the block can imitate a log line. Use [`escape_line`] where lines have a meaning.
 ///
 /// # Examples
 ///

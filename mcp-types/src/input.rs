@@ -74,7 +74,7 @@ pub type InputRequests = BTreeMap<String, InputRequest>;
 // spec: MRTR-11, MRTR-17
 pub type InputResponses = BTreeMap<String, RawObject>;
 
-/// Requested input: a request of a server to its client without a JSON-RPC envelope.
+/// Requested input: a server request to its client without a JSON-RPC envelope.
 ///
 /// # Examples
 ///

@@ -39,7 +39,7 @@ pub enum LoggingLevel {
 pub struct LogMessage {
     /// Severity.
     pub level: LoggingLevel,
-    /// The logger's name, such as a component of the server.
+    /// The logger's name, such as a server component.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub logger: Option<String>,
     /// The message's content: a string or any other JSON value. It must not contain secrets.

@@ -59,8 +59,8 @@ fn read_result(id: &RequestId, result: RawJson<'_>) -> Result<Lossless<JsonObjec
 macro_rules! unions {
     (Client { $($client:tt)* } Server { $($server:tt)* } Both { $($both:tt)* }) => {
         messages! {
-            /// A message of a client, owned and typed by its method: a request, a notification, or an answer to a
-            /// request of the server.
+            /// A client message, owned and typed by its method: a request, a notification, or an answer to a
+            /// server request.
             ///
             /// Programs between clients and servers (proxies, gateways, recorders) edit it in place. Unknown methods,
             /// unknown members, their order and the digits of numbers survive, see [`Lossless`]. Members beside
@@ -93,7 +93,7 @@ macro_rules! unions {
             $($client)* $($both)*
         }
         messages! {
-            /// A message of a server, owned and typed by its method: a response, a notification, or a request to the
+            /// A server message, owned and typed by its method: a response, a notification, or a request to the
             /// client.
             ///
             /// It is the counterpart of [`ClientMessage`]. A response does not say which method it answers: a program

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// A violation of a rule, with the file, the line, the problem and the remedy.
+/// A rule violation, with the file, the line, the problem and the remedy.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Finding {
     /// Path from the repository's root.

@@ -39,7 +39,7 @@ pub(crate) fn install(workspace: &Workspace) -> Result<PathBuf> {
         return Ok(suite);
     }
     fs::create_dir_all(&home)?;
-    // The pip of the system may refuse to work outside of an environment.
+    // The pip of the system may refuse to work outside an environment.
     let environment = home.join("environment");
     process::run(
         Command::new("python3")

@@ -73,7 +73,7 @@ impl Default for ViewLimits {
 /// The host's half of the conversation with a view.
 ///
 /// Setting a handler also declares the capability that it serves; without handlers a view can do nothing. A
-/// view is untrusted: a handler with an effect outside of the view asks the user first. Handlers run on
+/// view is untrusted: a handler with an effect outside the view asks the user first. Handlers run on
 /// separate tasks, so the bridge needs a tokio runtime.
 ///
 /// # Examples

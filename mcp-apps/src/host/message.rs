@@ -8,7 +8,7 @@ use serde_json::value::RawValue;
 
 use super::types::ViewError;
 
-/// A message of a view.
+/// A view message.
 #[derive(Debug, Deserialize)]
 pub(super) struct Incoming {
     #[serde(default)]
@@ -20,7 +20,7 @@ pub(super) struct Incoming {
     error: Option<ErrorObject>,
 }
 
-/// A message of a view by its kind.
+/// A view message by its kind.
 #[derive(Debug)]
 pub(super) enum Kind {
     Request(RequestId, String, RawObject),

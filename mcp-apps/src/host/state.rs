@@ -34,7 +34,7 @@ pub(super) enum CallPhase {
     Ended,
 }
 
-/// The answer to a request of the host.
+/// The answer to a host request.
 pub(super) type Answer = Result<RawObject, ErrorObject>;
 
 /// A conversation, as the connection and the handles of the host share it.

@@ -371,7 +371,7 @@ pub enum ViewError {
         /// The mistake.
         reason: String,
     },
-    /// A message of the view is larger than [`ViewLimits::message_bytes`](crate::ViewLimits).
+    /// A view message is larger than [`ViewLimits::message_bytes`](crate::ViewLimits).
     #[error("the view sent a message of {bytes} bytes; the limit is {limit}")]
     MessageTooLarge {
         /// The size of the message.

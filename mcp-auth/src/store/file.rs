@@ -165,7 +165,7 @@ fn check_folder(record: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Does nothing: outside of Unix, a folder's mode does not say who can write to it.
+/// Does nothing: outside Unix, a folder's mode does not say who can write to it.
 #[cfg(not(unix))]
 fn check_folder(_: &Path) -> io::Result<()> {
     Ok(())

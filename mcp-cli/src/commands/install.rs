@@ -229,7 +229,7 @@ fn failure(error: &EditError, name: &str, path: &Path) -> Failure {
     }
 }
 
-/// A change of a settings file.
+/// A settings file change.
 struct Change<'a> {
     args: &'a EntryArgs,
     path: &'a Path,

@@ -6,7 +6,7 @@ use crate::output::Output;
 /// Completes at the first Ctrl-C. A second one ends the process.
 pub(super) async fn first(output: Output) {
     if tokio::signal::ctrl_c().await.is_err() {
-        // Without a handler of the signal, the operating system ends the process.
+        // Without a signal handler, the operating system ends the process.
         std::future::pending::<()>().await;
     }
     output.note("cancelling; press Ctrl-C again to leave");

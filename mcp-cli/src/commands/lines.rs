@@ -29,7 +29,7 @@ pub(super) fn output() -> impl Sink<Bytes, Error = io::Error> + Send {
         .sink_map_err(into_io)
 }
 
-/// Converts a message of the server to a line: a line break is white space between two tokens.
+/// Converts a server message to a line: a line break is white space between two tokens.
 fn line(message: Bytes) -> Result<String, LinesCodecError> {
     let text = String::from_utf8(message.into()).map_err(io::Error::other)?;
     Ok(text.replace(['\r', '\n'], " "))

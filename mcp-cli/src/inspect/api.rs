@@ -142,7 +142,7 @@ async fn open_app(State(session): Inspected, Json(opened): Json<Opened>) -> Json
 #[serde(deny_unknown_fields)]
 struct OfView {
     view: String,
-    /// A message of the view, as JSON.
+    /// A view message, as JSON.
     #[serde(default)]
     message: String,
 }

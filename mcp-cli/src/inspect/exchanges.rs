@@ -111,7 +111,7 @@ impl Exchanges {
         self.history.add("http", event);
     }
 
-    /// An item of an event stream has arrived.
+    /// An event stream item has arrived.
     pub(super) fn streamed(&self, exchange: &ObservedExchange, item: SseItem) {
         let number = exchange.number;
         match item {

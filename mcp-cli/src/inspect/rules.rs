@@ -50,7 +50,7 @@ impl Rules {
         violations
     }
 
-    /// Returns what is wrong with a message of the server.
+    /// Returns what is wrong with a server message.
     pub(super) fn check(&self, body: &[u8]) -> Violations {
         let mut violations = Violations::default();
         if body.len() > MAX_CHECKED {
@@ -74,7 +74,7 @@ impl MessageRules {
         self.version.is_some_and(ProtocolVersion::is_modern)
     }
 
-    /// Checks a message of the client. It may be one that the user has written.
+    /// Checks a client message. It may be one that the user has written.
     fn check_sent(&mut self, message: &Value, violations: &mut Violations) {
         if let Some(method) = message["method"].as_str() {
             // The first message names the revision that it is written in.

@@ -102,7 +102,7 @@ impl Session {
         self
     }
 
-    /// Answers sampling requests by a command of the shell.
+    /// Answers sampling requests by a shell command.
     #[must_use]
     pub(crate) fn sample_with(mut self, command: Option<String>) -> Self {
         self.sample_with = command;
@@ -253,7 +253,7 @@ impl Session {
         })
     }
 
-    /// Sends a request of the page. It can be cancelled by its key.
+    /// Sends a page request. It can be cancelled by its key.
     pub(super) async fn request(
         &self,
         key: String,

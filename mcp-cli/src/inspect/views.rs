@@ -160,7 +160,7 @@ impl Views {
         })
     }
 
-    /// Hands a message of the view to the host.
+    /// Hands a view message to the host.
     pub(super) fn receive(&self, id: &str, message: String) -> Result<(), String> {
         let open = self.open.lock();
         let view = open.iter().find(|view| view.id == id);

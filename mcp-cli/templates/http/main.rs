@@ -1,4 +1,4 @@
-//! A server over HTTP, inside of an axum application.
+//! A server over HTTP, inside an axum application.
 //!
 //! | variable | meaning | default |
 //! |---|---|---|

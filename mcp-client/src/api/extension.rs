@@ -40,7 +40,7 @@ impl Client {
         }
     }
 
-    /// Sends a notification of an extension. `params` must serialize to a JSON object, or be `()`. For programs that
+    /// Sends an extension notification. `params` must serialize to a JSON object, or be `()`. For programs that
     /// pass messages on; others use [`ExtensionClient::notify`]. Headers and `_meta` can be set before it is awaited.
     ///
     /// # Examples

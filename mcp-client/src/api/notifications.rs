@@ -27,7 +27,7 @@ impl Client {
     ///
     /// # Panics
     ///
-    /// Panics outside of a tokio runtime if the connection is a [pipe](Self::is_pipe).
+    /// Panics outside a tokio runtime if the connection is a [pipe](Self::is_pipe).
     ///
     /// # Examples
     ///

@@ -10,7 +10,7 @@ use crate::error::ErrorKind;
 use crate::prepared::PreparedCall;
 
 impl Client {
-    /// Sends a request of an extension. `params` must serialize to a JSON object, or be `()`. The
+    /// Sends an extension request. `params` must serialize to a JSON object, or be `()`. The
     /// result is parsed with [`RawObject::parse`].
     ///
     /// [`mcp_types::ext`] contains types of some extensions. The

@@ -117,7 +117,7 @@ fn task_request(method: &str, params: &impl Serialize) -> Result<ClientRequest, 
     }))
 }
 
-/// Sends a request of the extension. Boxed, because this is a call within a call.
+/// Sends an extension request. Boxed, because this is a call within a call.
 fn call(
     client: &Client,
     request: ClientRequest,

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::change::Change;
 
-/// An event of a server in a group.
+/// A server event in a group.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum GroupEvent {

@@ -266,7 +266,7 @@ async fn run<Q, A>(
     let Some(handler) = handler else {
         return Err(InputError::NoHandler { wants });
     };
-    // The handler is called inside of the block, so that a panic before its first await is caught.
+    // The handler is called inside the block, so that a panic before its first await is caught.
     let answer = async { handler(request).await };
     match AssertUnwindSafe(answer).catch_unwind().await {
         Ok(Ok(answer)) => Ok(answer),

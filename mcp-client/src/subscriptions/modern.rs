@@ -72,7 +72,7 @@ struct ListenStream {
     _observation: Option<Box<dyn Observation>>,
 }
 
-/// A message of the stream.
+/// A stream message.
 enum ListenEvent {
     Granted(SubscriptionFilter),
     Change(Change),

@@ -21,7 +21,7 @@ pub enum ChangeEvent {
         /// The resource's URI.
         uri: Box<str>,
     },
-    /// A notification of an extension, for the clients that declare the extension.
+    /// An extension notification, for the clients that declare the extension.
     // spec: EXT-05
     Notification(Arc<ExtensionNotification>),
 }

@@ -17,7 +17,7 @@ pub struct StreamId<'a> {
     pub stream: &'a str,
 }
 
-/// An event of a stream.
+/// A stream event.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct StoredEvent {
@@ -79,7 +79,7 @@ pub enum ReplayError {
 /// A store of stream events. When its data is lost, a client whose connection breaks does not receive
 /// its running call's response.
 ///
-/// The transport limits the time of each call, and a panic counts as a failure of the store. Errors
+/// The transport limits the time of each call, and a panic counts as a store failure. Errors
 /// are logged and not sent to clients.
 ///
 /// Spec: <https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#resumability-and-redelivery>

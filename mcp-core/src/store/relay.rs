@@ -8,7 +8,7 @@ use super::StoreError;
 
 /// A connection of one endpoint with the other nodes that serve its sessions.
 ///
-/// A message of a client may reach another node than the one that waits for it. The relay carries it
+/// A client message may reach another node than the one that waits for it. The relay carries it
 /// there. A session on one node only uses no relay.
 ///
 /// The transport limits the time of [`send`](Self::send), and a panic counts as a failure.
@@ -70,7 +70,7 @@ pub struct RelayMessage {
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub enum RelayEvent {
-    /// A response of the client, as a JSON-RPC message.
+    /// A client response, as a JSON-RPC message.
     Response(String),
     /// The client has cancelled a call.
     Cancelled(RequestId),

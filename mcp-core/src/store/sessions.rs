@@ -18,7 +18,7 @@ use parking_lot::Mutex;
 /// A record is created once, and every later write requires that it still exists. A session that one
 /// node has ended therefore stays ended, whatever another node writes at the same time.
 ///
-/// The transport limits the time of each call, and a panic counts as a failure of the store. Errors
+/// The transport limits the time of each call, and a panic counts as a store failure. Errors
 /// are logged and not sent to clients.
 ///
 /// # Implementations

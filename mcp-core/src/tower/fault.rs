@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use crate::{Fault, Panicked};
 
-/// An error of a layer.
+/// A layer error.
 pub type BoxError = Box<dyn Error + Send + Sync>;
 
 /// The time that clients wait after a call that was shed.
@@ -15,7 +15,7 @@ const SHED_WAIT: Duration = Duration::from_secs(1);
 /// The number of error sources that are examined.
 const MAX_SOURCES: usize = 8;
 
-/// Converts an error of a layer by the first known type among it and its sources.
+/// Converts a layer error by the first known type among it and its sources.
 pub(super) fn from_error(error: BoxError) -> Fault {
     let error = match error.downcast::<Fault>() {
         Ok(fault) => return *fault,
@@ -39,7 +39,7 @@ pub(super) fn from_error(error: BoxError) -> Fault {
     internal()
 }
 
-/// Converts a panic of a layer. Its message is logged and not sent.
+/// Converts a layer panic. Its message is logged and not sent.
 pub(super) fn from_panic(panic: &Panicked) -> Fault {
     tracing::error!(%panic, "a layer panicked");
     internal()

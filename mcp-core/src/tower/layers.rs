@@ -106,7 +106,7 @@ impl Middleware for SharedLayer {
 /// layers. An extension without a position of its own has the one at which it is added.
 #[derive(Debug, Clone, Default)]
 pub struct LayerStack {
-    /// The layers inside of the segments.
+    /// The layers inside the segments.
     innermost: Layers,
     segments: Vec<Segment>,
     /// The extensions whose layers were added.

@@ -50,7 +50,7 @@ impl Reply {
 }
 
 impl ClientNotification {
-    /// Decodes a notification of a client. Returns `None` when no client of the revision may send
+    /// Decodes a client notification. Returns `None` when no client of the revision may send
     /// it, or when it is malformed.
     pub fn decode(notification: &Notification<'_>, version: ProtocolVersion) -> Option<Self> {
         for_version(version).decode_client_notification(notification)
@@ -58,13 +58,13 @@ impl ClientNotification {
 }
 
 impl ServerNotification {
-    /// Decodes a notification of a server. Returns `None` when no server of the revision may send
+    /// Decodes a server notification. Returns `None` when no server of the revision may send
     /// it, or when it is malformed.
     pub fn decode(notification: &Notification<'_>, version: ProtocolVersion) -> Option<Self> {
         client_for_version(version).decode_server_notification(notification)
     }
 
-    /// Encodes the notification outside of a subscription. Returns `None` when the revision does not
+    /// Encodes the notification outside a subscription. Returns `None` when the revision does not
     /// have it, or sends it on the stream of a subscription only.
     pub fn encode(&self, version: ProtocolVersion) -> Option<Vec<u8>> {
         let mut out = Vec::new();
@@ -75,7 +75,7 @@ impl ServerNotification {
 }
 
 impl ServerRequest {
-    /// Decodes a request of a server.
+    /// Decodes a server request.
     ///
     /// # Errors
     ///

@@ -11,7 +11,7 @@ use serde::Serialize;
 use super::{splice_json, write_scalar};
 use crate::{ClientNotification, ServerNotification};
 
-/// Decodes a notification of a server. Returns `None` for one that no server of this revision may send.
+/// Decodes a server notification. Returns `None` for one that no server of this revision may send.
 // spec: BASE-19, CAN-07
 pub(super) fn read_server(
     notification: &Notification<'_>,
@@ -46,7 +46,7 @@ pub(super) fn read_server(
     })
 }
 
-/// Decodes a notification of a client. Returns `None` for one that no client of this revision may send.
+/// Decodes a client notification. Returns `None` for one that no client of this revision may send.
 // spec: BASE-19, CAN-07
 pub(super) fn read_client(
     notification: &Notification<'_>,
@@ -130,7 +130,7 @@ pub fn subscription_id(notification: &Notification<'_>) -> Option<RequestId> {
     serde_json::from_str(notification.params.meta(keys::SUBSCRIPTION_ID)?.as_str()).ok()
 }
 
-/// Encodes a notification of a server, with its subscription's id and further metadata. Returns
+/// Encodes a server notification, with its subscription's id and further metadata. Returns
 /// false when the revision does not have it, or does not allow it on that stream.
 pub(super) fn write_server(
     notification: &ServerNotification,

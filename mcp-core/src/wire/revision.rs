@@ -23,7 +23,7 @@ pub(crate) trait Wire: Debug + Send + Sync {
     /// Returns the revision.
     fn version(&self) -> ProtocolVersion;
 
-    /// Decodes a request of a client.
+    /// Decodes a client request.
     ///
     /// # Errors
     ///
@@ -42,7 +42,7 @@ pub(crate) trait Wire: Debug + Send + Sync {
     /// the id could not be read.
     fn encode_error(&self, fault: &Fault, id: Option<&RequestId>, out: &mut Vec<u8>);
 
-    /// Encodes a notification of the server, with further keys of `_meta`.
+    /// Encodes a server notification, with further keys of `_meta`.
     ///
     /// `subscription` is the id of the `subscriptions/listen` request whose stream carries it.
     /// Revisions with sessions ignore it.
@@ -59,7 +59,7 @@ pub(crate) trait Wire: Debug + Send + Sync {
         out: &mut Vec<u8>,
     ) -> bool;
 
-    /// Decodes a notification of the client. Returns `None` when no client of this revision may
+    /// Decodes a client notification. Returns `None` when no client of this revision may
     /// send it, or when it is malformed.
     fn decode_client_notification(
         &self,
@@ -125,14 +125,14 @@ pub(crate) trait ClientWire: Debug + Send + Sync {
         response: &Response<'_>,
     ) -> Result<Reply, DecodeError>;
 
-    /// Decodes a notification of the server. Returns `None` when no server of this revision may
+    /// Decodes a server notification. Returns `None` when no server of this revision may
     /// send it, or when it is malformed.
     fn decode_server_notification(
         &self,
         notification: &Notification<'_>,
     ) -> Option<ServerNotification>;
 
-    /// Encodes a notification of the client, with further keys of `_meta`. Returns false and writes
+    /// Encodes a client notification, with further keys of `_meta`. Returns false and writes
     /// nothing when the revision does not have it.
     #[must_use = "false means that nothing was written"]
     fn encode_client_notification(
@@ -142,7 +142,7 @@ pub(crate) trait ClientWire: Debug + Send + Sync {
         out: &mut Vec<u8>,
     ) -> bool;
 
-    /// Decodes a request of the server.
+    /// Decodes a server request.
     ///
     /// # Errors
     ///
@@ -150,7 +150,7 @@ pub(crate) trait ClientWire: Debug + Send + Sync {
     /// [`Fault::BadParams`] when the parameters do not fit it.
     fn decode_server_request(&self, request: &Request<'_>) -> Result<ServerRequest, Fault>;
 
-    /// Encodes the response to a request of the server. Returns false and writes nothing in
+    /// Encodes the response to a server request. Returns false and writes nothing in
     /// 2026-07-28, which has no server requests.
     #[must_use = "false means that nothing was written"]
     fn encode_client_response(

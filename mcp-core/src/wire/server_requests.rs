@@ -26,12 +26,12 @@ fn exists(method: Option<Method>, version: ProtocolVersion) -> bool {
                 && spec.exists_in(version)
                 && spec.sender != Sender::Client
         }
-        // A method of an extension.
+        // An extension method.
         None => !version.is_modern(),
     }
 }
 
-/// Encodes a request of a server.
+/// Encodes a server request.
 ///
 /// # Errors
 ///
@@ -93,7 +93,7 @@ fn take_member(params: &mut JsonObject) -> Option<Meta> {
     }
 }
 
-/// Decodes a request of a server.
+/// Decodes a server request.
 // spec: BASE-17, BASE-20
 pub(super) fn read(request: &Request<'_>, from: ProtocolVersion) -> Result<ServerRequest, Fault> {
     let method = Method::from_name(&request.method);
@@ -133,7 +133,7 @@ pub(super) fn params<T: DeserializeOwned>(request: &Request<'_>) -> Result<T, Fa
         .map_err(|error| Fault::bad_params(format!("`params`: {error}")))
 }
 
-/// Encodes a successful response to a request of a server.
+/// Encodes a successful response to a server request.
 pub(super) fn write_response(
     response: &InputResponse,
     id: &RequestId,

@@ -71,7 +71,7 @@ pub(super) fn splice_tool_result(out: &mut Vec<u8>, result: &CallToolResult) {
     }
 }
 
-/// Encodes a request of a session. `own` is the parameters' `_meta`; the keys of `head` are
+/// Encodes a session request. `own` is the parameters' `_meta`; the keys of `head` are
 /// added to it. An empty `_meta` is left out.
 // spec: BASE-01, META-06
 pub(super) fn write_request(

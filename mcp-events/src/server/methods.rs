@@ -27,7 +27,7 @@ use crate::wire::{
 const LIST_PAGE: usize = 100;
 /// The number of events that a stream reads at once.
 const STREAM_PAGE: usize = 100;
-/// The wait after a failure of the log.
+/// The wait after a log failure.
 const LOG_RETRY: Duration = Duration::from_secs(5);
 
 /// A method's caller.

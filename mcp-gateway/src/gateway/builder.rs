@@ -346,7 +346,7 @@ impl Gateway {
     ///
     /// # Panics
     ///
-    /// Panics outside of a Tokio runtime.
+    /// Panics outside a Tokio runtime.
     pub async fn connect(self) -> Result<ConnectedGateway, GatewayError> {
         let servers = with_changes(self.servers, self.changes)?;
         check_settings(&servers)?;

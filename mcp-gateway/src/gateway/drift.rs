@@ -30,7 +30,7 @@ pub(super) fn log(server: &str, old: &[Tool], new: &[Tool]) {
     };
     let diff = old.diff(&new);
     for difference in diff.differences().iter().take(MAX_DIFFERENCES) {
-        // The names and texts are those of the server: quoted, they cannot imitate a line of the log.
+        // The names and texts are those of the server: quoted, they cannot imitate a log line.
         let difference_text = difference.to_string();
         match difference.impact {
             Impact::Breaking => {

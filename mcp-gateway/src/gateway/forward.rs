@@ -447,7 +447,7 @@ where
         self.start(Some((required, responses))).await
     }
 
-    /// Passes on a question of a server, which waits for the answer.
+    /// Passes on a server question, which waits for the answer.
     async fn pass_question(
         &self,
         mut running: UpstreamCall<R>,

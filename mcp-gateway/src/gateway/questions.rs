@@ -29,7 +29,7 @@ use super::quota::{Owner, Place, RETRY};
 pub(super) enum UpstreamEvent {
     Progress(ProgressUpdate),
     Log(LogMessage),
-    /// A notification of an extension.
+    /// An extension notification.
     Custom {
         method: Box<str>,
         params: Option<RawObject>,
@@ -37,7 +37,7 @@ pub(super) enum UpstreamEvent {
     Question(Question),
 }
 
-/// A request of the server.
+/// A server request.
 pub(super) struct Question {
     pub(super) request: InputRequest,
     pub(super) response: oneshot::Sender<Result<InputResponse, Fault>>,
@@ -119,7 +119,7 @@ impl Broadcast {
         &self.speaker
     }
 
-    /// Sends a notification of a server to the clients that declare its extension.
+    /// Sends a server notification to the clients that declare its extension.
     pub(super) fn send(&self, method: &str, params: Option<&RawObject>) {
         let Some(id) = self.extensions.find(method) else {
             return;

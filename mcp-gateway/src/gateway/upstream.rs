@@ -56,7 +56,7 @@ pub(super) struct Upstream {
     pub(super) usage: Usage,
     /// The calls that wait for a session or their turn, or have one.
     pub(super) waiting: WaitingCalls,
-    /// The gateway's clients, for notifications outside of calls.
+    /// The gateway's clients, for notifications outside calls.
     pub(super) clients: Broadcaster,
 }
 

@@ -32,7 +32,7 @@ pub(super) struct ApiOperation {
     pub(super) has_output: bool,
 }
 
-/// An argument that is a parameter of the request.
+/// An argument that is a request parameter.
 #[derive(Debug, Clone)]
 pub(super) struct Argument {
     /// The argument's name.

@@ -40,7 +40,7 @@ impl Target {
         set.chain(RESERVED).any(|set| canonical_name(set) == name)
     }
 
-    /// Returns whether a parameter of the query has its value from the settings.
+    /// Returns whether a query parameter has its value from the settings.
     pub(super) fn sets_query(&self, name: &str) -> bool {
         let name = canonical_name(name);
         self.query

@@ -20,9 +20,9 @@ pub(super) struct PendingCall {
     _cancel: oneshot::Sender<()>,
 }
 
-/// An event of a call.
+/// A call event.
 pub(super) enum CallEvent {
-    /// A message of the server.
+    /// A server message.
     Frame(Result<Frame, ChannelError>),
     /// The messages of the call have ended.
     End,

@@ -68,12 +68,12 @@ pub trait IsExtractor {
         Extractor(PhantomData)
     }
 
-    /// Classifies a parameter of a resource whose name is not a variable of the URI.
+    /// Classifies a parameter of a resource whose name is not a URI variable.
     fn classify_without_variable(&self) -> Extractor<Self::Value> {
         Extractor(PhantomData)
     }
 
-    /// Classifies a parameter of a completion.
+    /// Classifies a completion parameter.
     fn classify_in_completion(&self) -> Extractor<Self::Value> {
         Extractor(PhantomData)
     }
@@ -101,7 +101,7 @@ pub trait IsArgument {
         InvalidParameter(PhantomData)
     }
 
-    /// Fails to compile: an argument of a resource is a variable of the URI.
+    /// Fails to compile: an argument of a resource is a URI variable.
     fn classify_without_variable(&self) -> InvalidParameter<Self::Value>
     where
         Self::Value: ResourceParameter,
@@ -219,7 +219,7 @@ impl<T> Probe<T> {
 )]
 pub trait RouteParameter {}
 
-/// A bound without implementations: its message says why a parameter of a resource has no value.
+/// A bound without implementations: its message says why a resource parameter has no value.
 #[diagnostic::on_unimplemented(
     message = "nothing gives this parameter of a resource a value",
     label = "`{Self}` is not an extractor, and no variable of the URI has the parameter's name",

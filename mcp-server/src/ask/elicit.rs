@@ -54,7 +54,7 @@ pub trait Elicit: Sized {
     ///
     /// # Errors
     ///
-    /// Returns a [`FormError`] that names a field whose answer is outside of the range of the field's
+    /// Returns a [`FormError`] that names a field whose answer is outside the range of the field's
     /// type.
     fn from_answers(answers: JsonObject) -> Result<Self, FormError>;
 }
@@ -69,7 +69,7 @@ pub trait Elicit: Sized {
 pub trait ElicitField: Sized {
     /// The field's schema.
     type Schema: Into<PrimitiveSchema>;
-    /// Type of the user's input: the type itself, or the type inside of an `Option`.
+    /// Type of the user's input: the type itself, or the type inside an `Option`.
     type Given;
     /// `true` for a field that may stay empty.
     const OPTIONAL: bool = false;

@@ -256,7 +256,7 @@ impl Ask {
         })
     }
 
-    /// Sends a request of an extension to the client: in a session as a request of its own, and in
+    /// Sends an extension request to the client: in a session as a request of its own, and in
     /// 2026-07-28 as an input request in the call's reply.
     ///
     /// A client that does not declare the extension of the request is not asked; the error is

@@ -106,7 +106,7 @@ macro_rules! wide_numbers {
         $(
             impl From<$number> for Limit {
                 fn from(number: $number) -> Self {
-                    // Saturates: larger numbers are outside of every range as well.
+                    // Saturates: larger numbers are outside every range as well.
                     Self::Int(i128::try_from(number).unwrap_or(i128::MAX))
                 }
             }

@@ -125,7 +125,7 @@ pub(crate) struct SetupParts {
     pub(crate) routes: Vec<Routes>,
     pub(crate) states: StateMap,
     pub(crate) capabilities: Vec<(&'static str, serde_json::Value)>,
-    /// The extension announces changes outside of handlers.
+    /// The extension announces changes outside handlers.
     pub(crate) notifies: bool,
     allows_undeclared: bool,
 }

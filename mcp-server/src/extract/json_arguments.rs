@@ -67,7 +67,7 @@ fn argument_error(name: &str, error: &DeserializeError) -> ArgumentError {
     ArgumentError::new(path, plain_reason(&without_position(&error.error)))
 }
 
-/// Returns the path of a value inside of the argument `name`.
+/// Returns the path of a value inside the argument `name`.
 pub(super) fn join_path(name: &str, inner: &str) -> String {
     match inner {
         "" => name.to_owned(),

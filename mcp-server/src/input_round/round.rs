@@ -328,7 +328,7 @@ impl InputRound {
         WorkGuard(self.clone())
     }
 
-    /// Polls the work of an `Ask::once`. Questions from inside of the poll are errors: the question
+    /// Polls the work of an `Ask::once`. Questions from inside the poll are errors: the question
     /// would wait for the work, and the work for the question.
     pub(crate) fn poll_work<T>(&self, poll: impl FnOnce() -> T) -> T {
         let thread = thread::current().id();

@@ -50,7 +50,7 @@ pub(crate) struct ServerConfig {
     pub(crate) templates: RouteList<TemplateRoute>,
     pub(crate) prompts: RouteList<PromptRoute>,
     pub(crate) completions: Vec<CompletionRoute>,
-    /// Kinds of changes that handles outside of handlers can cause.
+    /// Kinds of changes that handles outside handlers can cause.
     pub(super) handle_kinds: ChangeKinds,
     pub(crate) changes: Changes,
     /// The first successful check logs the lints.
@@ -139,7 +139,7 @@ impl ServerConfig {
             .chain(self.methods.iter().map(MethodRoute::spec))
     }
 
-    /// Returns the kinds of changes that handles in and outside of handlers can cause.
+    /// Returns the kinds of changes that handles in and outside handlers can cause.
     pub(super) fn change_kinds(&self) -> ChangeKinds {
         let mut kinds = self.handle_kinds;
         self.specs()

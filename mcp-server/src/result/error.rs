@@ -33,7 +33,7 @@ pub struct NotFound;
 enum ErrorRepr {
     /// A message that was written for the client.
     Text(String),
-    /// An error of the handler. The client receives its message, the log also its sources.
+    /// A handler error. The client receives its message, the log also its sources.
     Handler(Box<dyn Error + Send + Sync>),
     /// A protocol error, as it is.
     Fault(Fault),
@@ -113,7 +113,7 @@ macro_rules! protocol_errors {
             Self::fault(mcp_core::Fault::bad_params(message))
         }
 
-        /// Creates a protocol error with a code of your own, outside of -32768 to -32000.
+        /// Creates a protocol error with a code of your own, outside -32768 to -32000.
         // spec: ERR-08
         pub fn protocol(code: i64, message: impl Into<String>) -> Self {
             let error = mcp_types::ErrorObject::new(code, message);

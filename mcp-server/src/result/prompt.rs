@@ -43,7 +43,7 @@ pub trait IntoPrompt {
     }
 }
 
-/// Creates a message of the user.
+/// Creates a user message.
 ///
 /// # Examples
 ///

@@ -187,7 +187,7 @@ macro_rules! tuples {
 
 tuples! { (A, B) (A, B, C) (A, B, C, D) }
 
-/// Converts an element of a tuple.
+/// Converts a tuple element.
 fn part<T: IntoToolResult>(element: T) -> Result<CallToolResult, ToolError> {
     let mut part = element.into_tool_result()?;
     if T::IS_SCALAR {

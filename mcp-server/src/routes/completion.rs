@@ -30,7 +30,7 @@ pub struct CompletionRoute {
 impl CompletionRoute {
     route_setters! { "completion": layer }
 
-    /// Completes an argument of a prompt.
+    /// Completes a prompt argument.
     pub fn prompt<M, H: CompletionHandler<M>>(
         prompt: impl Into<String>,
         argument: impl Into<String>,
@@ -40,7 +40,7 @@ impl CompletionRoute {
         Self::from_function(reference, argument.into(), handler)
     }
 
-    /// Completes a variable of a URI template.
+    /// Completes a URI template variable.
     pub fn template<M, H: CompletionHandler<M>>(
         uri_template: impl Into<String>,
         variable: impl Into<String>,

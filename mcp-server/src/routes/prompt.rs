@@ -122,7 +122,7 @@ impl PromptRoute {
         }
     }
 
-    /// Adds a completion of an argument. It comes and goes with the prompt, also in a running server.
+    /// Adds an argument completion. It comes and goes with the prompt, also in a running server.
     /// Arguments whose type is an enum need none: the server suggests the values of the enum.
     ///
     /// # Examples

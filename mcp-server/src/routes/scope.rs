@@ -76,7 +76,7 @@ macro_rules! route_setter {
     (layer $kind:literal) => {
         #[doc = concat!("Adds a layer around the calls of this ", $kind, ".")]
         ///
-        /// The layer that is added last is the outermost. All layers of a route are inside of the
+        /// The layer that is added last is the outermost. All layers of a route are inside the
         /// server's layers.
         #[must_use]
         pub fn layer(mut self, layer: impl $crate::middleware::Middleware) -> Self {

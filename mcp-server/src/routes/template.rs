@@ -58,7 +58,7 @@ impl ResourceExt for ResourceTemplate {
 impl TemplateRoute {
     route_setters! { "template": layer, visible_to, scopes, cache }
 
-    /// Adds a completion of a variable. It comes and goes with the template, also in a running server.
+    /// Adds a variable completion. It comes and goes with the template, also in a running server.
     /// Variables whose type is an enum need none: the server suggests the values of the enum.
     #[must_use]
     pub fn completion<M, H: CompletionHandler<M>>(
@@ -94,7 +94,7 @@ impl TemplateRoute {
 
     /// Lists the template's resources: a function of extractors, `async` or not, that returns the
     /// resources which the caller may read. `resources/list` calls it for every request, after the
-    /// resources that are routes, inside of the template's layers. Resources without a MIME type have that of the
+    /// resources that are routes, inside the template's layers. Resources without a MIME type have that of the
     /// template.
     ///
     /// The lists of several templates follow each other in registration order, each on its own

@@ -63,7 +63,7 @@ impl<'a> Explainer<'a> {
         }
     }
 
-    /// Explains one value: a mismatch of the value itself, else mistakes inside of it.
+    /// Explains one value: a mismatch of the value itself, else mistakes inside it.
     fn value(&mut self, schema: &'a Value, value: &Value, path: Path<'_>) {
         let value = self.decode_string(schema, value);
         if let Some(expected) = self.expected_instead(schema, &value, 0) {
@@ -188,7 +188,7 @@ impl<'a> Explainer<'a> {
     }
 
     /// Returns what the schema expects instead of the value; `None` if the value fits, regardless of the
-    /// values inside of it.
+    /// values inside it.
     fn expected_instead(
         &self,
         schema: &'a Value,

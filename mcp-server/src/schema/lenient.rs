@@ -54,7 +54,7 @@ struct Converter<'a> {
 }
 
 impl<'a> Converter<'a> {
-    /// Converts a value and the values inside of it. Returns whether anything changed.
+    /// Converts a value and the values inside it. Returns whether anything changed.
     fn value(&self, value: &mut Value, schema: &'a Value) -> bool {
         let Some(schema) = schema.as_object() else {
             return false;

@@ -20,7 +20,7 @@ pub(super) fn omit_null(schema: &mut JsonObject) {
     for_each_subschema(schema, omit_null);
 }
 
-/// Calls `change` with each schema directly inside of a schema.
+/// Calls `change` with each schema directly inside a schema.
 pub(super) fn for_each_subschema(schema: &mut JsonObject, change: fn(&mut JsonObject)) {
     for (keyword, value) in schema.iter_mut() {
         match (keyword.as_str(), value) {

@@ -7,7 +7,7 @@ use crate::names::portable;
 /// References that are followed in a row.
 const MAX_HOPS: usize = 16;
 
-/// Returns the schema behind the references of a schema. `None`: a circle, or a target outside of the document.
+/// Returns the schema behind the references of a schema. `None`: a circle, or a target outside the document.
 pub(super) fn resolve<'a>(root: &'a Value, mut schema: &'a Value) -> Option<&'a Value> {
     for _ in 0..MAX_HOPS {
         let Some(reference) = schema.get("$ref").and_then(Value::as_str) else {

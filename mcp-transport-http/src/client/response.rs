@@ -145,7 +145,7 @@ pub(super) async fn read_error_id(
 /// The name of events that carry a message, and an event's default name.
 pub(super) const MESSAGE_EVENT: &str = "message";
 
-/// Converts an error of an event stream.
+/// Converts an event stream error.
 pub(super) fn stream_error(error: SseStreamError<ChannelError>) -> ChannelError {
     match error {
         SseStreamError::Body(error) => error,

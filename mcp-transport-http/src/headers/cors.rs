@@ -2,7 +2,7 @@
 //!
 //! A browser asks the server with a preflight request before it sends a request of a page. Pass these
 //! lists to the CORS layer of your web framework, together with the pages' origins. The layer must
-//! be outside of layers that require a token: a preflight request has none.
+//! be outside layers that require a token: a preflight request has none.
 //!
 //! # Examples
 //!

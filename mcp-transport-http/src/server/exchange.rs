@@ -41,7 +41,7 @@ pub(super) struct ResponseOptions {
     pub(super) permit: Option<CallPermit>,
     /// Stream that stores the call's events.
     pub(super) stored_stream: Option<Arc<StoredStream>>,
-    /// Session id, for a header of the response.
+    /// Session id, for a response header.
     pub(super) session_id: Option<HeaderValue>,
 }
 

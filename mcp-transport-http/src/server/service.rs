@@ -191,7 +191,7 @@ impl StreamableHttp {
     }
 
     /// Sets a hook that is called when a session is opened, continued or closed. It runs in the task that
-    /// causes the event, so it must not block. A panic of the hook is logged and has no other effect.
+    /// causes the event, so it must not block. A hook panic is logged and has no other effect.
     #[must_use]
     pub fn on_session(mut self, hook: impl Fn(SessionEvent<'_>) + Send + Sync + 'static) -> Self {
         self.config().session_hook = Some(Arc::new(hook));

@@ -76,7 +76,7 @@ fn endpoint_path(prefix: &str, path: &str) -> String {
     }
 }
 
-/// Handles a message of a client. The reply is sent on the connection.
+/// Handles a client message. The reply is sent on the connection.
 ///
 /// # Errors
 ///

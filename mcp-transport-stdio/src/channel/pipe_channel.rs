@@ -36,7 +36,7 @@ const FLUSH_TIMEOUT: Duration = Duration::from_secs(1);
 ///
 /// # Panics
 ///
-/// The constructors panic outside of a tokio runtime.
+/// The constructors panic outside a tokio runtime.
 ///
 /// # Examples
 ///

@@ -84,7 +84,7 @@ impl ChildChannel {
     ///
     /// # Panics
     ///
-    /// Panics outside of a tokio runtime with IO enabled.
+    /// Panics outside a tokio runtime with IO enabled.
     pub fn spawn(command: ServerCommand) -> Result<Self, ChannelError> {
         let peer = command.peer();
         let stderr = StderrTail::default();

@@ -71,7 +71,7 @@ enum Event {
     Incoming(Option<Batch>),
     WriterEnded(Ended),
     CallEnded,
-    /// A request of the server to its client has timed out.
+    /// A server request to its client has timed out.
     RequestExpired,
     Changed(ServerNotification),
 }
@@ -277,7 +277,7 @@ impl Driver {
         }
     }
 
-    /// Starts a call or answers the request at once. A panic of the service, for example in its
+    /// Starts a call or answers the request at once. A service panic, for example in its
     /// profile, is answered with an error. It does not end the server.
     fn handle_request(&mut self, request: &Request<'_>) {
         if let Err(panic) = catch_panic_sync(|| self.try_handle_request(request)) {

@@ -268,7 +268,7 @@ impl Tagged for ContentBlock {
     }
 }
 
-/// A block inside of a tool result, which cannot contain tool calls and tool results. These are kept as
+/// A block inside a tool result, which cannot contain tool calls and tool results. These are kept as
 /// [`ContentBlock::Other`].
 pub(super) struct ResultBlock(pub(super) ContentBlock);
 

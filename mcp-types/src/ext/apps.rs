@@ -1,4 +1,4 @@
-//! MCP Apps: a tool's user interface, which is a resource of the server.
+//! MCP Apps: a tool's user interface, which is a server resource.
 //!
 //! Spec: <https://github.com/modelcontextprotocol/ext-apps>
 

@@ -21,7 +21,7 @@ impl<'a> Message<'a> {
     /// Use it when [`parse`](Self::parse) returns [`ParseError::Batch`] and the peer speaks 2025-03-26
     /// ([`ProtocolVersion::allows_batch`](crate::ProtocolVersion::allows_batch)).
     ///
-    /// Parse each message on its own: an invalid one does not affect the others. A batch inside of a batch is an
+    /// Parse each message on its own: an invalid one does not affect the others. A batch inside a batch is an
     /// invalid message.
     /// The rule that `initialize` is never part of a batch is not checked here.
     ///

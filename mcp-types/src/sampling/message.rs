@@ -36,7 +36,7 @@ impl SamplingMessage {
         }
     }
 
-    /// Creates a message of the user.
+    /// Creates a user message.
     pub fn user(content: impl Into<SamplingContent>) -> Self {
         Self::new(Role::User, content)
     }
@@ -145,7 +145,7 @@ pub enum BrokenConversation {
         /// The message's index.
         message: usize,
     },
-    /// A message with tool results is not a message of the user.
+    /// A message with tool results is not a user message.
     #[error("message {message} has tool results but is not a message of the user")]
     NotTheUser {
         /// The message's index.

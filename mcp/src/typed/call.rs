@@ -9,7 +9,7 @@ use mcp_core::BoxFuture;
 use mcp_types::CallToolResult;
 use serde::de::DeserializeOwned;
 
-/// A tool call with a typed result, sent when it is awaited. A failure of the tool is an error.
+/// A tool call with a typed result, sent when it is awaited. A tool failure is an error.
 ///
 /// # Examples
 ///

@@ -19,7 +19,7 @@ const SIMPLE_TEXT: &str = "This is a simple text response for testing.";
 const LISTS: &[&str] = FEATURES.split_at(3).0;
 /// The features that the proxies of FastMCP forward.
 const PROXIED: &[&str] = FEATURES.split_at(6).0;
-/// The features that supergateway forwards. It has no stream outside of calls.
+/// The features that supergateway forwards. It has no stream outside calls.
 const CALLS: &[&str] = FEATURES.split_at(7).0;
 
 const SUPERGATEWAY: &str = "npm supergateway dist/index.js";

@@ -80,7 +80,7 @@ const MORE_PYTHON: [(&str, &str); 6] = [
     ("python-telemetry", "opentelemetry-proto==1.45.2"),
 ];
 
-/// The package with the programs that use rmcp. It is not a member of the workspace.
+/// The package with the programs that use rmcp. It is not a workspace member.
 const RMCP: &str = "xtask/peers/rmcp/Cargo.toml";
 
 /// The scripts and their shared modules.

@@ -18,7 +18,7 @@ pub(super) struct PeerServer {
     pub(super) name: String,
     /// The words that start it.
     pub(super) words: Started<Vec<PathBuf>>,
-    /// A call of a tool in Rust, and a part of its result.
+    /// A tool call in Rust, and a part of its result.
     pub(super) typed_call: String,
     pub(super) typed_expected: String,
 }

@@ -83,7 +83,7 @@ fn has_is_no(line: &str) -> bool {
     })
 }
 
-/// Finds a sentence with three "of" outside of code.
+/// Finds a sentence with three "of" outside code.
 fn has_chain(paragraph: &str) -> bool {
     let prose = paragraph
         .split('`')

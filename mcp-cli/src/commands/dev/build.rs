@@ -42,7 +42,7 @@ pub(super) struct Build {
     lines: LastLines,
 }
 
-/// An error of the compiler.
+/// A compiler error.
 #[derive(Debug, PartialEq, Eq)]
 struct BuildError {
     /// File, line and column.

@@ -104,7 +104,7 @@ impl Front {
         }
     }
 
-    /// The program as a server of the gateway. All calls share one process: a second one might use the port or the
+    /// The program as a gateway server. All calls share one process: a second one might use the port or the
     /// files of the first.
     pub(super) fn server(self: &Arc<Self>) -> GatewayServer {
         let front = self.clone();

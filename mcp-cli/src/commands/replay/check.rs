@@ -169,7 +169,7 @@ impl Check<'_> {
     }
 }
 
-/// The recorded answer to a request of the server.
+/// The recorded answer to a server request.
 fn answer(request: &Value, recorded: Option<&Value>) -> Value {
     let mut answer = recorded.cloned().unwrap_or_else(|| {
         let message = "the recording has no answer to this request";

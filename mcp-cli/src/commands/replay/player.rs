@@ -19,7 +19,7 @@ pub(super) struct Player {
     waiting: Vec<Running>,
 }
 
-/// A dialogue that waits for the client to answer a request of the server.
+/// A dialogue that waits for the client to answer a server request.
 #[derive(Debug)]
 struct Running {
     dialogue: usize,

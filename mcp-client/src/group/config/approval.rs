@@ -124,7 +124,7 @@ impl Approval {
         let is_approved = match known {
             Some((decided, is_approved)) if decided == identity => is_approved,
             _ => {
-                // The hook is called inside of the block, so that a panic before its first await is
+                // The hook is called inside the block, so that a panic before its first await is
                 // caught.
                 let asking = async { (state.hook)(command).await };
                 let answer = AssertUnwindSafe(asking).catch_unwind().await;

@@ -36,7 +36,7 @@ pub enum HandledNotification {
 }
 
 impl Session {
-    /// Handles a request of the client. Session requests are answered at once, also before
+    /// Handles a client request. Session requests are answered at once, also before
     /// `notifications/initialized`, because the order of these two messages is easily lost.
     ///
     /// `subscriber` is called for `resources/subscribe` only.
@@ -100,7 +100,7 @@ impl Session {
         }
     }
 
-    /// Handles a notification of the client.
+    /// Handles a client notification.
     pub fn handle_notification(&self, notification: &Notification<'_>) -> HandledNotification {
         let decoded = self.wire.decode_client_notification(notification);
         // Layers see the extension notifications.
@@ -132,7 +132,7 @@ impl Session {
         }
     }
 
-    /// Handles a response of the client. Returns false if no request was pending under its id.
+    /// Handles a client response. Returns false if no request was pending under its id.
     // spec: CAN-06
     pub fn handle_response(&self, response: &Response<'_>) -> bool {
         let Some(id) = &response.id else {

@@ -13,7 +13,7 @@ use super::{constants, errors};
 use crate::wire::{DecodeError, DecodedRequest, calls, raw, results};
 use crate::{ClientRequest, Fault, Reply, ResultBody};
 
-/// Decodes a request of a client. Methods that only sessions have are unknown here.
+/// Decodes a client request. Methods that only sessions have are unknown here.
 // spec: BASE-20, COMPAT-03
 pub(super) fn request(request: &Request<'_>) -> Result<DecodedRequest, Fault> {
     let method = Method::from_name(&request.method);

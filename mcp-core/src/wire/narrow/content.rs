@@ -25,7 +25,7 @@ impl Narrow for CallToolResult {
     }
 }
 
-/// A block outside of sampling. Kinds that the revision does not have there become a text that
+/// A block outside sampling. Kinds that the revision does not have there become a text that
 /// describes them.
 // spec: TOOL-13, SAMP-07
 impl Narrow for ContentBlock {

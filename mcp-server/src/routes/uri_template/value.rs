@@ -9,7 +9,7 @@ pub(super) enum UriComponent {
     Segment,
     /// Several path segments.
     Path,
-    /// A parameter of the query.
+    /// A query parameter.
     Query,
 }
 

@@ -23,7 +23,7 @@ pub(super) enum BackgroundStream {
     HttpSse(Box<ResponseEvents>),
 }
 
-/// Spawns the task of `session`. Does nothing outside of a tokio runtime, or when the session has
+/// Spawns the task of `session`. Does nothing outside a tokio runtime, or when the session has
 /// its task already.
 pub(super) fn spawn(session: &Arc<Session>, stream: BackgroundStream) {
     let Ok(runtime) = Handle::try_current() else {

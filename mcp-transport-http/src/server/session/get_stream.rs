@@ -134,7 +134,7 @@ impl StandaloneStream {
                 comment = self.keep_alive.comment() => return Some(comment),
             };
             if let Some(message) = encode(protocol, change) {
-                // Not inside of `select!`: the end of the stream does not interrupt the store.
+                // Not inside `select!`: the end of the stream does not interrupt the store.
                 events = store(&self.session, message).await;
             }
         }

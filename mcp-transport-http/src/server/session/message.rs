@@ -1,4 +1,4 @@
-//! A message of a session. It is handled without waiting: a request that starts a call returns the
+//! A session message. It is handled without waiting: a request that starts a call returns the
 //! call.
 
 use std::sync::Arc;
