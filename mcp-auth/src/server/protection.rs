@@ -207,7 +207,7 @@ impl ProtectionState {
         let verified = timeout(self.time_limit, self.try_verify(credentials)).await;
         let verified = verified.unwrap_or_else(|_| {
             let seconds = self.time_limit.as_secs();
-            let reason = format!("there is no answer within {seconds} s");
+            let reason = format!("no answer within {seconds} s");
             Err(VerifyError::Unavailable(reason))
         });
         match verified {

@@ -221,7 +221,7 @@ async fn follow(upstream: Arc<Upstream>, broadcast: Broadcast) {
     let mut changes = match subscribe.await {
         Ok(changes) => changes,
         Err(error) => {
-            tracing::warn!(%server, error = %mcp_types::escape_line(&error.to_string()), "notifications of extensions do not pass the gateway");
+            tracing::warn!(%server, error = %mcp_types::escape_line(&error.to_string()), "the gateway cannot forward extension notifications");
             return;
         }
     };

@@ -89,7 +89,7 @@ impl TaskStream {
             Ok(changes) => changes,
             Err(error) => {
                 let server = &upstream.server;
-                tracing::warn!(%server, error = %mcp_types::escape_line(&error.to_string()), "changes of tasks do not pass the gateway");
+                tracing::warn!(%server, error = %mcp_types::escape_line(&error.to_string()), "the gateway cannot forward task changes");
                 return None;
             }
         };

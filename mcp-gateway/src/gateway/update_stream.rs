@@ -117,7 +117,7 @@ impl UpdateTask {
                     self.state.is_open.store(false, Ordering::Release);
                 }
                 Err(error) => {
-                    tracing::warn!(%server, error = %mcp_types::escape_line(&error.to_string()), "updates of resources do not pass the gateway");
+                    tracing::warn!(%server, error = %mcp_types::escape_line(&error.to_string()), "the gateway cannot forward resource updates");
                 }
             }
             self.missed = self.uris.clone();

@@ -98,7 +98,7 @@ pub(super) fn post(
         .verify_legacy(&message)
         .map_err(|fault| route::header_mismatch(&message, fault))?;
     if connection.unread() > MAX_BUFFERED {
-        let message = "too much waits to be read on the connection; read it first";
+        let message = "too many unread messages on the connection; read its event stream first";
         let status = StatusCode::SERVICE_UNAVAILABLE;
         return Err(Rejection::session(status, codes::BAD_REQUEST, message));
     }

@@ -61,7 +61,7 @@ pub struct Annotations {
 #[non_exhaustive]
 pub enum InvalidAnnotations {
     /// The priority is not between 0 and 1.
-    #[error("`priority` is {0}; it goes from 0 to 1")]
+    #[error("`priority` must be from 0 to 1, got {0}")]
     Priority(f64),
     /// The time of the last change is not in ISO 8601.
     #[error("`lastModified` is {0:?}; write a time of ISO 8601 such as `2026-07-28T12:00:00Z`")]
