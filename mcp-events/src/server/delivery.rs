@@ -28,7 +28,7 @@ const STORE_RETRY: Duration = Duration::from_secs(5);
 /// The wait for an event type that this node does not have, as during a rolling update.
 const TYPE_RETRY: Duration = Duration::from_secs(60);
 
-/// Why a delivery stops.
+/// Reason to stop a delivery.
 enum Halt {
     /// The webhook or its subscription is gone, or another node delivers to it.
     Ended,

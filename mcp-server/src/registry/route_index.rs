@@ -24,11 +24,11 @@ pub(crate) struct RouteIndex<R: Listed> {
     pub(super) page_size: usize,
     /// Pages of the list, used if all callers see the same routes.
     pages: Box<[CachedPage<R>]>,
-    /// Whether different callers see different routes.
+    /// True if different callers see different routes.
     pub(super) is_filtered: bool,
-    /// Whether a route requires scopes.
+    /// True if a route requires scopes.
     pub(super) has_scopes: bool,
-    /// Whether lists omit routes whose scopes the caller lacks.
+    /// True if lists omit routes whose scopes the caller lacks.
     by_scope: bool,
     cache: Option<CacheHint>,
 }

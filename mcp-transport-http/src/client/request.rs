@@ -45,11 +45,11 @@ pub(super) struct RequestSender {
     pub(super) headers: HeaderMap,
     pub(super) provider: Option<Arc<HeaderProvider>>,
     pub(super) limits: ResponseLimits,
-    /// What responses have revealed about the connection, for telemetry.
+    /// Facts about the connection that responses have revealed, for telemetry.
     pub(super) state: Arc<ConnectionState>,
-    /// Whether the warning about credentials over plain HTTP was logged.
+    /// True if the warning about credentials over plain HTTP was logged.
     warned: Arc<AtomicBool>,
-    /// Whether the warning about a header that the transport sets was logged.
+    /// True if the warning about a header that the transport sets was logged.
     warned_about_reserved: Arc<AtomicBool>,
     pub(super) service: ChannelService,
 }

@@ -74,7 +74,7 @@ pub(super) struct Program {
     arguments: Vec<String>,
     folder: PathBuf,
     pub(super) url: Option<Url>,
-    /// Whether cargo writes the file.
+    /// True if cargo writes the file.
     is_built: bool,
 }
 

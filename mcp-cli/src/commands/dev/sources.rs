@@ -24,7 +24,7 @@ pub(super) struct Sources {
     watcher: RecommendedWatcher,
     folders: Folders,
     changes: mpsc::Receiver<PathBuf>,
-    /// Whether there is a change that [`changed`](Self::changed) has not reported.
+    /// True if there is a change that [`changed`](Self::changed) has not reported.
     has_changed: bool,
 }
 
