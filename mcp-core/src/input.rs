@@ -1,4 +1,4 @@
-//! Input that a call asks its client for: of the user, of the language model, or the roots.
+//! Input that a call requests from its client: the user's, the language model's, or the roots.
 
 use std::collections::BTreeMap;
 use std::fmt;

@@ -42,7 +42,7 @@ impl ToolPatterns {
 /// The characters that end a path segment.
 const SEGMENT_ENDS: [u32; 3] = ['/' as u32, '?' as u32, '#' as u32];
 
-/// A piece of a pattern of names or URIs.
+/// A piece of a name or URI pattern.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Piece {
     /// A character of a name, or a byte of a URI.

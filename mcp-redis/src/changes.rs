@@ -37,8 +37,8 @@ static PUBLISH: LazyLock<Script> =
 ///
 /// Subscribers of this node are notified at once, and those of other nodes through Redis. While Redis is
 /// not available, changes wait, merged, and are published afterwards. Changes are numbered: a node that
-/// has missed one, because its connection was interrupted, notifies its subscribers of a change of all
-/// their lists and resources.
+/// has missed one, because its connection was interrupted, notifies its subscribers that all their lists
+/// and resources have changed.
 pub struct RedisBus {
     inner: Arc<BusInner>,
     _publisher: AbortOnDropHandle<()>,

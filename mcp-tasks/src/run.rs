@@ -89,7 +89,7 @@ pub(crate) fn run(
     })
 }
 
-/// The outcome of the start of a task.
+/// The outcome of starting a task.
 enum Created {
     Task(Box<Task>),
     /// The task was not stored. The call continues.

@@ -33,7 +33,7 @@ pub(crate) fn shutdown() -> Option<Shutdown> {
     CURRENT.try_with(|current| current.shutdown.clone()).ok()
 }
 
-/// Returns the address of the client of the [`Serve`](crate::Serve) that runs the current task.
+/// Returns the client's address, if a [`Serve`](crate::Serve) runs the current task.
 pub(crate) fn peer() -> Option<SocketAddr> {
     CURRENT.try_with(|current| current.peer).ok().flatten()
 }

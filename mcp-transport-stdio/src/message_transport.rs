@@ -4,10 +4,10 @@ use std::error::Error;
 
 use bytes::Bytes;
 
-/// A transport of whole messages that a host brings along: a websocket, a remote process, a pair of channels. A
+/// A transport of whole messages, which the host provides: a websocket, a remote process, a pair of channels. A
 /// client uses it with `PipeChannel::from_messages`, a server with `StdioServer::run_over_messages`; both panic outside a tokio runtime.
 ///
-/// Each message is the JSON text of one message of the protocol, in UTF-8 and without a line feed at its end. Ids,
+/// Each message is one protocol message as JSON, in UTF-8 and without a line feed at its end. Ids,
 /// cancellations, progress, requests of the server and limits are the same as on a pair of byte streams. For byte
 /// streams with one message per line, use these streams: queued messages then share a write.
 ///

@@ -85,7 +85,7 @@ impl JsonSchema for InputRequest {
     }
 }
 
-/// Returns the schema of a message of a side, from its methods and their parameters.
+/// Returns the schema of one side's messages, from its methods and their parameters.
 pub(crate) fn message(methods: &[(Method, Schema)], generator: &mut SchemaGenerator) -> Schema {
     let id = generator.subschema_for::<crate::RequestId>();
     let error = generator.subschema_for::<crate::ErrorObject>();

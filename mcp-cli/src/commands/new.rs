@@ -155,7 +155,7 @@ fn files(template: Template, name: &str, sdk: Option<&Path>, folder: &Path) -> V
 
 fn manifest(template: Template, name: &str, sdk: Option<&Path>, folder: &Path) -> String {
     let package = |package: &str, folder: &str| match sdk {
-        // A literal string of TOML: backslashes of Windows stay.
+        // A literal TOML string keeps Windows backslashes.
         Some(sdk) => format!("{package} = {{ path = '{}'", sdk.join(folder).display()),
         None => format!("{package} = {{ version = \"{}\"", env!("CARGO_PKG_VERSION")),
     };

@@ -66,7 +66,7 @@ pub(super) fn sanitize(server: &str) -> String {
 #[doc(hidden)]
 pub type NamedItem = (Arc<str>, String);
 
-/// The names of items of one kind, with the item behind each.
+/// The unique names for one kind of item, with the item behind each.
 #[doc(hidden)]
 #[derive(Debug, Default)]
 pub struct ItemNames {

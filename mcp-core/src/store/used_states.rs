@@ -8,7 +8,7 @@ use super::StoreError;
 use crate::CallerKey;
 
 /// A store of the request states that clients have used, so that a state that is sent again counts as a repeated
-/// one. Nodes that share a store count the uses of all of them.
+/// one. Nodes that share a store count their uses together.
 ///
 /// # Implementations
 ///

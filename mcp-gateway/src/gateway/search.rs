@@ -134,7 +134,7 @@ fn inner_call(call: &Call) -> Option<Call> {
     (!is_own(&inner.name)).then_some(Call::CallTool(inner))
 }
 
-/// Returns the tools that the caller may see, except those with the name of one of the three tools.
+/// Returns the tools that the caller may see, except those that have the same name as one of the three tools.
 ///
 /// # Errors
 ///

@@ -16,13 +16,13 @@ use super::routes::{Named, names};
 use super::update_stream::UpdateStream;
 use super::upstream::Upstream;
 
-/// Resources of one server that the gateway subscribes to. Updates of further ones do not pass.
+/// Resources of one server that the gateway subscribes to. Updates of further ones are not forwarded.
 const MAX_RESOURCES: usize = 10_000;
-/// Resources of one subscription, of which a server may limit the size.
+/// Maximum number of resources in one subscription: a server may limit its size.
 const MAX_URIS: usize = 1000;
 /// Largest sum of URI lengths in a subscription, in bytes.
 const MAX_URI_BYTES: usize = 64 * 1024;
-/// Subscriptions at one server that are not full. More of them are merged.
+/// Maximum number of a server's subscriptions with free space. Beyond it, they are merged.
 const MAX_STREAMS: usize = 8;
 
 /// Shortest time between two changes of the subscriptions.

@@ -8,7 +8,7 @@ use parking_lot::Mutex;
 use tokio::time::Instant;
 use tokio_util::task::AbortOnDropHandle;
 
-/// The number of running calls of one server, and the time at which the last one has ended.
+/// How many calls run at one server, and when the last one ended.
 #[derive(Debug, Clone)]
 pub(super) struct Usage(Arc<Mutex<UsageState>>);
 

@@ -11,7 +11,7 @@ use crate::request_state::SealError;
 
 /// The error of a question that gets no answer.
 ///
-/// The `?` operator converts it into the error type of every kind of handler. Errors that concern the
+/// The `?` operator converts it into the error type of every handler. Errors that concern the
 /// client then become protocol errors; see [`to_fault`](Self::to_fault).
 ///
 /// A question that the client has not answered *yet* is not an error. A user who declines is not an

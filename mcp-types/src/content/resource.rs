@@ -119,7 +119,7 @@ impl ResourceContents {
     }
 }
 
-/// The common members of both variants of [`ResourceContents`].
+/// The members that both variants of [`ResourceContents`] have.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct EitherContents {

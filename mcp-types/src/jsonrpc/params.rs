@@ -77,7 +77,7 @@ impl<'a> Params<'a> {
         self.members.rotate_left(start);
     }
 
-    /// Returns the number of members of both objects.
+    /// Returns how many members both objects have.
     pub(super) fn total(&self) -> usize {
         self.members.len()
     }

@@ -78,12 +78,12 @@ impl<'a> Cases<'a> {
         })
     }
 
-    /// The path of a program of ours.
+    /// The path of one of our programs.
     pub(super) fn binary(&self, program: &str) -> PathBuf {
         self.workspace.binary("debug", program)
     }
 
-    /// A program of ours as a command without arguments.
+    /// One of our programs as a command without arguments.
     pub(super) fn ours(&self, program: &str) -> Command {
         Command::new(self.binary(program))
     }

@@ -9,7 +9,7 @@ use serde_json::Value;
 use super::algorithm::{Algorithm, Verification};
 use crate::key::sha256_base64;
 
-/// Maximum number of keys of one issuer. Further keys are ignored.
+/// Maximum number of keys per issuer. Further keys are ignored.
 const MAX_KEYS: usize = 100;
 
 /// A public key for signatures.

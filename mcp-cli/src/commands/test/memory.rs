@@ -1,6 +1,6 @@
 //! Memory of child processes.
 
-/// Returns the resident memory of all descendants of this process in KiB. `None` if the operating system
+/// Returns the resident memory of this process's descendants in KiB. `None` if the operating system
 /// does not report it, or if there are no descendants.
 #[cfg(target_os = "linux")]
 pub(super) fn of_children() -> Option<u64> {

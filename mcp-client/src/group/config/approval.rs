@@ -12,7 +12,7 @@ use parking_lot::Mutex;
 
 use crate::error::{Error, ErrorKind};
 
-/// A command of a configuration file that is going to be run; the argument of the hook of
+/// A configuration file's command before it is run: the argument of the hook in
 /// [`GroupConfig::approve`](super::GroupConfig::approve).
 ///
 /// A program that asks its user should show all fields: arguments and environment variables decide

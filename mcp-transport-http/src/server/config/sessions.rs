@@ -145,10 +145,10 @@ impl Sessions {
         self
     }
 
-    /// Sets the maximum number of sessions, 10,000 by default. At the limit, a new session takes the
-    /// place of another one: of the oldest one whose client did not complete the handshake, or else of
-    /// the session without a [`Principal`](mcp_core::Principal), a running call or an open stream that
-    /// is idle for the longest time ([`SessionEnd::Evicted`](super::SessionEnd::Evicted)). When there is
+    /// Sets the maximum number of sessions, 10,000 by default. At the limit, a new session replaces
+    /// the oldest session whose client did not complete the handshake, or else the session without a
+    /// [`Principal`](mcp_core::Principal), a running call or an open stream that is idle for the longest
+    /// time ([`SessionEnd::Evicted`](super::SessionEnd::Evicted)). When there is
     /// none, further clients get the status 503 with `Retry-After`.
     // spec: SESS-13
     #[must_use]
@@ -166,7 +166,7 @@ impl Sessions {
     }
 
     /// Sets the maximum number of sessions without a [`Principal`](mcp_core::Principal) per client
-    /// address, 1,000 by default. At the limit, a new session takes the place of another one of the same
+    /// address, 1,000 by default. At the limit, a new session replaces another one with the same
     /// address, as with [`max`](Self::max).
     ///
     /// IPv6 addresses with the same first 64 bits count as one. Loopback addresses have no limit,
