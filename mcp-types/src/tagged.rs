@@ -3,7 +3,7 @@
 //! `#[serde(tag = "type")]` does not serve here. It buffers the whole object in a form that cannot
 //! hold [`RawValue`], and it discards an unknown variant's members. This module streams the
 //! members to the variant when the tag comes first. Members that precede the tag are kept as
-//! [`RawValue`] until the tag is known.
+//! [`RawValue`] until the tag is known; then the object is read again with its tag first.
 //!
 //! Unions with an optional tag, or whose variant depends on several members, are read in two steps from a
 //! [`RawObject`]: first a struct with the members in question, then the variant ([`from_object`]).
@@ -14,7 +14,7 @@
 use std::fmt;
 use std::marker::PhantomData;
 
-use serde::de::value::{MapAccessDeserializer, MapDeserializer};
+use serde::de::value::MapAccessDeserializer;
 use serde::de::{
     Deserialize, DeserializeOwned, DeserializeSeed, Deserializer, Error, IntoDeserializer,
     MapAccess, Visitor,
@@ -84,10 +84,23 @@ impl<'de, T: Tagged> Visitor<'de> for TaggedVisitor<T> {
             }
         }
         let kind = kind.ok_or_else(|| A::Error::missing_field(TAG))?;
-        let members = members.iter().map(|(Str(key), value)| (&**key, &**value));
-        let members = MapDeserializer::<_, serde_json::Error>::new(members);
-        T::from_members(&kind, members).map_err(|error| A::Error::custom(without_position(&error)))
+        let reordered = tag_first(&kind, &members).map_err(A::Error::custom)?;
+        deserialize(&mut serde_json::Deserializer::from_str(&reordered))
+            .map_err(|error| A::Error::custom(without_position(&error)))
     }
+}
+
+/// Writes an object again with its tag first, so that variants are compiled for streamed members only.
+fn tag_first(kind: &str, members: &[(Str<'_>, Box<RawValue>)]) -> serde_json::Result<String> {
+    let mut text = format!("{{\"{TAG}\":{}", serde_json::to_string(kind)?);
+    for (Str(key), value) in members {
+        text.push(',');
+        text.push_str(&serde_json::to_string(key)?);
+        text.push(':');
+        text.push_str(value.get());
+    }
+    text.push('}');
+    Ok(text)
 }
 
 /// The members that follow the tag. A second tag is an error.

@@ -3,7 +3,6 @@
 //! The requests are edited as JSON, so that fields that this library does not know survive a proxy.
 
 use mcp_types::{ContentBlock, JsonObject, Method, RawObject};
-use serde::Deserialize;
 use serde_json::Value;
 
 use super::content::describe;
@@ -83,7 +82,7 @@ fn replace_content(content: &mut Value, misplaced: &[&str]) -> bool {
                 .flatten()
                 .is_some_and(|inner| replace_content(inner, NOT_RESULTS));
         }
-        let Ok(read) = ContentBlock::deserialize(&*block) else {
+        let Ok(read) = serde_json::from_str::<ContentBlock>(&block.to_string()) else {
             return false;
         };
         let text = [("type", "text".to_owned()), ("text", describe(&read))];
