@@ -57,6 +57,7 @@ impl InputRequired {
     /// # Errors
     ///
     /// Returns the error of `serde_json` if a request is malformed.
+    #[inline]
     pub fn requests(&self) -> serde_json::Result<InputRequests> {
         match &self.input_requests {
             Some(raw) => raw.parse(),
@@ -123,6 +124,7 @@ impl InputRequest {
     /// assert_eq!(request, InputRequest::ListRoots);
     /// # Ok::<(), serde_json::Error>(())
     /// ```
+    #[inline]
     pub fn from_parts(method: &str, params: Option<&RawObject>) -> serde_json::Result<Self> {
         #[derive(Serialize)]
         struct Members<'a> {
@@ -149,6 +151,7 @@ impl InputRequest {
     ///
     /// Returns the error of `serde_json` if the response is not valid for this kind of request.
     // spec: MRTR-14, MRTR-17
+    #[inline]
     pub fn read(&self, response: &RawObject) -> serde_json::Result<InputResponse> {
         let response = response.as_str();
         match self {
@@ -166,6 +169,7 @@ impl InputRequest {
     /// # Errors
     ///
     /// Returns [`RawObjectError`] if the parameters cannot be serialized.
+    #[inline]
     pub fn params_to_raw(&self) -> Result<RawObject, RawObjectError> {
         match self.params() {
             Some(params) => RawObject::from_value(&params),
@@ -271,6 +275,7 @@ impl InputResponse {
     ///
     /// Returns [`RawObjectError`] if the response cannot be serialized.
     // spec: META-17
+    #[inline]
     pub fn to_raw(&self) -> Result<RawObject, RawObjectError> {
         let mut response = self.clone();
         match &mut response {
@@ -311,6 +316,7 @@ mod tests {
         FormSchema, ListRootsResult, RawObject, Root, SamplingMessage,
     };
 
+    #[inline]
     fn requests() -> InputRequests {
         let form = ElicitParams::from(ElicitFormParams::new("Sure?", FormSchema::new()));
         let message = CreateMessageParams::new([SamplingMessage::user("hi")], 5);

@@ -2,6 +2,9 @@
 //!
 //! Programs between clients and servers read, edit and write them. Servers and clients use the borrowed
 //! [`Message`], which does not interpret parameters.
+//!
+//! What reads and writes parameters of every type is `#[inline]`, so that it is compiled in programs that use it
+//! and not in this crate: it is three quarters of the crate's code.
 
 mod lossless;
 mod patch;
@@ -172,6 +175,7 @@ macro_rules! messages {
             ///
             /// Returns [`ParseError`] if the bytes are not a valid message, the result is not an object, or the
             /// parameters or the result have more than 128 levels where a type reads them.
+            #[inline]
             pub fn parse(text: &[u8]) -> Result<Self, ParseError> {
                 let (message, has_params) = Message::parse_with_presence(text)?;
                 match message {
@@ -286,6 +290,7 @@ macro_rules! messages {
         }
 
         impl $params {
+            #[inline]
             fn read(method: &str, raw: Option<RawObject>) -> serde_json::Result<Self> {
                 let known = match Method::from_name(method) {
                     $(Some(Method::$method) => read_known(raw.as_ref()).map(Self::$method),)*
@@ -301,6 +306,7 @@ macro_rules! messages {
                 })
             }
 
+            #[inline]
             fn to_raw(&self) -> serde_json::Result<Option<RawObject>> {
                 match self {
                     $(Self::$method(params) => write_known(params),)*

@@ -56,6 +56,7 @@ impl ToolUi {
 
     /// Returns a tool's user interface, from the current or its `_meta`'s deprecated key.
     // spec: APP-04
+    #[inline]
     pub fn of(tool: &Tool) -> Option<Self> {
         let meta = tool.meta.as_ref()?;
         let deprecated = || meta.get::<String>(keys::UI_RESOURCE_URI);
@@ -110,6 +111,7 @@ impl Tool {
     /// Sets the tool's user interface.
     // spec: APP-04
     #[must_use]
+    #[inline]
     pub fn ui(self, ui: &ToolUi) -> Self {
         match serde_json::to_value(ui) {
             Ok(value) => self.meta(keys::UI, value),
