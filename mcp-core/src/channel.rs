@@ -149,6 +149,7 @@ impl OneWayMessage {
 
     /// Encodes a notification. Returns `None` when the revision does not have it. `meta` are additional
     /// keys of `_meta`.
+    #[inline]
     pub fn notification(
         notification: &ClientNotification,
         meta: Option<&Meta>,
@@ -172,6 +173,7 @@ impl OneWayMessage {
 
     /// Encodes the response to a server's request `id`, whose values are `mirrored`. Returns `None` in
     /// 2026-07-28, which has no server requests.
+    #[inline]
     pub fn response(
         response: &ClientResponse,
         id: &RequestId,
@@ -186,6 +188,7 @@ impl OneWayMessage {
     /// Encodes an extension notification. In the modern era its `_meta` carries the client, as
     /// that of a request does. `meta` are additional keys.
     // spec: META-07, EXT-05
+    #[inline]
     pub fn custom(
         method: &str,
         params: &RawObject,
@@ -200,6 +203,7 @@ impl OneWayMessage {
     /// Encodes a request's cancellation. Returns `None` for `initialize`, which cannot be
     /// cancelled. `meta` are additional keys of `_meta`.
     // spec: CAN-01, CAN-02, HTTP-C-12
+    #[inline]
     pub fn cancellation(
         id: &RequestId,
         meta: Option<&Meta>,
@@ -302,6 +306,7 @@ pub type CancelHook = Arc<dyn Fn() -> Option<Meta> + Send + Sync>;
 
 impl OutgoingRequest {
     /// Encodes a request. A server refuses a method that the revision does not have.
+    #[inline]
     pub fn encode(
         request: &ClientRequest,
         version: ProtocolVersion,

@@ -3,6 +3,9 @@
 use bytes::Bytes;
 use mcp_types::{CacheHint, Meta, Method, ProtocolVersion};
 
+use crate::ResultBody;
+use crate::wire::DecodeError;
+
 /// A call's result as its server has sent it: the members of the result as JSON. Gateways pass it on without
 /// decoding its content, which saves the time and the memory that decoding takes.
 ///
@@ -19,6 +22,9 @@ pub struct RawResult {
     pub(crate) members: Vec<(Box<str>, Bytes)>,
     /// The time for which a client may cache the result, if the server permits it.
     pub cache: Option<CacheHint>,
+    /// Decodes the content. A pointer from the client's wire, so that programs without clients do not contain the
+    /// decoders of results.
+    pub(crate) decode: fn(&Self) -> Result<ResultBody, DecodeError>,
 }
 
 impl RawResult {

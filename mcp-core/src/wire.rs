@@ -59,6 +59,7 @@ pub(crate) fn for_version(version: ProtocolVersion) -> &'static dyn Wire {
 }
 
 /// Returns a revision's wire, for a client.
+#[inline]
 pub(crate) fn client_for_version(version: ProtocolVersion) -> &'static dyn ClientWire {
     match legacy::for_version(version) {
         Some(wire) => wire,
@@ -67,6 +68,7 @@ pub(crate) fn client_for_version(version: ProtocolVersion) -> &'static dyn Clien
 }
 
 /// Encodes an extension notification of a client.
+#[inline]
 pub(crate) fn custom_notification(
     method: &str,
     params: &RawObject,

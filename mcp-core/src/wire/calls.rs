@@ -70,6 +70,7 @@ fn is_client_request(method: Method) -> bool {
 }
 
 /// Appends a call's parameters to an open object, and closes it.
+#[inline]
 pub(super) fn write_params(out: &mut Vec<u8>, call: &Call, to: ProtocolVersion) {
     match call {
         Call::ListTools(page)

@@ -26,6 +26,7 @@ impl Reply {
     /// # Errors
     ///
     /// Returns [`DecodeError`] when the result does not fit the method.
+    #[inline]
     pub fn decode(
         request: &ClientRequest,
         response: &Response<'_>,
@@ -40,6 +41,7 @@ impl Reply {
     /// # Errors
     ///
     /// Returns [`DecodeError`] when the result does not fit the method.
+    #[inline]
     pub fn decode_raw(
         request: &ClientRequest,
         response: &Response<'_>,
@@ -60,6 +62,7 @@ impl ClientNotification {
 impl ServerNotification {
     /// Decodes a server notification. Returns `None` when no server of the revision may send
     /// it, or when it is malformed.
+    #[inline]
     pub fn decode(notification: &Notification<'_>, version: ProtocolVersion) -> Option<Self> {
         client_for_version(version).decode_server_notification(notification)
     }
@@ -81,6 +84,7 @@ impl ServerRequest {
     ///
     /// Returns [`Fault::NoSuchMethod`] when the revision does not have the request, and
     /// [`Fault::BadParams`] when the parameters do not fit it.
+    #[inline]
     pub fn decode(request: &Request<'_>, version: ProtocolVersion) -> Result<Self, Fault> {
         client_for_version(version).decode_server_request(request)
     }

@@ -141,6 +141,7 @@ impl Wire for Legacy {
 }
 
 impl ClientWire for Legacy {
+    #[inline]
     fn encode_request(
         &self,
         request: &ClientRequest,
@@ -149,6 +150,7 @@ impl ClientWire for Legacy {
         encode::request(request, context, self.version)
     }
 
+    #[inline]
     fn decode_reply(
         &self,
         request: &ClientRequest,
@@ -157,6 +159,7 @@ impl ClientWire for Legacy {
         self.reply(request, response, results::read)
     }
 
+    #[inline]
     fn decode_raw_reply(
         &self,
         request: &ClientRequest,
@@ -167,6 +170,7 @@ impl ClientWire for Legacy {
         })
     }
 
+    #[inline]
     fn decode_server_notification(
         &self,
         notification: &Notification<'_>,
@@ -174,6 +178,7 @@ impl ClientWire for Legacy {
         notifications::read_server(notification, self.version)
     }
 
+    #[inline]
     fn encode_client_notification(
         &self,
         notification: &ClientNotification,
@@ -183,10 +188,12 @@ impl ClientWire for Legacy {
         notifications::write_client(notification, meta, self.version, out)
     }
 
+    #[inline]
     fn decode_server_request(&self, request: &Request<'_>) -> Result<ServerRequest, Fault> {
         server_requests::read(request, self.version)
     }
 
+    #[inline]
     fn encode_client_response(
         &self,
         response: &ClientResponse,

@@ -90,6 +90,7 @@ impl Wire for Modern {
 }
 
 impl ClientWire for Modern {
+    #[inline]
     fn encode_request(
         &self,
         request: &ClientRequest,
@@ -98,6 +99,7 @@ impl ClientWire for Modern {
         encode::request(request, context)
     }
 
+    #[inline]
     fn decode_reply(
         &self,
         request: &ClientRequest,
@@ -106,6 +108,7 @@ impl ClientWire for Modern {
         decode::reply(request, response, false)
     }
 
+    #[inline]
     fn decode_raw_reply(
         &self,
         request: &ClientRequest,
@@ -114,6 +117,7 @@ impl ClientWire for Modern {
         decode::reply(request, response, true)
     }
 
+    #[inline]
     fn decode_server_notification(
         &self,
         notification: &Notification<'_>,
@@ -121,6 +125,7 @@ impl ClientWire for Modern {
         notifications::read_server(notification, VERSION)
     }
 
+    #[inline]
     fn encode_client_notification(
         &self,
         notification: &ClientNotification,
@@ -130,10 +135,12 @@ impl ClientWire for Modern {
         notifications::write_client(notification, meta, VERSION, out)
     }
 
+    #[inline]
     fn decode_server_request(&self, request: &Request<'_>) -> Result<ServerRequest, Fault> {
         Err(Fault::no_such_method(&*request.method))
     }
 
+    #[inline]
     fn encode_client_response(&self, _: &ClientResponse, _: &RequestId, _: &mut Vec<u8>) -> bool {
         false
     }

@@ -13,6 +13,7 @@ use crate::{ClientNotification, ServerNotification};
 
 /// Decodes a server notification. Returns `None` for one that no server of this revision may send.
 // spec: BASE-19, CAN-07
+#[inline]
 pub(super) fn read_server(
     notification: &Notification<'_>,
     from: ProtocolVersion,
@@ -209,6 +210,7 @@ fn fits_stream(notification: &ServerNotification, subscription: Option<&RequestI
 
 /// Encodes a notification of a client with further metadata. Returns false when the revision does not
 /// have it.
+#[inline]
 pub(super) fn write_client(
     notification: &ClientNotification,
     meta: Option<&Meta>,

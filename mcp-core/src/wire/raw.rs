@@ -24,6 +24,7 @@ const STAMPS: [&str; 3] = ["resultType", "ttlMs", "cacheScope"];
 
 /// Reads the result of `method` without decoding its content. A result without the content that the method prescribes
 /// is decoded, and so is that of a method whose result nobody passes on.
+#[inline]
 pub(super) fn read(
     method: Option<Method>,
     raw: RawJson<'_>,
@@ -36,6 +37,7 @@ pub(super) fn read(
     }
 }
 
+#[inline]
 fn split(method: Method, raw: RawJson<'_>, version: ProtocolVersion) -> Option<RawResult> {
     let content = match method {
         Method::CallTool => "content",
@@ -50,6 +52,7 @@ fn split(method: Method, raw: RawJson<'_>, version: ProtocolVersion) -> Option<R
         meta,
         members,
         cache: None,
+        decode,
     };
     let has_content = |json: &[u8]| json.starts_with(b"[");
     let is_valid = result.member(content).is_some_and(has_content) && are_unique(&result.members);
@@ -57,6 +60,7 @@ fn split(method: Method, raw: RawJson<'_>, version: ProtocolVersion) -> Option<R
 }
 
 /// Returns false if two members have one name: two readers would take different ones.
+#[inline]
 fn are_unique(members: &[(Box<str>, Bytes)]) -> bool {
     let mut names = HashSet::new();
     members.iter().all(|(name, _)| names.insert(name))
@@ -73,7 +77,7 @@ pub(super) fn fit(reply: &mut Reply, to: ProtocolVersion) {
     if fits(raw, to) {
         return;
     }
-    match decode(raw) {
+    match (raw.decode)(raw) {
         Ok(decoded) => *body = decoded,
         Err(error) => *reply = Fault::internal(error.to_string()).into(),
     }
@@ -92,6 +96,7 @@ fn fits(raw: &RawResult, to: ProtocolVersion) -> bool {
 /// # Errors
 ///
 /// Returns [`DecodeError::Malformed`] when the server has sent a result that the method does not have.
+#[inline]
 fn decode(raw: &RawResult) -> Result<ResultBody, DecodeError> {
     let mut out = EncodedReply::default();
     encode(raw.clone(), &mut out);
@@ -139,7 +144,7 @@ pub(super) fn splice(members: Vec<(Box<str>, Bytes)>, out: &mut EncodedReply) {
 /// Returns [`DecodeError::Malformed`] when the server has sent a result that the method does not have.
 pub fn decoded(body: ResultBody) -> Result<ResultBody, DecodeError> {
     match body {
-        ResultBody::Raw(raw) => decode(&raw),
+        ResultBody::Raw(raw) => (raw.decode)(&raw),
         body => Ok(body),
     }
 }
@@ -150,7 +155,7 @@ pub fn decoded(body: ResultBody) -> Result<ResultBody, DecodeError> {
 pub fn tool_result(body: &ResultBody) -> Option<Cow<'_, CallToolResult>> {
     match body {
         ResultBody::CallTool(result) => Some(Cow::Borrowed(result)),
-        ResultBody::Raw(raw) => match decode(raw) {
+        ResultBody::Raw(raw) => match (raw.decode)(raw) {
             Ok(ResultBody::CallTool(result)) => Some(Cow::Owned(result)),
             _ => None,
         },

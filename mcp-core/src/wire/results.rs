@@ -11,6 +11,7 @@ use super::DecodeError;
 use crate::{Listing, ResultBody, deserialize};
 
 /// Decodes the result of `method`.
+#[inline]
 pub(super) fn read(method: Option<Method>, raw: RawJson<'_>) -> Result<ResultBody, DecodeError> {
     Ok(match method {
         Some(Method::Discover) => ResultBody::Discover(Arc::new(read_as(method, raw)?)),
@@ -55,6 +56,7 @@ struct RawTools<'a> {
 
 /// Decodes a list of tools. A tool that is nested too deeply for the JSON parser is left out, so that it does not hide
 /// the others.
+#[inline]
 fn tools(
     method: Option<Method>,
     raw: RawJson<'_>,

@@ -95,6 +95,7 @@ fn take_member(params: &mut JsonObject) -> Option<Meta> {
 
 /// Decodes a server request.
 // spec: BASE-17, BASE-20
+#[inline]
 pub(super) fn read(request: &Request<'_>, from: ProtocolVersion) -> Result<ServerRequest, Fault> {
     let method = Method::from_name(&request.method);
     if !exists(method, from) {
@@ -134,6 +135,7 @@ pub(super) fn params<T: DeserializeOwned>(request: &Request<'_>) -> Result<T, Fa
 }
 
 /// Encodes a successful response to a server request.
+#[inline]
 pub(super) fn write_response(
     response: &InputResponse,
     id: &RequestId,
@@ -146,6 +148,7 @@ pub(super) fn write_response(
 }
 
 /// Encodes the response to a ping.
+#[inline]
 pub(super) fn write_pong(id: &RequestId, out: &mut Vec<u8>) {
     open_result(id, out);
     out.extend_from_slice(b"{}}");

@@ -31,6 +31,7 @@ pub(super) fn read(
 }
 
 /// Encodes a session request.
+#[inline]
 pub(super) fn write(
     request: &SessionRequest,
     context: &ClientRequestContext<'_>,

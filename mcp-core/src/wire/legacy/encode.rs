@@ -95,6 +95,7 @@ fn listed<T: Serialize + Clone + Narrow>(
 }
 
 /// Encodes a request.
+#[inline]
 pub(super) fn request(
     request: &ClientRequest,
     context: &ClientRequestContext<'_>,

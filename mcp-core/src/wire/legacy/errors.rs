@@ -85,6 +85,7 @@ pub(super) fn client_error_to_fault(error: ErrorObject, method: Option<Method>) 
 ///
 /// Modern codes are converted as well: a modern server answers a legacy client with them.
 // spec: ERR-13, LIFE-11, COMPAT-16
+#[inline]
 pub(super) fn to_fault(
     error: ErrorObject,
     method: Option<Method>,

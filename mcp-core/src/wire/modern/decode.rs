@@ -50,6 +50,7 @@ struct Stamp {
 }
 
 /// Decodes the response to `request` by its method. The content of a raw result is not decoded.
+#[inline]
 pub(super) fn reply(
     request: &ClientRequest,
     response: &Response<'_>,
@@ -102,6 +103,7 @@ pub(super) fn reply(
 }
 
 /// Removes `resultType` from the result of an extension's method.
+#[inline]
 fn without_result_type(body: RawObject) -> RawObject {
     let Ok(mut members) = body.parse::<JsonObject>() else {
         return body;
@@ -113,6 +115,7 @@ fn without_result_type(body: RawObject) -> RawObject {
 }
 
 /// Reads the fields that the wire adds. The common prefix is recognized without parsing the result.
+#[inline]
 fn stamp(method: Option<Method>, raw: RawJson<'_>) -> Result<Stamp, DecodeError> {
     let cacheable = method.is_some_and(|method| method.spec().cacheable);
     let common = [
@@ -126,6 +129,7 @@ fn stamp(method: Option<Method>, raw: RawJson<'_>) -> Result<Stamp, DecodeError>
 }
 
 // spec: CACHE-05
+#[inline]
 fn hint(stamp: &Stamp) -> CacheHint {
     let ttl = u64::try_from(stamp.ttl_ms.unwrap_or(0)).unwrap_or(0);
     let ttl = Duration::from_millis(ttl);

@@ -255,6 +255,7 @@ fn write_stamp(
 
 /// Encodes a request.
 // spec: BASE-01, VER-01, META-07
+#[inline]
 pub(super) fn request(request: &ClientRequest, context: &ClientRequestContext<'_>) -> Vec<u8> {
     let mut out = Vec::with_capacity(512);
     out.extend_from_slice(br#"{"jsonrpc":"2.0","id":"#);
@@ -279,12 +280,14 @@ pub(super) fn request(request: &ClientRequest, context: &ClientRequestContext<'_
 }
 
 /// Writes the `_meta` of a request or an extension notification.
+#[inline]
 pub(in crate::wire) fn write_request_meta(out: &mut Vec<u8>, context: &ClientRequestContext<'_>) {
     write_json(out, &SentMeta(context));
 }
 
 /// Writes a request's parameters. Discovery has none, and session requests do not exist in this
 /// revision.
+#[inline]
 fn write_params(out: &mut Vec<u8>, request: &ClientRequest) {
     match request {
         ClientRequest::Call(call) => calls::write_params(out, call, VERSION),

@@ -107,6 +107,7 @@ fn is_defined(code: i64) -> bool {
 ///
 /// Older servers report a missing resource with a separate code.
 // spec: ERR-03, ERR-07, RSRC-05
+#[inline]
 pub(in crate::wire) fn to_fault(error: ErrorObject, method: Option<Method>) -> Fault {
     match error.code {
         codes::UNSUPPORTED_PROTOCOL_VERSION => match error.data_as::<UnsupportedVersion>() {
@@ -132,6 +133,7 @@ pub(in crate::wire) fn to_fault(error: ErrorObject, method: Option<Method>) -> F
 
 /// Converts the error of a server that has refused a call because of too many. An error without the time
 /// to wait may have another meaning, because other programs define codes of their own.
+#[inline]
 fn too_many_calls(error: ErrorObject) -> Fault {
     let Some(RetryAfter { retry_after, .. }) = error.data_as() else {
         return Fault::Protocol(error);
@@ -150,6 +152,7 @@ fn too_many_calls(error: ErrorObject) -> Fault {
     }
 }
 
+#[inline]
 fn missing_resource(error: ErrorObject) -> Fault {
     match error.data_as::<MissingResource>() {
         Some(data) => Fault::NoSuchItem {
