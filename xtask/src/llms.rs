@@ -134,7 +134,7 @@ fn content<'a>(sources: &'a Sources, path: &str) -> Result<&'a str> {
 }
 
 fn file<'a>(sources: &'a Sources, path: &str) -> Result<&'a TextFile> {
-    let found = sources.texts().iter().find(|text| text.path == path);
+    let found = sources.text(path);
     found.ok_or_else(|| format!("no file {path}").into())
 }
 

@@ -108,6 +108,11 @@ impl Sources {
         &self.texts
     }
 
+    /// Returns the file with this path.
+    pub(crate) fn text(&self, path: &str) -> Option<&TextFile> {
+        self.texts.iter().find(|text| text.path == path)
+    }
+
     /// Every Rust file that is not a test, without its test items.
     pub(crate) fn rust(&self) -> &[RustFile] {
         &self.rust

@@ -4,32 +4,24 @@
 //!
 //! | module | rule |
 //! |---|---|
-//! | [`language`] | no negation with "no", chains of three "of", and closures with `it` |
 //! | [`layers`] | allowed dependencies between crates; folder names; no tokio below the transports |
 //! | [`cycles`] | no circles of modules within a crate |
-//! | [`doc_comments`] | doc comments begin with a noun phrase or a third-person verb |
 //! | [`examples`] | examples import from `mcp` and compile |
 //! | [`versions`] | protocol versions and eras are compared in three places only |
 //! | [`literals`] | method names, header names, error codes and `_meta` keys are constants |
 //! | [`publishing`] | metadata and exact versions of the published packages |
 //! | [`links`] | documents name only files that exist |
 //! | [`spec_ids`] | `// spec:` comments name requirements that exist |
-//! | [`unfinished`] | module docs at every file's top; no leftovers |
-//! | [`sizes`] | files have at most 600 code lines |
+//! | [`text`] | module docs; the language of comments; file sizes; no unfinished work |
 
 mod cycles;
-mod doc_comments;
 mod examples;
-mod language;
 mod layers;
 mod links;
 mod literals;
 mod publishing;
-#[cfg(test)]
-mod samples;
-mod sizes;
 mod spec_ids;
-mod unfinished;
+mod text;
 mod versions;
 
 use crate::Result;
@@ -40,60 +32,39 @@ use crate::workspace::Workspace;
 /// The findings of a rule about source files.
 type Rule = fn(&Sources) -> Vec<Finding>;
 
-const RULES: [Rule; 10] = [
+const RULES: [Rule; 7] = [
     cycles::check,
-    doc_comments::check,
     examples::check,
-    language::check,
     links::check,
     literals::check,
-    sizes::check,
     spec_ids::check,
-    unfinished::check,
+    text::check,
     versions::check,
 ];
 
-/// The result of all rules.
-#[derive(Debug, Default)]
-struct Report {
-    findings: Vec<Finding>,
-    /// The number of files.
-    files: usize,
-}
-
 /// Runs the command. Returns true if there are no findings.
 pub(crate) fn run(workspace: &Workspace) -> Result<bool> {
-    let report = check(workspace)?;
-    for finding in &report.findings {
+    let findings = check(workspace)?;
+    for finding in &findings {
         println!("{finding}");
     }
-    println!(
-        "tidy: {} findings in {} files",
-        report.findings.len(),
-        report.files
-    );
-    Ok(report.findings.is_empty())
+    println!("tidy: {} findings", findings.len());
+    Ok(findings.is_empty())
 }
 
 /// Applies every rule to the repository.
-fn check(workspace: &Workspace) -> Result<Report> {
-    let sources = Sources::read(workspace.root())?;
-    let mut report = check_sources(&sources);
-    report.findings.extend(layers::check(workspace)?);
-    report.findings.extend(publishing::check(workspace));
-    report.findings.sort();
-    Ok(report)
+fn check(workspace: &Workspace) -> Result<Vec<Finding>> {
+    let mut findings = check_sources(&Sources::read(workspace.root())?);
+    findings.extend(layers::check(workspace)?);
+    findings.extend(publishing::check(workspace));
+    findings.sort();
+    Ok(findings)
 }
 
-fn check_sources(sources: &Sources) -> Report {
-    let mut report = Report {
-        findings: sources.unreadable().to_vec(),
-        files: sources.texts().len(),
-    };
-    for rule in RULES {
-        report.findings.extend(rule(sources));
-    }
-    report
+fn check_sources(sources: &Sources) -> Vec<Finding> {
+    let mut findings = sources.unreadable().to_vec();
+    findings.extend(RULES.iter().flat_map(|rule| rule(sources)));
+    findings
 }
 
 #[cfg(test)]

@@ -76,7 +76,7 @@ fn inner_path(line: &str) -> Option<&'static str> {
 #[cfg(test)]
 mod tests {
     use super::check;
-    use crate::tidy::samples::{lines_of, marked};
+    use crate::tidy::tests::{lines_of, marked};
 
     const SAMPLE: &str = r"//! Sample: [`Tool`](mcp_types::Tool).
 //!

@@ -141,10 +141,8 @@ fn packages_outside(workspace: &Workspace, members: &BTreeSet<&str>) -> Result<V
 /// The dependencies of a package with all features, direct and indirect, one `name vVERSION …` per
 /// line.
 fn normal_tree(workspace: &Workspace, package: &str) -> Result<String> {
-    let mut tree = workspace.cargo();
-    tree.args(["tree", "--quiet", "--edges", "normal", "--prefix", "none"]);
-    tree.args(["--all-features", "--format", "{p}", "--package", package]);
-    process::capture(&mut tree)
+    let tree = "tree --quiet --edges normal --prefix none --all-features --format {p} --package";
+    process::capture(workspace.cargo(tree).arg(package))
 }
 
 /// Searches the runtime in the output of [`normal_tree`].

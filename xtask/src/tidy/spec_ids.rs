@@ -3,79 +3,42 @@
 use std::collections::HashSet;
 
 use crate::finding::Finding;
-use crate::sources::{Sources, TextFile, package};
+use crate::sources::{Sources, package};
 
 /// The checklist of requirements.
 const REQUIREMENTS: &str = "docs/spec/requirements.md";
 
 pub(crate) fn check(sources: &Sources) -> Vec<Finding> {
-    let ids = requirement_ids(sources);
+    let checklist = sources.text(REQUIREMENTS).map_or("", |text| &text.content);
+    let rows = checklist.lines().filter_map(|line| line.strip_prefix("| "));
+    let first_columns = rows.filter_map(|row| row.split(" |").next());
+    let known: HashSet<&str> = first_columns.filter(|column| is_id(column)).collect();
     let mut findings = Vec::new();
-    if ids.is_empty() {
+    if known.is_empty() {
         let message = "no requirement ids found; expected table rows `| ID | …`";
         findings.push(Finding::new(REQUIREMENTS, 1, message));
     }
-    for text in sources.texts() {
-        // This package contains the rule and its samples.
-        if text.path.ends_with(".rs") && package(&text.path) != "xtask" {
-            findings.extend(check_file(text, &ids));
+    // This package contains the rule and its samples.
+    let is_checked = |path: &str| path.ends_with(".rs") && package(path) != "xtask";
+    for text in sources.texts().iter().filter(|text| is_checked(&text.path)) {
+        for (number, line) in (1..).zip(text.content.lines()) {
+            let listed = spec_comment(line).map(listed_ids).unwrap_or_default();
+            for id in listed.into_iter().filter(|id| !known.contains(id)) {
+                let message = format!(
+                    "{REQUIREMENTS} has no requirement `{id}`; write `// spec: ID` or `// spec: ID, ID` \
+                     with ids that it has"
+                );
+                findings.push(Finding::new(&text.path, number, message));
+            }
         }
     }
     findings
 }
 
-/// The ids in the first column of the checklist's tables.
-fn requirement_ids(sources: &Sources) -> HashSet<&str> {
-    let mut texts = sources.texts().iter();
-    let checklist = texts.find(|text| text.path == REQUIREMENTS);
-    let lines = checklist.map(|text| text.content.lines());
-    lines
-        .into_iter()
-        .flatten()
-        .filter_map(|line| {
-            line.strip_prefix("| ")?
-                .split(" |")
-                .next()
-                .filter(|id| is_id(id))
-        })
-        .collect()
-}
-
-/// Returns true for upper-case words and a number, joined by hyphens: `HTTP-SM-15`.
+/// Returns true for words and a number, joined by hyphens: `HTTP-SM-15`.
 fn is_id(text: &str) -> bool {
-    let Some((words, number)) = text.rsplit_once('-') else {
-        return false;
-    };
-    let is_word = |word: &str| {
-        !word.is_empty()
-            && word
-                .chars()
-                .all(|c| c.is_ascii_uppercase() || c.is_ascii_digit())
-    };
-    words.split('-').all(is_word)
-        && words.starts_with(|c: char| c.is_ascii_uppercase())
-        && !number.is_empty()
-        && number.chars().all(|c| c.is_ascii_digit())
-}
-
-fn check_file(text: &TextFile, known: &HashSet<&str>) -> Vec<Finding> {
-    let mut findings = Vec::new();
-    for (number, line) in text.content.lines().enumerate() {
-        let Some(list) = spec_comment(line) else {
-            continue;
-        };
-        for id in listed_ids(list) {
-            let message = if !is_id(id) {
-                format!("`{id}` is not a requirement id; write `// spec: ID` or `// spec: ID, ID`")
-            } else if !known.contains(id) {
-                format!("{REQUIREMENTS} has no requirement {id}; name one that it has")
-            } else {
-                continue;
-            };
-            findings.push(Finding::new(&text.path, number + 1, message));
-        }
-    }
-    findings
+    let number = text.rsplit_once('-').map_or("", |(_, number)| number);
+    number.parse::<u32>().is_ok()
 }
 
 /// Returns the text after `spec:` in a line comment or doc comment.

@@ -1,8 +1,6 @@
 //! The rules on small good and bad sources, and on the repository itself.
 
-use super::samples::marked;
-use super::{check, check_sources, links, literals, sizes, spec_ids, unfinished, versions};
-use crate::finding::Finding;
+use super::{Rule, check, check_sources, links, literals, spec_ids, versions};
 use crate::sources::Sources;
 use crate::workspace::Workspace;
 
@@ -18,22 +16,29 @@ const METHOD_TABLE: (&str, &str) = (
 
 const NONE: [usize; 0] = [];
 
-type Rule = fn(&Sources) -> Vec<Finding>;
-
-/// Returns the lines of `path` that the rule reports.
-fn lines(rule: Rule, path: &str, content: &str) -> Vec<usize> {
+/// Returns the lines of `path` that the rule reports, sorted.
+pub(super) fn lines_of(rule: Rule, path: &str, content: &str) -> Vec<usize> {
     let sources = Sources::from_texts(&[CHECKLIST, METHOD_TABLE, (path, content)]);
     assert!(sources.unreadable().is_empty(), "the sample does not parse");
     let findings = rule(&sources);
     let elsewhere: Vec<_> = findings.iter().filter(|f| f.path != path).collect();
     assert!(elsewhere.is_empty(), "{elsewhere:?}");
-    findings.iter().map(|finding| finding.line).collect()
+    let mut lines: Vec<_> = findings.iter().map(|finding| finding.line).collect();
+    lines.sort_unstable();
+    lines
+}
+
+/// Returns the lines with the mark `// BAD`.
+pub(super) fn marked(content: &str) -> Vec<usize> {
+    let lines = (1..).zip(content.lines());
+    let marked = lines.filter(|(_, line)| line.contains("// BAD"));
+    marked.map(|(number, _)| number).collect()
 }
 
 #[test]
 fn repository_has_no_findings() {
-    let report = check(&Workspace::find().unwrap()).unwrap();
-    let findings: Vec<String> = report.findings.iter().map(ToString::to_string).collect();
+    let findings = check(&Workspace::find().unwrap()).unwrap();
+    let findings: Vec<String> = findings.iter().map(ToString::to_string).collect();
     assert!(findings.is_empty(), "\n{}\n", findings.join("\n"));
 }
 
@@ -41,9 +46,9 @@ fn repository_has_no_findings() {
 fn every_rule_applies_to_xtask() {
     let bad = "//! What it is.\n/// It does.\nstruct A;\n";
     let sources = Sources::from_texts(&[CHECKLIST, METHOD_TABLE, ("xtask/src/main.rs", bad)]);
-    let report = check_sources(&sources);
-    let lines: Vec<_> = report.findings.iter().map(|finding| finding.line).collect();
-    assert_eq!(lines, [1, 2], "{:?}", report.findings);
+    let findings = check_sources(&sources);
+    let lines: Vec<_> = findings.iter().map(|finding| finding.line).collect();
+    assert_eq!(lines, [1, 2], "{findings:?}");
 }
 
 const COMPARISONS: &str = r"//! Sample.
@@ -92,11 +97,11 @@ fn f(v: ProtocolVersion, wires: &Wires) -> Vec<ProtocolVersion> {
 #[test]
 fn version_comparisons_outside_their_files_are_findings() {
     assert_eq!(
-        lines(versions::check, "mcp-server/src/server.rs", COMPARISONS),
+        lines_of(versions::check, "mcp-server/src/server.rs", COMPARISONS),
         marked(COMPARISONS)
     );
     assert_eq!(
-        lines(versions::check, "mcp-server/src/server.rs", NO_COMPARISONS),
+        lines_of(versions::check, "mcp-server/src/server.rs", NO_COMPARISONS),
         NONE
     );
     for place in [
@@ -107,7 +112,11 @@ fn version_comparisons_outside_their_files_are_findings() {
         "mcp-server/src/server/tests.rs",
         "conformance/src/lib.rs",
     ] {
-        assert_eq!(lines(versions::check, place, COMPARISONS), NONE, "{place}");
+        assert_eq!(
+            lines_of(versions::check, place, COMPARISONS),
+            NONE,
+            "{place}"
+        );
     }
 }
 
@@ -142,18 +151,21 @@ const N: &str = "tools/call"; // BAD
 #[test]
 fn protocol_literals_outside_their_files_are_findings() {
     assert_eq!(
-        lines(literals::check, "mcp-server/src/a.rs", LITERALS),
+        lines_of(literals::check, "mcp-server/src/a.rs", LITERALS),
         marked(LITERALS)
     );
-    assert_eq!(lines(literals::check, "bench/src/lib.rs", LITERALS), NONE);
     assert_eq!(
-        lines(literals::check, "mcp-core/src/wire/tests.rs", LITERALS),
+        lines_of(literals::check, "bench/src/lib.rs", LITERALS),
+        NONE
+    );
+    assert_eq!(
+        lines_of(literals::check, "mcp-core/src/wire/tests.rs", LITERALS),
         NONE
     );
     let codes =
         "//! Codes.\npub const A: i64 = -32601;\npub const B: &str = \"tools/call\"; // BAD\n";
     assert_eq!(
-        lines(literals::check, "mcp-types/src/codes.rs", codes),
+        lines_of(literals::check, "mcp-types/src/codes.rs", codes),
         marked(codes)
     );
 }
@@ -183,40 +195,6 @@ fn test_modules_in_separate_files_are_skipped() {
     );
 }
 
-#[test]
-fn rust_file_without_module_doc_is_a_finding() {
-    let included = "#![doc = include_str!(\"docs/crate.md\")]\n";
-    assert_eq!(lines(unfinished::check, "mcp/src/a.rs", included), NONE);
-    assert_eq!(
-        lines(
-            unfinished::check,
-            "mcp/src/a.rs",
-            "//! A sample.\nfn f() {}\n"
-        ),
-        NONE
-    );
-    assert_eq!(
-        lines(unfinished::check, "mcp/src/a.rs", "\n//! Late.\n"),
-        [1]
-    );
-    assert_eq!(
-        lines(
-            unfinished::check,
-            "mcp/src/a.rs",
-            "// Not a doc.\nfn f() {}\n"
-        ),
-        [1]
-    );
-    assert_eq!(
-        lines(
-            unfinished::check,
-            "mcp-macros/tests/ui/bad.rs",
-            "fn f() {\n"
-        ),
-        NONE
-    );
-}
-
 const SPEC_IDS: &str = "//! Sample.
 //! spec: BASE-02
 // spec: HTTP-SM-15, BASE-02
@@ -235,20 +213,13 @@ let url = \"https://spec.example\"; // spec: BASE-02
 fn unknown_spec_id_is_a_finding() {
     // The sample is not valid Rust, so it has the path of a compile-fail case.
     let path = "mcp-macros/tests/ui/sample.rs";
-    assert_eq!(lines(spec_ids::check, path, SPEC_IDS), marked(SPEC_IDS));
+    assert_eq!(lines_of(spec_ids::check, path, SPEC_IDS), marked(SPEC_IDS));
 }
 
 #[test]
 fn checklist_without_ids_is_a_finding() {
     let findings = spec_ids::check(&Sources::from_texts(&[(CHECKLIST.0, "# Requirements\n")]));
     assert_eq!(findings.len(), 1);
-}
-
-#[test]
-fn unfinished_work_is_a_finding() {
-    let mark = ["FIX", "ME"].concat();
-    let text = format!("one\n{mark}: two\n");
-    assert_eq!(lines(unfinished::check, "README.md", &text), [2]);
 }
 
 #[test]
@@ -278,16 +249,4 @@ fn documents_that_name_missing_files_are_findings() {
 fn files_with_syntax_errors_are_findings() {
     let sources = Sources::from_texts(&[("mcp/src/a.rs", "//! Doc.\nfn f( {\n")]);
     assert_eq!(sources.unreadable().len(), 1);
-}
-
-#[test]
-fn long_file_is_a_finding() {
-    let long = format!("//! Doc.\n{}", "/// One.\nconst A: u8 = 1;\n\n".repeat(601));
-    assert_eq!(lines(sizes::check, "mcp/src/a.rs", &long), [1]);
-    let mostly_tests = format!(
-        "//! Doc.\n{}#[cfg(test)]\nmod tests {{\n{}}}\n",
-        "// Why.\nconst A: u8 = 1;\n".repeat(300),
-        "const B: u8 = 1;\n".repeat(600)
-    );
-    assert_eq!(lines(sizes::check, "mcp/src/a.rs", &mostly_tests), NONE);
 }
