@@ -48,9 +48,6 @@ pub(crate) struct BenchArgs {
     /// Seconds of each round
     #[arg(long, value_name = "S", default_value_t = 1.0)]
     seconds: f64,
-    /// Print JSON
-    #[arg(long)]
-    json: bool,
     /// Leave rmcp out
     #[arg(long)]
     without_rmcp: bool,
@@ -97,7 +94,7 @@ pub(crate) fn run(workspace: &Workspace, args: &BenchArgs) -> Result<bool> {
     if let Some(commit) = &args.against {
         return against::run(workspace, commit, &scenarios, args.rounds, args.seconds);
     }
-    let (rounds, seconds, as_json) = (args.rounds.unwrap_or(5), args.seconds, args.json);
+    let (rounds, seconds) = (args.rounds.unwrap_or(5), args.seconds);
     if rounds == 0 || !seconds.is_finite() || seconds <= 0.0 {
         return Err("--rounds and --seconds must be greater than 0".into());
     }
@@ -109,16 +106,14 @@ pub(crate) fn run(workspace: &Workspace, args: &BenchArgs) -> Result<bool> {
         build_rmcp(workspace)
     };
     let bench = Bench::new(workspace, rmcp, rounds, seconds)?;
-    if !as_json {
-        println!("{}\n{}", bench.conditions(), Row::HEADING);
-    }
+    println!("{}\n{}", bench.conditions(), Row::HEADING);
     let mut all: Vec<Row> = Vec::new();
     for scenario in scenarios {
         let rows = match scenario.load {
             Load::Sessions { count, streams } => memory::rows(&bench, scenario, count, streams)?,
             _ => bench.timed(scenario)?,
         };
-        for row in rows.iter().filter(|_| !as_json) {
+        for row in &rows {
             println!("{row}");
         }
         all.extend(rows);
@@ -126,11 +121,7 @@ pub(crate) fn run(workspace: &Workspace, args: &BenchArgs) -> Result<bool> {
     let report = json!({"conditions": bench.conditions(), "rows": all});
     let file = bench.folder().join("report.json");
     fs::write(&file, format!("{report:#}\n"))?;
-    if as_json {
-        println!("{report:#}");
-    } else {
-        println!("written to {}", file.display());
-    }
+    println!("written to {}", file.display());
     Ok(all.iter().all(|row| row.errors == 0))
 }
 
@@ -138,12 +129,8 @@ pub(crate) fn run(workspace: &Workspace, args: &BenchArgs) -> Result<bool> {
 /// other rows do not depend on them.
 fn build_rmcp(workspace: &Workspace) -> Option<std::path::PathBuf> {
     let target = workspace.target().join("bench-rmcp");
-    let mut cargo = workspace.cargo();
-    cargo
-        .args(["build", "--release", "--quiet", "--manifest-path"])
-        .arg(workspace.root().join("bench/rmcp/Cargo.toml"))
-        .env("CARGO_TARGET_DIR", &target);
-    match process::run(&mut cargo) {
+    let build = "build --release --quiet --manifest-path bench/rmcp/Cargo.toml";
+    match process::run(workspace.cargo(build).env("CARGO_TARGET_DIR", &target)) {
         Ok(()) => Some(target.join(PROFILE)),
         Err(error) => {
             eprintln!("rmcp cannot be built here ({error}): its rows are skipped");

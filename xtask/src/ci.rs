@@ -16,7 +16,7 @@ use std::{env, fmt};
 
 use clap::builder::PossibleValuesParser;
 use outcome::StepOutcome;
-use programs::{build_programs, select_published};
+use programs::{build_programs, missing_target, select_published};
 
 use crate::conformance::Setup;
 use crate::interop::InteropArgs;
@@ -24,8 +24,6 @@ use crate::process;
 use crate::workspace::{FACADE, Workspace};
 use crate::{Result, api, bench, conformance, interop, llms, schemas, tidy};
 
-/// The fuzz targets' package.
-const FUZZ: &str = "fuzz";
 /// Time for each fuzz target.
 const FUZZ_SECONDS: &str = "60";
 /// The soak's duration before a release, in seconds.
@@ -201,14 +199,13 @@ fn require(passed: bool, otherwise: &str) -> Result<StepOutcome> {
 }
 
 fn cargo(workspace: &Workspace, arguments: &str) -> Result<StepOutcome> {
-    process::run(workspace.cargo().args(arguments.split(' ')))?;
+    process::run(&mut workspace.cargo(arguments))?;
     Ok(StepOutcome::Passed)
 }
 
 fn doc(workspace: &Workspace) -> Result<StepOutcome> {
-    let mut command = workspace.cargo();
-    command.args(["doc", "--workspace", "--no-deps", "--all-features"]);
-    process::run(command.env("RUSTDOCFLAGS", "-D warnings"))?;
+    let mut doc = workspace.cargo("doc --workspace --no-deps --all-features");
+    process::run(doc.env("RUSTDOCFLAGS", "-D warnings"))?;
     Ok(StepOutcome::Passed)
 }
 
@@ -240,10 +237,8 @@ fn msrv(workspace: &Workspace) -> Result<StepOutcome> {
 
 /// Builds the crates without IO for WebAssembly. Skipped if rustup cannot install the target.
 fn wasm(workspace: &Workspace) -> Result<StepOutcome> {
-    if process::run(Command::new("rustup").args(["target", "add", WASM])).is_err() {
-        return Ok(StepOutcome::Skipped(format!(
-            "rustup cannot install the target {WASM}"
-        )));
+    if let Some(reason) = missing_target(WASM) {
+        return Ok(StepOutcome::Skipped(reason));
     }
     let check = format!("check --target {WASM} -p omnimcp-types -p omnimcp-core");
     cargo(workspace, &check)
@@ -252,9 +247,7 @@ fn wasm(workspace: &Workspace) -> Result<StepOutcome> {
 /// Runs the fuzz targets with generated inputs, for [`FUZZ_SECONDS`] each. It needs no nightly
 /// compiler.
 fn fuzz(workspace: &Workspace) -> Result<StepOutcome> {
-    let mut test = workspace.cargo();
-    test.args(["test", "--quiet", "--package", FUZZ, "--test", "it"]);
-    test.args(["--", "--nocapture"]);
+    let mut test = workspace.cargo("test --quiet --package fuzz --test it -- --nocapture");
     process::run(test.env("FUZZ_SECONDS", FUZZ_SECONDS))?;
     Ok(StepOutcome::Passed)
 }

@@ -51,8 +51,7 @@ pub(crate) struct ConformanceArgs {
 
 /// Builds the programs and runs the command. Returns true if every scenario has passed.
 pub(crate) fn run(workspace: &Workspace, args: &ConformanceArgs) -> Result<bool> {
-    let mut cargo = workspace.cargo();
-    cargo.args(["build", "--package", "conformance", "--bins"]);
+    let mut cargo = workspace.cargo("build --package conformance --bins");
     process::run(cargo.args(args.release.then_some("--release")))?;
     if args.gateway {
         return run_setups(workspace, args, &Setup::GATEWAYS);

@@ -53,12 +53,8 @@ pub(crate) struct InteropArgs {
 
 /// Builds our programs and runs the command. Returns true if at least one case ran and none failed.
 pub(crate) fn run(workspace: &Workspace, args: &InteropArgs) -> Result<bool> {
-    let mut cargo = workspace.cargo();
-    cargo.args("build -p conformance -p examples -p omnimcp-cli".split(' '));
-    for program in PROGRAMS.split_whitespace() {
-        cargo.args(["--bin", program]);
-    }
-    process::run(&mut cargo)?;
+    let mut cargo = workspace.cargo("build -p conformance -p examples -p omnimcp-cli");
+    process::run(cargo.args(PROGRAMS.split(' ').flat_map(|program| ["--bin", program])))?;
     let summary = run_cases(workspace, args)?;
     Ok(summary.failed == 0 && summary.passed > 0)
 }

@@ -41,20 +41,16 @@ pub(crate) fn install(workspace: &Workspace) -> Result<PathBuf> {
     fs::create_dir_all(&home)?;
     // The pip of the system may refuse to work outside an environment.
     let environment = home.join("environment");
-    process::run(
-        Command::new("python3")
-            .args(["-m", "venv"])
-            .arg(&environment),
-    )?;
+    let mut python = Command::new("python3");
+    process::run(python.args(["-m", "venv"]).arg(&environment))?;
     let mut download = Command::new(environment.join("bin/pip"));
     download.args(["download", "--quiet", "--no-deps", "--no-binary", PACKAGE]);
     download.arg(format!("{PACKAGE}=={VERSION}"));
     process::run(download.arg("--dest").arg(&home))?;
-    let mut unpack = Command::new("tar");
-    unpack
-        .arg("-xzf")
+    let mut tar = Command::new("tar");
+    tar.arg("-xzf")
         .arg(home.join(format!("{PACKAGE}-{VERSION}.tar.gz")));
-    process::run(unpack.arg("-C").arg(&home))?;
+    process::run(tar.arg("-C").arg(&home))?;
     if suite.is_dir() {
         Ok(suite)
     } else {
@@ -64,15 +60,7 @@ pub(crate) fn install(workspace: &Workspace) -> Result<PathBuf> {
 
 /// Runs the test of the generator with the suite.
 pub(crate) fn check(workspace: &Workspace, suite: &Path) -> Result<()> {
-    let mut test = workspace.cargo();
-    test.args([
-        "test",
-        "--quiet",
-        "--package",
-        "omnimcp-gen",
-        "--test",
-        "it",
-    ]);
-    test.args(["--", "suite", "--include-ignored", "--nocapture"]);
-    process::run(test.env("JSON_SCHEMA_SUITE", suite))
+    let test =
+        "test --quiet --package omnimcp-gen --test it -- suite --include-ignored --nocapture";
+    process::run(workspace.cargo(test).env("JSON_SCHEMA_SUITE", suite))
 }

@@ -93,19 +93,16 @@ impl Workspace {
         found.ok_or_else(|| format!("the workspace has no package `{name}`").into())
     }
 
-    /// Returns a command that runs `cargo` at the workspace's root, without the variables that
-    /// cargo sets for this package. Build scripts that read them would run again, and everything that
-    /// depends on their packages would be rebuilt.
-    pub(crate) fn cargo(&self) -> Command {
+    /// Returns a command that runs `cargo` at the workspace's root with these arguments, separated by
+    /// single spaces. It does not inherit the variables that cargo sets for this package: build scripts
+    /// that read them would run again, and everything that depends on their packages would be rebuilt.
+    pub(crate) fn cargo(&self, arguments: &str) -> Command {
         let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
         let mut command = Command::new(cargo);
-        command.current_dir(&self.root);
+        command.current_dir(&self.root).args(arguments.split(' '));
         for (name, _) in std::env::vars_os() {
-            let prefixes = ["CARGO_MANIFEST_", "CARGO_PKG_"];
-            if name
-                .to_str()
-                .is_some_and(|name| prefixes.iter().any(|prefix| name.starts_with(prefix)))
-            {
+            let text = name.to_string_lossy();
+            if text.starts_with("CARGO_MANIFEST_") || text.starts_with("CARGO_PKG_") {
                 command.env_remove(name);
             }
         }

@@ -74,13 +74,9 @@ fn build(workspace: &Workspace, commit: &str) -> Result<PathBuf> {
         process::run(tar.arg("-xf").arg(&archive).arg("-C").arg(&source))?;
     }
     let target = folder.join("target");
-    let mut cargo = workspace.cargo();
-    cargo
-        .current_dir(&source)
-        .args(["build", "--release", "--package", "bench"])
-        .args(["--bin", SERVER_PROGRAM])
-        .env("CARGO_TARGET_DIR", &target);
-    process::run(&mut cargo)?;
+    let build = format!("build --release --package bench --bin {SERVER_PROGRAM}");
+    let mut cargo = workspace.cargo(&build);
+    process::run(cargo.current_dir(&source).env("CARGO_TARGET_DIR", &target))?;
     Ok(target.join(PROFILE))
 }
 

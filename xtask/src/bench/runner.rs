@@ -214,8 +214,7 @@ impl<'a> Bench<'a> {
 
 /// Builds these optimized programs of the package, or all.
 pub(super) fn build(workspace: &Workspace, programs: &[&str]) -> Result<()> {
-    let mut cargo = workspace.cargo();
-    cargo.args(["build", "--release", "--package", "bench"]);
+    let mut cargo = workspace.cargo("build --release --package bench");
     if programs.is_empty() {
         cargo.arg("--bins");
     }

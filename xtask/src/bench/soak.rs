@@ -55,8 +55,7 @@ pub(crate) fn command(workspace: &Workspace, seconds: f64, release: bool) -> Res
         return Err("--soak needs 5 to 1000000 seconds".into());
     }
     let profile = if release { PROFILE } else { "debug" };
-    let mut cargo = workspace.cargo();
-    cargo.args(["build", "--package", "bench", "--bins"]);
+    let mut cargo = workspace.cargo("build --package bench --bins");
     process::run(cargo.args(release.then_some("--release")))?;
     run(workspace, seconds, profile)
 }

@@ -52,40 +52,15 @@ pub(super) fn run(workspace: &Workspace) -> Result<StepOutcome> {
         .filter(|name| *name != "default")
         .map(String::as_str);
     for feature in std::iter::once("").chain(named).chain(COMBINATIONS) {
-        println!(
-            "-- {FACADE} with {}",
-            if feature.is_empty() {
-                "no feature"
-            } else {
-                feature
-            }
-        );
-        let mut command = workspace.cargo();
-        command.args([
-            "clippy",
-            "--quiet",
-            "--package",
-            FACADE,
-            "--no-default-features",
-        ]);
-        process::run(command.args(["--features", feature, "--", "-D", "warnings"]))?;
+        println!("-- {FACADE} with the features {feature:?}");
+        let clippy = format!("clippy --quiet --package {FACADE} --no-default-features");
+        let clippy = format!("{clippy} --features {feature} -- -D warnings");
+        process::run(&mut workspace.cargo(&clippy))?;
     }
     check_trees(workspace)?;
     println!("-- quickstart alone");
-    let quickstart = [
-        "clippy",
-        "--quiet",
-        "--package",
-        "examples",
-        "--bin",
-        "quickstart",
-    ];
-    process::run(
-        workspace
-            .cargo()
-            .args(quickstart)
-            .args(["--", "-D", "warnings"]),
-    )?;
+    let quickstart = "clippy --quiet --package examples --bin quickstart -- -D warnings";
+    process::run(&mut workspace.cargo(quickstart))?;
     Ok(StepOutcome::Passed)
 }
 
@@ -112,10 +87,14 @@ fn check_trees(workspace: &Workspace) -> Result<()> {
 
 /// Returns the packages that the facade compiles with these features, one `name vVERSION …` per line.
 fn tree(workspace: &Workspace, features: &str) -> Result<String> {
-    let mut command = workspace.cargo();
-    command.args(["tree", "--package", FACADE, "--no-default-features"]);
-    command.args(["--features", features, "--edges", "normal,build"]);
-    process::capture(command.args(["--prefix", "none", "--format", "{p}"]))
+    let tree = format!(
+        "tree --package {FACADE} --no-default-features --features {features} --edges normal,build"
+    );
+    process::capture(
+        workspace
+            .cargo(&tree)
+            .args(["--prefix", "none", "--format", "{p}"]),
+    )
 }
 
 /// The packages' names in the lines of `cargo tree`.

@@ -15,8 +15,7 @@ use crate::workspace::Workspace;
 /// The unpacked packages are one workspace: `cargo package` itself compiles each of them separately,
 /// which takes eight times as long.
 pub(super) fn run(workspace: &Workspace) -> Result<StepOutcome> {
-    let mut package = workspace.cargo();
-    package.args(["package", "--quiet", "--allow-dirty", "--no-verify"]);
+    let mut package = workspace.cargo("package --quiet --allow-dirty --no-verify");
     select_published(&mut package, workspace);
     process::run(&mut package)?;
     let archives = workspace.target().join("package");
@@ -28,14 +27,9 @@ pub(super) fn run(workspace: &Workspace) -> Result<StepOutcome> {
     let mut members = Vec::new();
     for package in workspace.published() {
         let name = format!("{}-{}", package.name, package.version);
-        let archive = archives.join(format!("{name}.crate"));
-        process::run(
-            Command::new("tar")
-                .arg("-xzf")
-                .arg(archive)
-                .arg("-C")
-                .arg(&folder),
-        )?;
+        let mut tar = Command::new("tar");
+        tar.arg("-xzf").arg(archives.join(format!("{name}.crate")));
+        process::run(tar.arg("-C").arg(&folder))?;
         members.push((package.name.to_string(), name));
     }
     fs::write(folder.join("Cargo.toml"), manifest(&members))?;
@@ -60,10 +54,8 @@ fn manifest(members: &[(String, String)]) -> String {
 
 /// Compiles the unpacked packages. Their dependencies are those that clippy has compiled.
 fn check(workspace: &Workspace, folder: &Path) -> Result<()> {
-    let mut check = workspace.cargo();
-    check.current_dir(folder);
-    check.args(["check", "--quiet", "--workspace", "--all-features"]);
-    process::run(check.arg("--target-dir").arg(workspace.target()))
+    let mut check = workspace.cargo("check --quiet --workspace --all-features --target-dir");
+    process::run(check.arg(workspace.target()).current_dir(folder))
 }
 
 #[cfg(test)]

@@ -9,11 +9,14 @@ use crate::workspace::Workspace;
 /// Builds every program with the features that `cargo test --workspace` enables, so that no dependency is
 /// compiled twice. Building one package alone would enable fewer features.
 pub(super) fn build_programs(workspace: &Workspace) -> Result<()> {
-    process::run(
-        workspace
-            .cargo()
-            .args(["build", "--quiet", "--workspace", "--bins", "--tests"]),
-    )
+    process::run(&mut workspace.cargo("build --quiet --workspace --bins --tests"))
+}
+
+/// Installs a target of the compiler. Returns the reason if that is not possible.
+pub(super) fn missing_target(target: &str) -> Option<String> {
+    let installed = process::run(Command::new("rustup").args(["target", "add", target]));
+    let reason = |_| format!("rustup cannot install the target {target}");
+    installed.err().map(reason)
 }
 
 /// Adds the flags that select the published packages.

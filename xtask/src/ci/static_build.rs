@@ -3,13 +3,12 @@
 use std::process::Command;
 
 use super::outcome::StepOutcome;
-use super::programs::build_programs;
+use super::programs::{build_programs, missing_target};
 use crate::Result;
 use crate::process;
 use crate::workspace::Workspace;
 
 const TARGET: &str = "x86_64-unknown-linux-musl";
-const PACKAGE: &str = "omnimcp-cli";
 
 /// Builds the command for musl, checks that it needs no shared library, and calls a tool with it. Skipped
 /// on other machines than Linux on x86-64, and where the target or the C compiler for musl is missing.
@@ -17,8 +16,9 @@ pub(super) fn run(workspace: &Workspace) -> Result<StepOutcome> {
     if let Some(reason) = obstacle() {
         return Ok(StepOutcome::Skipped(reason));
     }
-    let mut cargo = workspace.cargo();
-    cargo.args(["build", "--quiet", "--package", PACKAGE, "--target", TARGET]);
+    let mut cargo = workspace.cargo(&format!(
+        "build --quiet --package omnimcp-cli --target {TARGET}"
+    ));
     process::run(cargo.env("CARGO_PROFILE_DEV_DEBUG", "0"))?;
     build_programs(workspace)?;
     let program = workspace.target().join(TARGET).join("debug/mcp");
@@ -42,11 +42,9 @@ fn obstacle() -> Option<String> {
     if !cfg!(all(target_os = "linux", target_arch = "x86_64")) {
         return Some(format!("this machine cannot run {TARGET}"));
     }
-    if process::run(Command::new("rustup").args(["target", "add", TARGET])).is_err() {
-        return Some(format!("rustup cannot install the target {TARGET}"));
-    }
-    let compiler = Command::new("musl-gcc").arg("--version").output();
-    compiler
-        .is_err()
-        .then(|| "musl-gcc is not installed".to_owned())
+    let without_compiler = || {
+        let is_missing = !process::available("musl-gcc", &["--version"]);
+        is_missing.then(|| "musl-gcc is not installed".to_owned())
+    };
+    missing_target(TARGET).or_else(without_compiler)
 }

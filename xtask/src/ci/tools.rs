@@ -39,9 +39,10 @@ pub(super) fn install(workspace: &Workspace, tool: &Tool) -> Result<PathBuf> {
     let program = format!("{}{}", tool.name, std::env::consts::EXE_SUFFIX);
     let program = root.join("bin").join(program);
     if !program.is_file() {
-        let mut cargo = workspace.cargo();
-        cargo.args(["install", "--debug", "--locked", "--quiet", tool.name]);
-        cargo.args(["--version", tool.version, "--root"]).arg(root);
+        let mut cargo = workspace.cargo("install --debug --locked --quiet");
+        cargo
+            .args([tool.name, "--version", tool.version, "--root"])
+            .arg(root);
         cargo.arg("--target-dir").arg(tools.join("build"));
         cargo.env("CARGO_PROFILE_DEV_DEBUG", "0");
         process::run(&mut cargo)

@@ -4,6 +4,7 @@ use std::fs;
 use std::process::Command;
 
 use super::outcome::StepOutcome;
+use super::programs::missing_target;
 use crate::Result;
 use crate::process;
 use crate::workspace::Workspace;
@@ -23,8 +24,7 @@ pub(super) fn run(workspace: &Workspace) -> Result<StepOutcome> {
     if let Some(reason) = obstacle() {
         return Ok(StepOutcome::Skipped(reason));
     }
-    let mut clippy = workspace.cargo();
-    clippy.args(["clippy", "--quiet", "--all-features", "--target", TARGET]);
+    let mut clippy = workspace.cargo(&format!("clippy --quiet --all-features --target {TARGET}"));
     for package in ["omnimcp", "omnimcp-cli", "omnimcp-transport-stdio"] {
         clippy.args(["--package", package]);
     }
@@ -37,8 +37,7 @@ pub(super) fn run(workspace: &Workspace) -> Result<StepOutcome> {
         return Ok(StepOutcome::Partial(missing.to_owned()));
     };
     build_library(workspace)?;
-    let mut tests = workspace.cargo();
-    tests.args(["test", "--quiet", "--target", TARGET, "--all-features"]);
+    let mut tests = workspace.cargo(&format!("test --quiet --target {TARGET} --all-features"));
     tests.args(["--package", "omnimcp-transport-stdio", "--test", "it"]);
     tests
         .env("CARGO_TARGET_X86_64_PC_WINDOWS_GNU_RUNNER", wine)
@@ -63,9 +62,9 @@ fn build_library(workspace: &Workspace) -> Result<()> {
 
 /// The reason why nothing can be compiled here.
 fn obstacle() -> Option<String> {
-    if process::run(Command::new("rustup").args(["target", "add", TARGET])).is_err() {
-        return Some(format!("rustup cannot install the target {TARGET}"));
-    }
-    let is_missing = !process::available(COMPILER, &["--version"]);
-    is_missing.then(|| format!("{COMPILER} is not installed"))
+    let without_compiler = || {
+        let is_missing = !process::available(COMPILER, &["--version"]);
+        is_missing.then(|| format!("{COMPILER} is not installed"))
+    };
+    missing_target(TARGET).or_else(without_compiler)
 }

@@ -76,17 +76,20 @@ impl Setup {
         }
     }
 
+    fn is_legacy(self) -> bool {
+        matches!(self, Self::LegacyHttp | Self::LegacyPipe)
+    }
+
     /// Returns the claim for these programs, or the reason why they cannot pass the scenario.
     pub(super) fn claim(self, claim: &Claim) -> std::result::Result<Claim, &'static str> {
         let mut claim = claim.clone();
-        let is_legacy = matches!(self, Self::LegacyHttp | Self::LegacyPipe);
-        let legacy = LEGACY_EXCEPTIONS.iter().filter(|_| is_legacy);
+        let legacy = LEGACY_EXCEPTIONS.iter().filter(|_| self.is_legacy());
         let gateway = EXCEPTIONS.iter().filter(|_| Self::GATEWAYS.contains(&self));
         let mut exceptions = gateway.chain(legacy);
         if let Some((_, reason)) = exceptions.find(|(name, _)| claim.scenario.starts_with(name)) {
             return Err(*reason);
         }
-        if is_legacy && claim.scenario == STATELESS.0 {
+        if self.is_legacy() && claim.scenario == STATELESS.0 {
             (_, claim.successes, claim.open) = STATELESS;
         }
         Ok(claim)
@@ -115,6 +118,7 @@ impl Setup {
         };
         let mut server = Command::new(program(SERVER));
         let mut gateway = Command::new(program("everything-gateway"));
+        gateway.arg(if self.is_legacy() { "legacy" } else { "modern" });
         let servers = match self {
             // The suite passes the command to a shell.
             Self::Client => {
@@ -124,23 +128,10 @@ impl Setup {
             Self::Server => vec![start(&mut server, "server")?],
             Self::LegacyHttp | Self::ModernHttp => {
                 let server = start(&mut server, "server")?;
-                let era = if self == Self::LegacyHttp {
-                    "legacy"
-                } else {
-                    "modern"
-                };
-                vec![start(gateway.args([era, server.url()]), "gateway")?, server]
+                vec![start(gateway.arg(server.url()), "gateway")?, server]
             }
             Self::LegacyPipe | Self::ModernPipe => {
-                let era = if self == Self::LegacyPipe {
-                    "legacy"
-                } else {
-                    "modern"
-                };
-                gateway
-                    .args([era, "--"])
-                    .arg(program(SERVER))
-                    .arg("--stdio");
+                gateway.arg("--").arg(program(SERVER)).arg("--stdio");
                 vec![start(&mut gateway, "gateway")?]
             }
             Self::Cluster => {

@@ -39,42 +39,30 @@ const FLOWS: [(&str, &str); 8] = [
     ),
 ];
 
-/// A kind of access token that the protected server accepts.
-struct TokenKind {
-    description: &'static str,
-    /// The authorization server's argument.
-    format: &'static str,
-    /// Arguments of our server.
-    arguments: &'static [&'static str],
-    /// Clients with their flows. The login pages of `protected` are shown by a real browser, if there is one.
-    clients: &'static [(&'static str, &'static str, &'static str)],
-}
+/// Clients with their flows. The login pages of `protected` are shown by a real browser, if there is one.
+type Clients = &'static [(&'static str, &'static str, &'static str)];
 
-const CLIENTS: &[(&str, &str, &str)] = &[
+const CLIENTS: Clients = &[
     ("our client", "ours auth-client", "protected"),
     ("TypeScript client", "node client_auth.mjs", "protected"),
     ("Python client", "python-2 client_auth.py", "protected"),
 ];
 
+const PROOF_CLIENTS: Clients = &[("our client", "ours auth-client", "proof")];
+
+/// A kind of access token that the protected server accepts: a description, the argument of the authorization
+/// server, the arguments of our server, and the clients.
+type TokenKind = (&'static str, &'static str, &'static [&'static str], Clients);
+
 const TOKENS: [TokenKind; 3] = [
-    TokenKind {
-        description: "JSON Web Tokens",
-        format: "jwt",
-        arguments: &[],
-        clients: CLIENTS,
-    },
-    TokenKind {
-        description: "opaque tokens",
-        format: "opaque",
-        arguments: &["--introspect"],
-        clients: CLIENTS,
-    },
-    TokenKind {
-        description: "tokens with proof of possession",
-        format: "jwt",
-        arguments: &["--dpop", "required"],
-        clients: &[("our client", "ours auth-client", "proof")],
-    },
+    ("JSON Web Tokens", "jwt", &[], CLIENTS),
+    ("opaque tokens", "opaque", &["--introspect"], CLIENTS),
+    (
+        "tokens with proof of possession",
+        "jwt",
+        &["--dpop", "required"],
+        PROOF_CLIENTS,
+    ),
 ];
 
 /// Adds all cases.
@@ -96,7 +84,7 @@ pub(super) fn add(cases: &mut Cases<'_>) -> Result<()> {
         add_case(cases, name, start, flow);
     }
     for kind in TOKENS {
-        add_protected(cases, &kind, browser.as_ref().ok());
+        add_protected(cases, kind, browser.as_ref().ok());
     }
     Ok(())
 }
@@ -118,23 +106,18 @@ fn servers(cases: &mut Cases<'_>) -> Started<[String; 3]> {
 }
 
 /// Adds the cases with our protected server.
-fn add_protected(cases: &mut Cases<'_>, kind: &TokenKind, browser: Option<&Browser>) {
-    let TokenKind {
-        description,
-        format,
-        arguments,
-        clients,
-    } = kind;
+fn add_protected(cases: &mut Cases<'_>, kind: TokenKind, browser: Option<&Browser>) {
+    let (description, format, arguments, clients) = kind;
     let mut start = || -> Started<[String; 2]> {
         let name = format!("oidc-provider, {description}");
         let issuer = cases.serve_peer(&name, ISSUER, &[format])?;
         let ours = with(cases.ours(SERVER), ["--authorize", &issuer]);
         let name = format!("everything-server, {description}");
-        let ours = cases.serve(&name, with(ours, *arguments))?;
+        let ours = cases.serve(&name, with(ours, arguments))?;
         Ok([ours, issuer])
     };
     let servers = start();
-    for (client, program, flow) in *clients {
+    for (client, program, flow) in clients {
         let browser = browser.filter(|_| *flow == "protected");
         let shown = browser.map_or("", |_| ", logins in Chromium");
         let start = servers.clone().and_then(|[ours, issuer]| {

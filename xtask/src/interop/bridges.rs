@@ -6,7 +6,7 @@ use std::process::Command;
 
 use super::cases::{Cases, PIPE_CLIENT, SERVER, START_LIMIT, log_file, with};
 use super::http::{self, FEATURES};
-use super::peers::{Obstacle, Started};
+use super::peers::{Started, installed};
 use super::pipes;
 use crate::Result;
 use crate::process::{self, Server, free_port};
@@ -145,12 +145,8 @@ fn nginx(cases: &mut Cases<'_>) -> Result<()> {
         let folder = cases.out.join(format!("nginx-{revision}"));
         fs::create_dir_all(&folder)?;
         fs::write(folder.join("nginx.conf"), nginx_config(&url, port))?;
-        let nginx = if process::available("nginx", &["-v"]) {
-            let nginx = with(Command::new("nginx"), ["-c", "nginx.conf", "-p"]);
-            Ok(with(nginx, [folder]))
-        } else {
-            Err(Obstacle::NotInstalled("nginx is not installed".to_owned()))
-        };
+        let nginx = installed("nginx", "-v")
+            .map(|nginx| with(with(nginx, ["-c", "nginx.conf", "-p"]), [folder]));
         through(cases, "nginx", port, nginx, revision, &FEATURES);
     }
     Ok(())

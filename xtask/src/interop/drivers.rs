@@ -7,9 +7,8 @@ use std::{env, fs};
 
 use super::browser::find_chromium;
 use super::cases::{Cases, MCP, SERVER, with};
-use super::peers::{Obstacle, Started};
+use super::peers::{Started, installed};
 use crate::Result;
-use crate::process;
 
 /// If this variable is set, the guide's screenshots are made again.
 const UPDATE: &str = "UPDATE_SCREENSHOTS";
@@ -82,14 +81,9 @@ pub(super) fn add(cases: &mut Cases<'_>) -> Result<()> {
         receiver,
         "otlp: ok",
     );
-    let prometheus = if process::available("prometheus", &["--version"]) {
-        let guide = cases.workspace.root().join(TELEMETRY);
-        telemetry(cases, &["prometheus".into(), guide])
-    } else {
-        Err(Obstacle::NotInstalled(
-            "Prometheus is not installed".to_owned(),
-        ))
-    };
+    let guide = cases.workspace.root().join(TELEMETRY);
+    let prometheus = installed("prometheus", "--version")
+        .and_then(|_| telemetry(cases, &["prometheus".into(), guide]));
     cases.add("Prometheus -> our server", prometheus, "prometheus: ok");
     Ok(())
 }

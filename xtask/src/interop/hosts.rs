@@ -16,45 +16,33 @@ use crate::process;
 /// The server with results and arguments that hosts and models stumble over.
 const SERVER: &str = "host-server";
 
-/// A model's steps: the calls with their arguments, and a part of the last result.
-struct Script {
-    name: &'static str,
-    steps: &'static str,
-    expected: &'static str,
-}
+/// A name, a model's steps (the calls with their arguments), and a part of the last result.
+type Script = (&'static str, &'static str, &'static str);
 
-static SCRIPTS: [Script; 3] = [
-    Script {
-        name: "add",
-        steps: r#"[["add", {"a": 1.25, "b": 2}]]"#,
-        expected: "3.25",
-    },
-    Script {
-        name: "words",
-        steps: r#"[["words", {"text": "one two"}]]"#,
-        expected: "two",
-    },
-    Script {
-        name: "orders",
-        steps: r#"[["orders", {"prices": [1, 2], "term": "short-term"}]]"#,
-        expected: "orders from 1 to 2, soon",
-    },
+const SCRIPTS: [Script; 3] = [
+    ("add", r#"[["add", {"a": 1.25, "b": 2}]]"#, "3.25"),
+    ("words", r#"[["words", {"text": "one two"}]]"#, "two"),
+    (
+        "orders",
+        r#"[["orders", {"prices": [1, 2], "term": "short-term"}]]"#,
+        "orders from 1 to 2, soon",
+    ),
 ];
 
 /// The scripts in front of many tools.
-static SEARCHES: [Script; 2] = [
-    Script {
-        name: "search",
-        steps: r#"[["search_tools", {"queries": ["add two numbers", "sum of numbers"]}],
+const SEARCHES: [Script; 2] = [
+    (
+        "search",
+        r#"[["search_tools", {"queries": ["add two numbers", "sum of numbers"]}],
             ["call_tool", {"name": "$FOUND", "arguments": {"a": 1.25, "b": 2}}]]"#,
-        expected: "3.25",
-    },
-    Script {
-        name: "held tool",
-        steps: r#"[["search_tools", {"queries": ["charge a credit card"]}],
+        "3.25",
+    ),
+    (
+        "held tool",
+        r#"[["search_tools", {"queries": ["charge a credit card"]}],
             ["call_tool", {"name": "office__charge_card", "arguments": {}}]]"#,
-        expected: "is held",
-    },
+        "is held",
+    ),
 ];
 
 /// The operations of the service with many tools: each verb with each object.
@@ -108,19 +96,16 @@ pub(super) fn add(cases: &mut Cases<'_>) -> Result<()> {
     let gateway = gateway(cases)?;
     let office = office(cases)?;
     for (host, program, launch) in HOSTS {
-        let mut runs: Vec<(&str, &'static Script, &[PathBuf])> = Vec::new();
-        runs.extend(
-            SCRIPTS
-                .iter()
-                .map(|script| ("our server", script, &*server)),
-        );
-        runs.push(("mcp gateway with a hanging server", &SCRIPTS[0], &gateway));
-        let searches = SEARCHES.iter();
-        runs.extend(searches.map(|script| ("mcp gateway with 120 tools", script, &*office)));
-        for (pair, script, server) in runs {
-            let name = format!("{host} -> {pair}, {}", script.name);
-            let start = start(cases, &name, program, launch, script, server);
-            cases.add_checked(name, start, move |output| problem(output, script.expected));
+        for (pair, scripts, server) in [
+            ("our server", &SCRIPTS[..], &server),
+            ("mcp gateway with a hanging server", &SCRIPTS[..1], &gateway),
+            ("mcp gateway with 120 tools", &SEARCHES, &office),
+        ] {
+            for &(script, steps, expected) in scripts {
+                let name = format!("{host} -> {pair}, {script}");
+                let start = start(cases, &name, program, launch, steps, server);
+                cases.add_checked(name, start, move |output| problem(output, expected));
+            }
         }
     }
     Ok(())
@@ -131,7 +116,7 @@ fn start(
     name: &str,
     program: &str,
     launch: Launch,
-    script: &Script,
+    steps: &str,
     server: &[PathBuf],
 ) -> Started<Command> {
     let program = cases.peers.program(program)?;
@@ -139,7 +124,7 @@ fn start(
     let home = cases.peers.folder("hosts").join(folder);
     fs::create_dir_all(&home).map_err(|error| Obstacle::Failed(error.to_string()))?;
     let mut model = cases.peers.command("node model_scripted.mjs")?;
-    model.env("STEPS", script.steps);
+    model.env("STEPS", steps);
     let model = cases.serve(&format!("{name} model"), model)?;
     Ok(launch(&Run {
         program: &program,

@@ -222,6 +222,15 @@ pub(super) fn command(words: &[PathBuf]) -> Command {
     command
 }
 
+/// Returns the command of a program in `PATH`, which succeeds with `option`.
+pub(super) fn installed(program: &str, option: &str) -> Started<Command> {
+    if process::available(program, &[option]) {
+        Ok(Command::new(program))
+    } else {
+        Err(missing(format!("{program} is not installed").into()))
+    }
+}
+
 /// Copies the scripts: Node.js searches packages in a script's folder and its parents.
 fn copy_scripts(workspace: &Workspace, home: &Path) -> Result<()> {
     fs::create_dir_all(home)?;
@@ -243,17 +252,12 @@ fn missing(error: Box<dyn std::error::Error>) -> Obstacle {
 ///
 /// Returns an error if the programs, which are part of this project, do not build.
 fn build_rmcp(workspace: &Workspace) -> Result<Started<()>> {
-    let fetch = ["fetch", "--quiet", "--manifest-path", RMCP];
-    if let Err(error) = process::capture(workspace.cargo().args(fetch)) {
+    let fetch = format!("fetch --quiet --manifest-path {RMCP}");
+    if let Err(error) = process::capture(&mut workspace.cargo(&fetch)) {
         return Ok(Err(missing(error)));
     }
-    let build = ["build", "--quiet", "--bins", "--manifest-path", RMCP];
-    let mut cargo = workspace.cargo();
-    cargo
-        .args(build)
-        .arg("--target-dir")
-        .arg(workspace.target());
-    process::run(&mut cargo)?;
+    let build = format!("build --quiet --bins --manifest-path {RMCP} --target-dir");
+    process::run(workspace.cargo(&build).arg(workspace.target()))?;
     Ok(Ok(()))
 }
 

@@ -33,8 +33,7 @@ pub(super) fn add(cases: &mut Cases<'_>, mut servers: Vec<PeerServer>) -> Result
         .filter(|server| server.words.is_ok())
         .collect();
     write_package(cases.workspace, &folder, &generated)?;
-    let mut build = cases.workspace.cargo();
-    build.args(["build", "--quiet", "--manifest-path"]);
+    let mut build = cases.workspace.cargo("build --quiet --manifest-path");
     build.arg(folder.join("Cargo.toml"));
     process::run(build.arg("--target-dir").arg(cases.workspace.target()))?;
     for server in servers {
