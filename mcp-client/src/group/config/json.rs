@@ -11,7 +11,7 @@ pub(super) fn to_plain_json(text: &str) -> String {
         } else if rest.starts_with("//") {
             (&rest[..rest.find('\n').unwrap_or(rest.len())], false)
         } else if rest.starts_with("/*") {
-            let end = rest.find("*/").map_or(rest.len(), |end| end + 2);
+            let end = rest[2..].find("*/").map_or(rest.len(), |end| end + 4);
             (&rest[..end], false)
         } else {
             (&rest[..first.len_utf8()], true)
@@ -63,6 +63,7 @@ mod tests {
             ("[1, /* a\nb */ 2,]", "[1,     \n     2 ]"),
             (r#"{"u": "http://a/*b*/,}"}"#, r#"{"u": "http://a/*b*/,}"}"#),
             (r#"{"q": "\"//\\"}"#, r#"{"q": "\"//\\"}"#),
+            ("[1 /*/ a */]", "[1         ]"),
             ("[1] /* open", "[1]        "),
             ("\"open", "\"open"),
             ("é,}", "é }"),
