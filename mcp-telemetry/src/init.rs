@@ -260,13 +260,9 @@ impl Guard {
     ///
     /// Returns the exporter's error. Metrics are not exported if spans cannot be.
     pub fn flush(&self) -> Result<(), OTelSdkError> {
-        if let Some(tracers) = &self.tracers {
-            tracers.force_flush()?;
-        }
-        match &self.meters {
-            Some(meters) => meters.force_flush(),
-            None => Ok(()),
-        }
+        let spans = self.tracers.as_ref().map(SdkTracerProvider::force_flush);
+        let metrics = self.meters.as_ref().map(SdkMeterProvider::force_flush);
+        spans.into_iter().chain(metrics).collect()
     }
 }
 
@@ -301,17 +297,40 @@ mod tests {
 
     use std::env;
     use std::process::Command;
+    use std::time::Duration;
 
-    use opentelemetry::Key;
+    use opentelemetry::metrics::MeterProvider;
     use opentelemetry::trace::SpanKind;
+    use opentelemetry::{Context, Key};
+    use opentelemetry_sdk::error::{OTelSdkError, OTelSdkResult};
+    use opentelemetry_sdk::metrics::{InMemoryMetricExporter, PeriodicReader, SdkMeterProvider};
+    use opentelemetry_sdk::trace::{SdkTracerProvider, Span, SpanData, SpanProcessor};
     use tracing_subscriber::Registry;
     use tracing_subscriber::layer::SubscriberExt;
 
-    use super::{export, init, resource};
+    use super::{Guard, export, init, resource};
     use crate::sampling;
     use crate::trace_context::Origin;
 
     const SECRET: &str = "hunter2";
+
+    /// Exports no spans.
+    #[derive(Debug)]
+    struct Broken;
+
+    impl SpanProcessor for Broken {
+        fn on_start(&self, _: &mut Span, _: &Context) {}
+
+        fn on_end(&self, _: SpanData) {}
+
+        fn force_flush(&self) -> OTelSdkResult {
+            Err(OTelSdkError::InternalFailure("broken".to_owned()))
+        }
+
+        fn shutdown_with_timeout(&self, _: Duration) -> OTelSdkResult {
+            Ok(())
+        }
+    }
 
     /// Runs `child` in a process with these variables, and returns its output.
     fn run(case: &str, variables: &[(&str, &str)]) -> String {
@@ -376,6 +395,24 @@ mod tests {
             let output = run("export", &all);
             assert!(output.contains(expected), "{variables:?}: {output}");
         }
+    }
+
+    #[test]
+    fn failed_export_of_spans_does_not_keep_metrics_back() {
+        let metrics = InMemoryMetricExporter::default();
+        let reader = PeriodicReader::builder(metrics.clone()).build();
+        let meters = SdkMeterProvider::builder().with_reader(reader).build();
+        meters.meter("test").u64_counter("sold").build().add(1, &[]);
+        let guard = Guard {
+            meters: Some(meters),
+            tracers: Some(
+                SdkTracerProvider::builder()
+                    .with_span_processor(Broken)
+                    .build(),
+            ),
+        };
+        assert!(guard.flush().is_err());
+        assert_eq!(metrics.get_finished_metrics().unwrap().len(), 1);
     }
 
     #[test]
