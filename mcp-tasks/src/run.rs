@@ -258,14 +258,11 @@ impl Runner {
             Ok(record)
         });
         match changed.await? {
-            Changed::Same(record) if record.task.status.is_terminal() => {
-                counted.set(&record.task.status);
-                Ok(Some(Stopped::Over))
-            }
-            Changed::Stored(record) | Changed::Same(record) => {
+            Changed::Stored(record) => {
                 counted.set(&record.task.status);
                 self.record = record;
-                Ok(None)
+                let is_over = self.record.task.status.is_terminal();
+                Ok(is_over.then_some(Stopped::Over))
             }
             Changed::Gone => Ok(Some(Stopped::Over)),
             Changed::Full => Ok(Some(Stopped::TooLarge)),
@@ -295,7 +292,7 @@ impl Runner {
             // The error is in the log.
             stored = store(&outcome).await;
         }
-        if let Ok(Changed::Stored(record) | Changed::Same(record)) = stored {
+        if let Ok(Changed::Stored(record)) = stored {
             counted.set(&record.task.status);
         }
     }

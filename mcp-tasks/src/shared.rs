@@ -48,9 +48,8 @@ struct NodeState {
 
 /// The outcome of [`Shared::change`].
 pub(crate) enum Changed {
+    /// The record as it is stored now.
     Stored(TaskRecord),
-    /// The record is as it should be.
-    Same(TaskRecord),
     Gone,
     /// The record does not fit into the store.
     Full,
@@ -64,7 +63,7 @@ impl Changed {
     /// Returns the fault of an unknown task if it is gone, and `full` if it does not fit.
     pub(crate) fn record(self, full: Fault) -> Result<TaskRecord, Fault> {
         match self {
-            Self::Stored(record) | Self::Same(record) => Ok(record),
+            Self::Stored(record) => Ok(record),
             Self::Gone => Err(Fault::no_such_task()),
             Self::Full => Err(full),
         }
@@ -125,11 +124,11 @@ impl Shared {
                 return Ok(Changed::Gone);
             };
             if record.task.status.is_terminal() {
-                return Ok(Changed::Same(record));
+                return Ok(Changed::Stored(record));
             }
             let mut next = change(record.clone())?;
             if next == record {
-                return Ok(Changed::Same(record));
+                return Ok(Changed::Stored(record));
             }
             next.revision += 1;
             if next.size() > self.max_task_bytes {
