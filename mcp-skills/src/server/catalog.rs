@@ -32,7 +32,7 @@ pub(super) struct CatalogChanges {
 }
 
 #[derive(Debug, Clone)]
-enum Child {
+pub(super) enum Child {
     File(Arc<SkillFile>),
     Directory(String),
 }
@@ -116,27 +116,10 @@ impl Catalog {
         }
     }
 
-    /// Returns a directory's direct children after the child named `after`, at most `limit`, and the
-    /// name of the last one if more follow. Returns `None` if there is no such directory.
+    /// Returns a directory's direct children by name. Returns `None` if there is no such directory.
     // spec: SKILL-19
-    pub(super) fn read_directory(
-        &self,
-        uri: &str,
-        after: Option<&str>,
-        limit: usize,
-    ) -> Option<(Vec<Resource>, Option<String>)> {
-        let children = self.directories.get(uri)?;
-        let mut rest = children
-            .iter()
-            .filter(|(name, _)| after.is_none_or(|after| name.as_str() > after));
-        let mut last = None;
-        let mut page = Vec::new();
-        for (name, child) in rest.by_ref().take(limit) {
-            page.push(child.resource(name));
-            last = Some(name.clone());
-        }
-        let next = rest.next().and(last);
-        Some((page, next))
+    pub(super) fn directory(&self, uri: &str) -> Option<&BTreeMap<String, Child>> {
+        self.directories.get(uri)
     }
 
     /// Returns the changes from this catalog to `next`.
@@ -168,7 +151,7 @@ impl Catalog {
 }
 
 impl Child {
-    fn resource(&self, name: &str) -> Resource {
+    pub(super) fn resource(&self, name: &str) -> Resource {
         match self {
             Self::File(file) => file.resource(),
             Self::Directory(uri) => {

@@ -1,5 +1,7 @@
 //! The extension's handlers.
 
+use std::collections::BTreeMap;
+use std::ops::Bound;
 use std::sync::Arc;
 
 use mcp_server::{
@@ -81,23 +83,29 @@ async fn check(store: Arc<Store>, notify: &Notify) -> Result<Arc<Catalog>, tokio
     Ok(checked.catalog)
 }
 
-fn cursor(key: String) -> Cursor {
-    Cursor::new(format!("{CURSOR}{key}"))
-}
-
-/// Returns the key in a cursor.
+/// Returns the page after a cursor, and the cursor of the next one. Cursors name the last entry of a page, so
+/// that changes between pages neither repeat nor skip entries.
 // spec: PAG-05
-fn key_of(cursor: Option<&Cursor>) -> Result<Option<&str>, RequestError> {
-    let Some(cursor) = cursor else {
-        return Ok(None);
+fn page<'a, T>(
+    entries: &'a BTreeMap<String, T>,
+    cursor: Option<&Cursor>,
+    size: usize,
+) -> Result<(Vec<(&'a String, &'a T)>, Option<Cursor>), RequestError> {
+    let no_cursor = || RequestError::invalid_params("`cursor`: not a cursor of this list");
+    let after = match cursor {
+        Some(cursor) => {
+            let key = cursor.as_str().strip_prefix(CURSOR);
+            Bound::Excluded(key.ok_or_else(no_cursor)?)
+        }
+        None => Bound::Unbounded,
     };
-    let key = cursor.as_str().strip_prefix(CURSOR);
-    key.map(Some)
-        .ok_or_else(|| RequestError::invalid_params("`cursor`: not a cursor of this list"))
+    let mut rest = entries.range::<str, _>((after, Bound::Unbounded));
+    let page: Vec<_> = rest.by_ref().take(size).collect();
+    let last = rest.next().and(page.last());
+    let next = last.map(|(key, _)| Cursor::new(format!("{CURSOR}{key}")));
+    Ok((page, next))
 }
 
-/// Cursors name the last skill of the previous page, so that changes between pages neither repeat nor skip
-/// skills.
 // spec: SKILL-16
 async fn list(
     store: Arc<Store>,
@@ -107,17 +115,11 @@ async fn list(
     cache: CacheHint,
 ) -> Result<ListSkillsResult, RequestError> {
     let catalog = check(store, &notify).await?;
-    let after = key_of(params.cursor.as_ref())?;
-    let mut rest = catalog
-        .skills
-        .iter()
-        .filter(|(uri, _)| after.is_none_or(|after| uri.as_str() > after));
-    let page: Vec<(&String, &Arc<Skill>)> = rest.by_ref().take(page_size).collect();
-    let last = page.last().map(|(uri, _)| (*uri).clone());
+    let (page, next_cursor) = page(&catalog.skills, params.cursor.as_ref(), page_size)?;
     let skills = page.into_iter().map(|(_, skill)| Skill::clone(skill));
     Ok(ListSkillsResult {
         skills: skills.collect(),
-        next_cursor: rest.next().and(last).map(cursor),
+        next_cursor,
         ttl_ms: Some(cache.ttl_ms()),
         cache_scope: Some(cache.scope),
         meta: None,
@@ -150,14 +152,14 @@ async fn read_directory(
     params: ReadDirectoryParams,
 ) -> Result<ReadDirectoryResult, RequestError> {
     let catalog = check(store, &notify).await?;
-    let after = key_of(params.cursor.as_ref())?;
-    let page = catalog.read_directory(&params.uri, after, DIRECTORY_PAGE);
-    let (resources, next) = page.ok_or_else(|| {
+    let children = catalog.directory(&params.uri).ok_or_else(|| {
         RequestError::invalid_params("`uri`: no directory of this server's skills")
     })?;
+    let (page, next_cursor) = page(children, params.cursor.as_ref(), DIRECTORY_PAGE)?;
+    let resources = page.into_iter().map(|(name, child)| child.resource(name));
     Ok(ReadDirectoryResult {
-        resources,
-        next_cursor: next.map(cursor),
+        resources: resources.collect(),
+        next_cursor,
         meta: None,
     })
 }
