@@ -16,68 +16,62 @@ pub(crate) fn resolve(types: &mut Table) {
     for (definition, own) in types.definitions_mut().iter_mut().zip(&direct) {
         let in_cycle = |other: usize| direct.get(other).is_some_and(|other| other.id == own.id);
         if let Some(shape) = definition.shape.as_mut().filter(|_| own.is_cycle) {
-            for ty in types_of(shape) {
-                add_boxes(ty, &in_cycle);
-            }
+            visit_parts(shape, &mut |ty, slot| {
+                if in_cycle(slot) {
+                    *ty = Type::Boxed(Box::new(ty.clone()));
+                }
+            });
         }
     }
 }
 
-fn add_boxes(ty: &mut Type, in_cycle: &impl Fn(usize) -> bool) {
-    match ty {
-        Type::Named(slot) if in_cycle(*slot) => *ty = Type::Boxed(Box::new(ty.clone())),
-        Type::Option(inner) => add_boxes(inner, in_cycle),
-        Type::Tuple(items) => items.iter_mut().for_each(|item| add_boxes(item, in_cycle)),
-        _ => {}
+/// Calls `visit` with the named types that are stored inside of this type without a pointer, and their slots.
+fn visit_parts(shape: &mut Shape, visit: &mut impl FnMut(&mut Type, usize)) {
+    fn walk(ty: &mut Type, visit: &mut impl FnMut(&mut Type, usize)) {
+        match ty {
+            Type::Named(slot) => {
+                let slot = *slot;
+                visit(ty, slot);
+            }
+            Type::Option(inner) => walk(inner, visit),
+            Type::Tuple(items) => items.iter_mut().for_each(|item| walk(item, visit)),
+            _ => {}
+        }
     }
-}
-
-fn types_of(shape: &mut Shape) -> Vec<&mut Type> {
     match shape {
-        Shape::Struct { fields, .. } => fields.iter_mut().map(|field| &mut field.ty).collect(),
-        Shape::Union(variants) => variants.iter_mut().map(|(_, ty)| ty).collect(),
-        Shape::Newtype(ty) => vec![ty],
-        Shape::Choice(_) => Vec::new(),
+        Shape::Struct { fields, .. } => {
+            fields
+                .iter_mut()
+                .for_each(|field| walk(&mut field.ty, visit));
+        }
+        Shape::Union(variants) => variants.iter_mut().for_each(|(_, ty)| walk(ty, visit)),
+        Shape::Newtype(ty) => walk(ty, visit),
+        Shape::Choice(_) => {}
     }
 }
 
 /// The types whose JSON is this type's JSON.
 fn transparent(shape: &Shape) -> Vec<usize> {
-    let mut slots = Vec::new();
-    let mut add = |ty: &Type| match ty {
-        Type::Named(slot) => slots.push(*slot),
-        Type::Option(inner) => {
-            if let Type::Named(slot) = **inner {
-                slots.push(slot);
-            }
-        }
-        _ => {}
+    let types: Vec<&Type> = match shape {
+        Shape::Union(variants) => variants.iter().map(|(_, ty)| ty).collect(),
+        Shape::Newtype(ty) => vec![ty],
+        Shape::Struct { .. } | Shape::Choice(_) => Vec::new(),
     };
-    match shape {
-        Shape::Union(variants) => variants.iter().for_each(|(_, ty)| add(ty)),
-        Shape::Newtype(ty) => add(ty),
-        Shape::Struct { .. } | Shape::Choice(_) => {}
-    }
-    slots
+    let slot = |ty: &Type| match ty {
+        Type::Named(slot) => Some(*slot),
+        _ => None,
+    };
+    let slots = types.into_iter().filter_map(|ty| match ty {
+        Type::Option(inner) => slot(inner),
+        ty => slot(ty),
+    });
+    slots.collect()
 }
 
 /// The types that are stored inside this type without a pointer.
 fn parts(shape: &Shape) -> Vec<usize> {
-    fn add(ty: &Type, slots: &mut Vec<usize>) {
-        match ty {
-            Type::Named(slot) => slots.push(*slot),
-            Type::Option(inner) => add(inner, slots),
-            Type::Tuple(items) => items.iter().for_each(|item| add(item, slots)),
-            _ => {}
-        }
-    }
     let mut slots = Vec::new();
-    match shape {
-        Shape::Struct { fields, .. } => fields.iter().for_each(|field| add(&field.ty, &mut slots)),
-        Shape::Union(variants) => variants.iter().for_each(|(_, ty)| add(ty, &mut slots)),
-        Shape::Newtype(ty) => add(ty, &mut slots),
-        Shape::Choice(_) => {}
-    }
+    visit_parts(&mut shape.clone(), &mut |_, slot| slots.push(slot));
     slots
 }
 

@@ -51,25 +51,17 @@ impl Lowering<'_> {
             Some(slot) => slot,
             None => self.types.reserve(&place.name, place.label.as_deref()),
         };
-        let mut lines = description(map);
-        if lines.is_empty() {
-            lines.extend(title(map));
-        }
-        self.types.define(slot, lines, shape);
+        self.types.define(slot, texts(map), shape);
         Type::Named(slot)
     }
 }
 
-/// A schema's documentation.
-pub(super) fn description(map: &Schema) -> Vec<String> {
-    match map.get("description").and_then(Value::as_str) {
-        Some(text) => docs::lines(text),
-        None => Vec::new(),
+/// Returns a schema's description, or else its title's first line.
+pub(super) fn texts(map: &Schema) -> Vec<String> {
+    let lines = |key: &str| docs::lines(map.get(key).and_then(Value::as_str).unwrap_or_default());
+    let mut texts = lines("description");
+    if texts.is_empty() {
+        texts.extend(lines("title").into_iter().next());
     }
-}
-
-/// Returns a schema's title.
-pub(super) fn title(map: &Schema) -> Option<String> {
-    let title = map.get("title").and_then(Value::as_str)?;
-    docs::lines(title).into_iter().next()
+    texts
 }

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use super::lowering::{Lowering, Schema, description, title};
+use super::lowering::{Lowering, Schema, texts};
 use super::place::Place;
 use crate::docs;
 use crate::names::{Names, value_name};
@@ -126,10 +126,7 @@ fn field_docs(schema: &Value) -> Vec<String> {
     let Some(map) = schema.as_object() else {
         return Vec::new();
     };
-    let mut lines = description(map);
-    if lines.is_empty() {
-        lines.extend(title(map));
-    }
+    let mut lines = texts(map);
     if let Some(value) = map.get("default").filter(|value| !value.is_null()) {
         let value = docs::inline(&value.to_string());
         if value.len() <= 200 {

@@ -71,7 +71,14 @@ impl Lowering<'_> {
 
     /// Finds a reference's target.
     pub(super) fn resolve(&self, reference: &str) -> Result<&Value, String> {
-        resolve(self.root, reference)
+        let unknown = || {
+            let short: String = reference.chars().take(100).collect();
+            format!("`$ref` points to `{short}`, which is not in the schema")
+        };
+        let pointer = reference.strip_prefix('#').ok_or_else(unknown)?;
+        let pointer = percent_decode_str(pointer).decode_utf8();
+        let pointer = pointer.map_err(|_| unknown())?;
+        self.root.pointer(&pointer).ok_or_else(unknown)
     }
 }
 
@@ -89,15 +96,4 @@ fn sole_reference(map: &Schema) -> Option<&str> {
         return None;
     }
     map.get("allOf")?.get(0)?.get("$ref")?.as_str()
-}
-
-fn resolve<'a>(root: &'a Value, reference: &str) -> Result<&'a Value, String> {
-    let unknown = || {
-        let short: String = reference.chars().take(100).collect();
-        format!("`$ref` points to `{short}`, which is not in the schema")
-    };
-    let pointer = reference.strip_prefix('#').ok_or_else(unknown)?;
-    let pointer = percent_decode_str(pointer).decode_utf8();
-    let pointer = pointer.map_err(|_| unknown())?;
-    root.pointer(&pointer).ok_or_else(unknown)
 }

@@ -230,11 +230,7 @@ fn rank(ty: &Type, types: &Table) -> (u8, usize) {
             Some(Shape::Struct { fields, .. }) => {
                 let required = fields.iter().filter(|field| field.required).count();
                 let constant = fields.iter().any(|field| field.required && field.constant);
-                if constant {
-                    (9, usize::MAX - required)
-                } else {
-                    (10, usize::MAX - required)
-                }
+                (if constant { 9 } else { 10 }, usize::MAX - required)
             }
             _ => (10, usize::MAX),
         },
