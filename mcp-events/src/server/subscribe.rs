@@ -219,29 +219,13 @@ fn owner_of(caller: &Principal) -> String {
 
 /// A subscription's id, the same for equal parameters.
 fn id_of(owner: &str, url: &Url, name: &str, arguments: &JsonObject) -> String {
-    let arguments = canonical(&Value::Object(arguments.clone()));
+    // The order of members makes no difference.
+    let mut arguments = Value::Object(arguments.clone());
+    arguments.sort_all_objects();
     let key = json!([owner, url.as_str(), name, arguments]).to_string();
     let digest = Hash::hash(key.as_bytes());
     let digits = digest.iter().take(16).map(|byte| format!("{byte:02x}"));
     format!("sub_{}", digits.collect::<String>())
-}
-
-/// Sorts the members of all objects.
-fn canonical(value: &Value) -> Value {
-    match value {
-        Value::Object(members) => {
-            let mut sorted: Vec<_> = members.iter().collect();
-            sorted.sort_by_key(|(key, _)| *key);
-            let sorted = sorted.into_iter();
-            Value::Object(
-                sorted
-                    .map(|(key, value)| (key.clone(), canonical(value)))
-                    .collect(),
-            )
-        }
-        Value::Array(items) => Value::Array(items.iter().map(canonical).collect()),
-        other => other.clone(),
-    }
 }
 
 /// The time until a subscription ends: as suggested, within the limits, and not beyond the
