@@ -8,7 +8,6 @@ use mcp_core::store::StoreError;
 use mcp_events::{EventLog, LogPage, LoggedEvent};
 use mcp_types::RawObject;
 use redis::{Script, cmd};
-use tokio::time::timeout;
 
 use crate::RedisError;
 use crate::connection::{Commands, millis, random_name};
@@ -167,15 +166,11 @@ impl EventLog for RedisEventLog {
     }
 
     async fn wait(&self, name: &str, after: &str) -> Result<(), StoreError> {
-        let watch = self.watchers.watch(name);
-        let mut published = std::pin::pin!(watch.changed.notified());
-        // An event after this line wakes the wait. One before it is the newest event.
-        published.as_mut().enable();
-        if self.newest(name).await?.as_deref() == Some(after) {
-            // Early is allowed: the caller reads the log again.
-            let _ = timeout(MAX_WAIT, published).await;
-        }
-        Ok(())
+        let check = async {
+            let newest = self.newest(name).await?;
+            Ok((newest.as_deref() == Some(after)).then_some(MAX_WAIT))
+        };
+        self.watchers.wait(name, check).await
     }
 }
 

@@ -6,7 +6,6 @@ use std::time::Duration;
 use async_trait::async_trait;
 use mcp_core::store::{StoreError, TaskLimits, TaskRecord, TaskStore, TaskWrite};
 use redis::{Script, ToRedisArgs, cmd};
-use tokio::time::timeout;
 
 use crate::RedisError;
 use crate::connection::{Commands, millis, random_name};
@@ -164,17 +163,12 @@ impl TaskStore for RedisTasks {
     }
 
     async fn changed(&self, id: &str, revision: u64) -> Result<(), StoreError> {
-        let watch = self.watchers.watch(id);
-        let mut changed = std::pin::pin!(watch.changed.notified());
-        // A change after this line wakes the wait. One before it is visible in the stored revision.
-        changed.as_mut().enable();
-        if let Some((stored, ttl)) = self.revision(id).await?
-            && stored == revision
-        {
-            // Early is allowed: the caller reads the task again.
-            let _ = timeout(ttl.min(MAX_WAIT), changed).await;
-        }
-        Ok(())
+        let check = async {
+            let found = self.revision(id).await?;
+            let unchanged = found.filter(|(stored, _)| *stored == revision);
+            Ok(unchanged.map(|(_, ttl)| ttl.min(MAX_WAIT)))
+        };
+        self.watchers.wait(id, check).await
     }
 
     async fn keep_node(&self, node: &str, ttl: Duration) -> Result<(), StoreError> {

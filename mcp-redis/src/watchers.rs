@@ -1,11 +1,14 @@
 //! Waits for messages of other nodes that name what has changed.
 
 use std::collections::HashMap;
+use std::pin::pin;
 use std::sync::Arc;
+use std::time::Duration;
 
 use async_trait::async_trait;
 use parking_lot::Mutex;
 use tokio::sync::Notify;
+use tokio::time::timeout;
 
 use crate::pub_sub::Receiver;
 
@@ -20,8 +23,25 @@ struct Watched {
 }
 
 impl Watchers {
+    /// Waits until a message names a change, for at most the time that `check` returns: `None` if there was a
+    /// change before. May end early.
+    pub(crate) async fn wait<E>(
+        self: &Arc<Self>,
+        name: &str,
+        check: impl Future<Output = Result<Option<Duration>, E>>,
+    ) -> Result<(), E> {
+        let watch = self.watch(name);
+        let mut changed = pin!(watch.changed.notified());
+        // A change after this line ends the wait. One before it is visible to `check`.
+        changed.as_mut().enable();
+        if let Some(limit) = check.await? {
+            let _ = timeout(limit, changed).await;
+        }
+        Ok(())
+    }
+
     /// Starts to observe a name, until the guard is dropped.
-    pub(crate) fn watch(self: &Arc<Self>, name: &str) -> WatchGuard {
+    fn watch(self: &Arc<Self>, name: &str) -> WatchGuard {
         let mut names = self.0.lock();
         let watched = names.entry(name.into()).or_default();
         watched.count += 1;
@@ -39,8 +59,8 @@ impl Watchers {
 }
 
 /// One wait for a change.
-pub(crate) struct WatchGuard {
-    pub(crate) changed: Arc<Notify>,
+struct WatchGuard {
+    changed: Arc<Notify>,
     watchers: Arc<Watchers>,
     name: Box<str>,
 }

@@ -1,23 +1,24 @@
 //! The received messages of one node.
 
 use std::collections::VecDeque;
-use std::future::poll_fn;
-use std::task::{Context, Poll, Waker};
 
 use mcp_core::store::{RelayEvent, RelayMessage};
 use parking_lot::Mutex;
+use tokio::sync::Notify;
 
 /// The received messages of one node.
 ///
 /// The queue has at most 4,096 messages and 16 MiB. Further messages are refused.
 #[derive(Debug, Default)]
-pub(crate) struct RelayInbox(Mutex<InboxState>);
+pub(crate) struct RelayInbox {
+    state: Mutex<InboxState>,
+    has_messages: Notify,
+}
 
 #[derive(Debug, Default)]
 struct InboxState {
     messages: VecDeque<RelayMessage>,
     bytes: usize,
-    reader: Option<Waker>,
 }
 
 impl RelayInbox {
@@ -26,36 +27,33 @@ impl RelayInbox {
 
     /// Adds a message. Returns false when the queue is full.
     pub(crate) fn push(&self, message: RelayMessage) -> bool {
-        let mut state = self.0.lock();
+        let mut state = self.state.lock();
         let bytes = state.bytes + size(&message);
         if state.messages.len() >= Self::MAX_MESSAGES || bytes > Self::MAX_BYTES {
             return false;
         }
         state.bytes = bytes;
         state.messages.push_back(message);
-        let reader = state.reader.take();
         drop(state);
-        reader.into_iter().for_each(Waker::wake);
+        self.has_messages.notify_one();
         true
     }
 
-    /// Waits for the next message. Only the task that waited last is woken.
+    /// Waits for the next message.
     pub(crate) async fn next(&self) -> RelayMessage {
-        poll_fn(|cx| self.poll_next(cx)).await
+        loop {
+            if let Some(message) = self.pop() {
+                return message;
+            }
+            self.has_messages.notified().await;
+        }
     }
 
-    fn poll_next(&self, cx: &Context<'_>) -> Poll<RelayMessage> {
-        let mut state = self.0.lock();
-        match state.messages.pop_front() {
-            Some(message) => {
-                state.bytes -= size(&message);
-                Poll::Ready(message)
-            }
-            None => {
-                state.reader = Some(cx.waker().clone());
-                Poll::Pending
-            }
-        }
+    fn pop(&self) -> Option<RelayMessage> {
+        let mut state = self.state.lock();
+        let message = state.messages.pop_front()?;
+        state.bytes -= size(&message);
+        Some(message)
     }
 }
 
