@@ -13,7 +13,8 @@ use crate::write_queue::WriteQueue;
 #[derive(Debug, Default)]
 pub(super) struct Counters {
     sessions: AtomicU64,
-    subscriptions: AtomicU64,
+    /// Each running subscription has a clone.
+    pub(super) subscriptions: Arc<()>,
     /// Refused messages by JSON-RPC error code. The codes are those of the protocol, so they are few.
     refused: Mutex<BTreeMap<i64, u64>>,
     queue: OnceLock<Weak<WriteQueue>>,
@@ -35,29 +36,14 @@ impl Counters {
         *self.refused.lock().entry(code).or_default() += 1;
     }
 
-    /// Counts a subscription until the guard is dropped.
-    pub(super) fn subscription(self: &Arc<Self>) -> CountedSubscription {
-        self.subscriptions.fetch_add(1, Ordering::Relaxed);
-        CountedSubscription(self.clone())
-    }
-
     /// Returns a snapshot.
     pub(super) fn read(&self) -> EndpointMetrics {
         let queue = self.queue.get().and_then(Weak::upgrade);
         let mut metrics = EndpointMetrics::default();
         metrics.sessions = self.sessions.load(Ordering::Relaxed);
-        metrics.subscriptions = self.subscriptions.load(Ordering::Relaxed);
+        metrics.subscriptions = Arc::strong_count(&self.subscriptions) as u64 - 1;
         metrics.queued_bytes = queue.map_or(0, |queue| queue.len() as u64);
         metrics.refused_by_code = self.refused.lock().clone();
         metrics
-    }
-}
-
-/// A counted subscription. Dropping it decreases the counter.
-pub(super) struct CountedSubscription(Arc<Counters>);
-
-impl Drop for CountedSubscription {
-    fn drop(&mut self) {
-        self.0.subscriptions.fetch_sub(1, Ordering::Relaxed);
     }
 }

@@ -65,17 +65,6 @@ pub(super) struct Driver {
 /// The future that ends the server.
 type ShutdownSignal = Pin<Box<dyn Future<Output = ()> + Send>>;
 
-/// An event that the driver waits for.
-enum Event {
-    Shutdown,
-    Incoming(Option<Batch>),
-    WriterEnded(Ended),
-    CallEnded,
-    /// A server request to its client has timed out.
-    RequestExpired,
-    Changed(ServerNotification),
-}
-
 impl Driver {
     pub(super) fn new(service: Arc<dyn Service>, settings: ServerSettings, pipe: Pipe) -> Self {
         let calls = Calls::new(pipe.write_queue.clone());
@@ -102,29 +91,35 @@ impl Driver {
 
     pub(super) async fn run(mut self, mut shutdown: ShutdownSignal) -> Ended {
         loop {
-            match self.next_event(&mut shutdown).await {
-                Event::WriterEnded(ended) => return ignore_closed(ended),
-                Event::Shutdown => return self.drain(Instant::now()).await,
-                Event::Incoming(None) => {
-                    let read = match self.input_end.take() {
-                        Some(result) => result,
-                        None => self.pipe.reader.ended().await,
-                    };
-                    let drained = self.drain(Instant::now()).await;
-                    return drained.and(ignore_closed(read));
-                }
-                Event::Incoming(Some(batch)) => {
-                    if let Some(start) = self.handle_lines(batch, &mut shutdown).await {
-                        return self.drain(start).await;
-                    }
-                }
-                Event::CallEnded => {}
-                Event::RequestExpired => {
+            let session = self.session.as_deref();
+            let queue = &self.pipe.write_queue;
+            tokio::select! {
+                biased;
+                () = &mut shutdown => return self.drain(Instant::now()).await,
+                ended = self.pipe.writer.ended() => return ignore_closed(ended),
+                Some(()) = self.calls.next_ended() => {}
+                // A request of the server to its client has timed out.
+                () = next_expiry(session) => {
                     if let Some(session) = &self.session {
                         session.expire_requests();
                     }
                 }
-                Event::Changed(notification) => self.notify(&notification),
+                change = next_change(session, &self.subscriber, queue) => self.notify(&change),
+                batch = self.pipe.incoming.recv() => match batch {
+                    Some(batch) => {
+                        if let Some(start) = self.handle_lines(batch, &mut shutdown).await {
+                            return self.drain(start).await;
+                        }
+                    }
+                    None => {
+                        let read = match self.input_end.take() {
+                            Some(result) => result,
+                            None => self.pipe.reader.ended().await,
+                        };
+                        let drained = self.drain(Instant::now()).await;
+                        return drained.and(ignore_closed(read));
+                    }
+                },
             }
         }
     }
@@ -171,20 +166,6 @@ impl Driver {
             }
         }
         None
-    }
-
-    async fn next_event(&mut self, shutdown: &mut ShutdownSignal) -> Event {
-        let session = self.session.as_deref();
-        let queue = &self.pipe.write_queue;
-        tokio::select! {
-            biased;
-            () = shutdown => Event::Shutdown,
-            ended = self.pipe.writer.ended() => Event::WriterEnded(ended),
-            Some(()) = self.calls.next_ended() => Event::CallEnded,
-            () = next_expiry(session) => Event::RequestExpired,
-            change = next_change(session, &self.subscriber, queue) => Event::Changed(change),
-            batch = self.pipe.incoming.recv() => Event::Incoming(batch),
-        }
     }
 
     /// Lets running calls finish and writes their responses. Called when the client has closed its
@@ -323,7 +304,7 @@ impl Driver {
         let pause = || Box::pin(sleep(SUBSCRIPTION_INTERVAL)) as _;
         inbound.limit_subscription(pause, || {
             let mut draining = self.draining.subscribe();
-            let counted = self.settings.counters.subscription();
+            let counted = self.settings.counters.subscriptions.clone();
             async move {
                 // An error means that the driver was dropped together with its calls.
                 let _ = draining.wait_for(|now| *now).await;
