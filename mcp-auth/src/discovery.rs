@@ -199,11 +199,7 @@ impl Discovery<'_> {
     async fn legacy(&self) -> Result<Option<ServerMetadata>, AuthError> {
         let issuer = self.server.origin().ascii_serialization();
         self.oauth.check_pin(&issuer)?;
-        let Ok(url) = Url::parse(&issuer) else {
-            return Err(AuthError::NoMetadata {
-                server: shown(self.server),
-            });
-        };
+        let url = resource::at(self.server, "/");
         self.fetcher.check(&url)?;
         let found = self.first_valid(&issuer, &server::candidates(&url)).await?;
         // Revision 2025-03-26 requires PKCE without announcing it.
