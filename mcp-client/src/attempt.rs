@@ -157,7 +157,7 @@ impl Attempt<'_, '_> {
                 }
                 Ok(Either::Right((reason, _))) => return Err(ErrorKind::closed(reason)),
                 // While a handler answers a server request, the server has to wait.
-                Err(_) if inner.open_requests.any() => {
+                Err(_) if inner.has_open_requests() => {
                     self.timer.extend();
                     deadline = self.timer.deadline();
                     continue;

@@ -24,7 +24,7 @@ use crate::cache::Cache;
 use crate::call_timer::Timeouts;
 use crate::connect_mode::ConnectMode;
 use crate::extension::{ClientSetup, IntoClientExtension, NotificationHandlers};
-use crate::header::{InvalidHeader, parse_header};
+use crate::header::parse_header;
 use crate::inputs::{ElicitRequest, Inputs, IntoInput, SampleRequest, UrlRequest};
 #[cfg(feature = "auth")]
 use crate::login::Login;
@@ -435,7 +435,7 @@ impl ClientBuilder {
     ) -> Self {
         match parse_header(name, value) {
             Ok((name, value)) => drop(self.headers.insert(name, value)),
-            Err(InvalidHeader(name)) => drop(self.invalid_header.get_or_insert(name)),
+            Err(name) => drop(self.invalid_header.get_or_insert(name)),
         }
         self
     }

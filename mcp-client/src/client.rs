@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::fmt;
 use std::pin::pin;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicI64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;
 
 use futures_util::FutureExt;
@@ -93,38 +93,14 @@ pub(crate) struct ClientInner {
     /// Held while an expired session is replaced.
     pub(crate) renewal: tokio::sync::Mutex<()>,
     pub(crate) resource_subscriptions: ResourceSubscriptions,
-    pub(crate) open_requests: OpenRequests,
+    /// Each request of a legacy server that a handler is answering has a clone.
+    pub(crate) open_requests: Arc<()>,
     /// Layers around calls and notifications of the client.
     pub(crate) layers: Layers,
     pub(crate) notifications: NotificationQueue,
     pub(crate) observed: ObserverState,
     #[cfg(feature = "auth")]
     pub(crate) authorizer: Option<Authorizer>,
-}
-
-/// Counts requests of a legacy server that a handler is answering.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct OpenRequests(Arc<AtomicUsize>);
-
-impl OpenRequests {
-    /// Counts one more request until the guard is dropped.
-    pub(crate) fn start(&self) -> OpenRequest {
-        self.0.fetch_add(1, Ordering::Relaxed);
-        OpenRequest(self.clone())
-    }
-
-    pub(crate) fn any(&self) -> bool {
-        self.0.load(Ordering::Relaxed) > 0
-    }
-}
-
-/// A counted request. Dropping it decreases the count.
-pub(crate) struct OpenRequest(OpenRequests);
-
-impl Drop for OpenRequest {
-    fn drop(&mut self) {
-        self.0.0.fetch_sub(1, Ordering::Relaxed);
-    }
 }
 
 /// A connection's negotiated and configured state.
@@ -173,6 +149,11 @@ impl ClientInner {
 
     pub(crate) fn version(&self) -> ProtocolVersion {
         self.state.read().version
+    }
+
+    /// Returns true while a handler is answering a request of a legacy server.
+    pub(crate) fn has_open_requests(&self) -> bool {
+        Arc::strong_count(&self.open_requests) > 1
     }
 
     pub(crate) fn log_level(&self) -> Option<LoggingLevel> {

@@ -18,7 +18,7 @@ use parking_lot::{Mutex, RwLock};
 use crate::builder::ClientBuilder;
 use crate::call;
 use crate::call_id::CallIds;
-use crate::client::{Client, ClientInner, ConnectionState, OpenRequests, ServerInfo};
+use crate::client::{Client, ClientInner, ConnectionState, ServerInfo};
 use crate::connect_mode::{ConnectMode, ConnectPlan};
 use crate::error::{Error, ErrorKind};
 use crate::events::Events;
@@ -116,7 +116,7 @@ pub(crate) async fn open(
             dispatcher: Mutex::default(),
             renewal: tokio::sync::Mutex::default(),
             resource_subscriptions: ResourceSubscriptions::default(),
-            open_requests: OpenRequests::default(),
+            open_requests: Arc::default(),
             #[cfg(feature = "auth")]
             authorizer,
             layers: builder.layers.compose(),

@@ -23,7 +23,8 @@ pub(crate) async fn negotiate(client: &Client, memory: &ProbeMemory) -> Result<(
     let mut negotiator = Negotiator {
         client,
         tried: Vec::new(),
-        result: None,
+        server: None,
+        discovered: None,
         last_failure: None,
         process: ProcessState::Fresh,
         skips_probe: memory.skips_probe(),
@@ -36,16 +37,11 @@ pub(crate) async fn negotiate(client: &Client, memory: &ProbeMemory) -> Result<(
     negotiator.finish(version).await
 }
 
-/// The server's description, by the request that returned it.
-enum ServerResult {
-    Discover(Arc<DiscoverResult>),
-    Initialize(Arc<InitializeResult>),
-}
-
 struct Negotiator<'a> {
     client: &'a Client,
     tried: Vec<Tried>,
-    result: Option<ServerResult>,
+    server: Option<ServerInfo>,
+    discovered: Option<Arc<DiscoverResult>>,
     /// The last request that failed, and its error.
     last_failure: Option<(ClientRequest, ErrorKind)>,
     process: ProcessState,
@@ -102,7 +98,8 @@ impl Negotiator<'_> {
         {
             let versions = result.supported_versions.join(", ");
             self.record(Method::Discover, version, versions);
-            self.result = Some(ServerResult::Discover(result.clone()));
+            self.server = Some(DiscoverResult::clone(result).into());
+            self.discovered = Some(result.clone());
             return Ok(probe.next(Evidence::Discovered(result)));
         }
         self.handle_failure(probe, request, version, received).await
@@ -127,7 +124,8 @@ impl Negotiator<'_> {
         {
             let agreed = result.protocol_version.clone();
             self.record(Method::Initialize, version, agreed);
-            self.result = Some(ServerResult::Initialize(result.clone()));
+            self.server = Some(InitializeResult::clone(result).into());
+            self.discovered = None;
             return Ok(probe.next(Evidence::Initialized(result)));
         }
         self.handle_failure(probe, request, version, received).await
@@ -224,22 +222,14 @@ impl Negotiator<'_> {
     // spec: LIFE-03
     async fn finish(self, version: ProtocolVersion) -> Result<(), Error> {
         let inner = &self.client.inner;
-        let (verdict, server) = match self.result {
-            Some(ServerResult::Discover(result)) => {
-                let server = ServerInfo::from((*result).clone());
-                let result = Arc::unwrap_or_clone(result);
-                (Verdict::modern(version, Some(result)), Some(server))
-            }
-            Some(ServerResult::Initialize(result)) => {
-                let server = Arc::unwrap_or_clone(result).into();
-                (Verdict::legacy(version), Some(server))
-            }
-            None => (Verdict::legacy(version), None),
+        let verdict = match self.discovered {
+            Some(result) => Verdict::modern(version, Some(Arc::unwrap_or_clone(result))),
+            None => Verdict::legacy(version),
         };
         let negotiation = Negotiation::new(self.tried, verdict);
         inner.update_state(|state| {
             state.version = version;
-            state.server = server.map(Into::into);
+            state.server = self.server.map(Into::into);
             state.negotiation = negotiation.into();
         });
         inner.channel.set_version(version);
@@ -256,22 +246,17 @@ impl Negotiator<'_> {
     fn fail(&mut self, error: ProbeError) -> Error {
         let last_failure = self.last_failure.take();
         let (request, kind) = match (error, last_failure) {
-            (ProbeError::NothingInCommon { theirs, .. }, last_failure) => {
+            (ProbeError::NothingInCommon(theirs), last_failure) => {
                 let request = last_failure.map_or(ClientRequest::Discover, |(request, _)| request);
                 let versions = &self.client.inner.versions;
                 (request, ErrorKind::no_common_version(theirs, versions))
             }
-            (ProbeError::UnexpectedResponse(_), Some((request, kind))) => {
-                let is_end = self.client.inner.channel.is_pipe() && kind.is_disconnected();
-                let kind = Box::new(kind);
-                (
-                    request,
-                    if is_end {
-                        ErrorKind::EndedAtStart(kind)
-                    } else {
-                        ErrorKind::UnexpectedResponse(kind)
-                    },
-                )
+            (ProbeError::UnexpectedResponse, Some((request, kind))) => {
+                if self.client.inner.channel.is_pipe() && kind.is_disconnected() {
+                    (request, ErrorKind::EndedAtStart(Box::new(kind)))
+                } else {
+                    (request, ErrorKind::UnexpectedResponse(Box::new(kind)))
+                }
             }
             // The failure itself is the most specific error.
             (_, Some(last_failure)) => last_failure,

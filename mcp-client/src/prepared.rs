@@ -188,7 +188,7 @@ impl<'a, T> PreparedCall<'a, T> {
     ) -> Self {
         match append_header(&mut self.options.headers, name, value) {
             Ok(()) => self,
-            Err(invalid) => self.fail(invalid.into()),
+            Err(invalid) => self.fail(invalid),
         }
     }
 

@@ -17,7 +17,7 @@ use tokio::time::timeout;
 use crate::client::Client;
 use crate::error::{Error, ErrorKind};
 use crate::header::append_header;
-use crate::session::NOTIFY_TIMEOUT;
+use crate::session::{self, NOTIFY_TIMEOUT};
 
 /// A notification of an extension that is sent when it is awaited. Created by [`Client::notify`] and
 /// [`ExtensionClient::notify`](crate::ExtensionClient::notify).
@@ -80,7 +80,7 @@ impl PreparedNotification {
         value: impl TryInto<HeaderValue>,
     ) -> Self {
         if let Err(invalid) = append_header(&mut self.options.headers, name, value) {
-            self.error.get_or_insert(invalid.into());
+            self.error.get_or_insert(invalid);
         }
         self
     }
@@ -197,8 +197,5 @@ async fn send(client: &Client, call: Call, options: NotifyOptions) -> Result<(),
     let meta = options.meta.as_ref();
     let mut message = OneWayMessage::custom(&method, &params, meta, inner.version(), &profile);
     message.headers = options.headers;
-    match timeout(NOTIFY_TIMEOUT, inner.channel.notify(message)).await {
-        Ok(sent) => sent.map_err(ErrorKind::Channel),
-        Err(_) => Err(ErrorKind::TimedOut(NOTIFY_TIMEOUT)),
-    }
+    session::send(inner, message).await
 }

@@ -131,29 +131,16 @@ pub(crate) enum Step {
 }
 
 /// A detection's failure.
-#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[derive(Debug, Clone, PartialEq)]
 pub(crate) enum ProbeError {
-    /// The two sides have no revision in common.
-    #[error("no protocol version in common: the server speaks {theirs:?}, this client {ours:?}")]
-    NothingInCommon {
-        /// The revisions that the server supports.
-        theirs: Vec<String>,
-        /// The revisions that the client supports.
-        ours: Vec<ProtocolVersion>,
-    },
-    /// The server requires authorization.
+    /// The server supports only these revisions, and the client none of them.
+    NothingInCommon(Vec<String>),
+    /// The evidence is not about an era: the server requires authorization, has failed, or refuses the
+    /// client in every revision.
     // spec: COMPAT-14
-    #[error("the server wants authorization (HTTP status {0})")]
-    Unauthorized(StatusCode),
-    /// The server failed, which is not evidence for an era.
-    #[error("the server failed (HTTP status {0})")]
-    Failed(StatusCode),
-    /// The server refuses the client in every revision.
-    #[error("the server refuses the client in every protocol version: {0}")]
-    Refused(Fault),
+    Refused,
     /// The responses to `server/discover` and `initialize` fit no era.
-    #[error("the server answers `initialize` with {0}")]
-    UnexpectedResponse(String),
+    UnexpectedResponse,
 }
 
 /// The detection's state machine.
@@ -206,20 +193,20 @@ impl Probe {
             }
             Evidence::Fault(Fault::UnsupportedVersion { supported, .. }, _) => {
                 match newest_common(supported, &self.supported) {
-                    Some(version) => self.retry_discover(version, supported),
+                    Some(version) => self.retry_discover(version),
                     None => self.initialize_named(supported),
                 }
             }
             Evidence::Status(status) | Evidence::Fault(_, Some(status))
                 if is_no_evidence(status) =>
             {
-                Step::Fail(status_error(status))
+                Step::Fail(ProbeError::Refused)
             }
             // Only modern servers send these errors, with status 400.
             Evidence::Fault(
-                fault @ (Fault::HeaderMismatch(_) | Fault::MissingCapability { .. }),
+                Fault::HeaderMismatch(_) | Fault::MissingCapability { .. },
                 None | Some(StatusCode::BAD_REQUEST),
-            ) => Step::Fail(ProbeError::Refused(fault.clone())),
+            ) => Step::Fail(ProbeError::Refused),
             _ => self.initialize(),
         }
     }
@@ -232,41 +219,31 @@ impl Probe {
                         Step::Done(version)
                     }
                     // spec: LIFE-08
-                    _ => self.nothing_in_common(vec![opened.protocol_version.clone()]),
+                    _ => nothing_in_common(vec![opened.protocol_version.clone()]),
                 }
             }
             // A slow modern server, whose response to `server/discover` came too late.
             // spec: COMPAT-16
             Evidence::Fault(Fault::UnsupportedVersion { supported, .. }, _) => {
                 match newest_common(supported, &self.supported) {
-                    Some(version) => self.retry_discover(version, supported),
-                    None => self.nothing_in_common(supported.clone()),
+                    Some(version) => self.retry_discover(version),
+                    None => nothing_in_common(supported.clone()),
                 }
             }
             Evidence::Status(status) | Evidence::Fault(_, Some(status))
                 if is_no_evidence(status) =>
             {
-                Step::Fail(status_error(status))
+                Step::Fail(ProbeError::Refused)
             }
-            other => Step::Fail(ProbeError::UnexpectedResponse(match other {
-                Evidence::Fault(fault, _) => fault.to_string(),
-                Evidence::Status(status) => format!("HTTP status {status}"),
-                Evidence::Silence => "silence".to_owned(),
-                Evidence::Gone => "the end".to_owned(),
-                _ => "another result".to_owned(),
-            })),
+            _ => Step::Fail(ProbeError::UnexpectedResponse),
         }
     }
 
     /// The server is modern and named a revision that both sides support. `server/discover` is
     /// repeated once.
-    fn retry_discover(&mut self, version: ProtocolVersion, supported: &[String]) -> Step {
+    fn retry_discover(&mut self, version: ProtocolVersion) -> Step {
         if std::mem::replace(&mut self.corrected, true) {
-            let fault = Fault::UnsupportedVersion {
-                requested: version.as_str().into(),
-                supported: supported.to_vec(),
-            };
-            return Step::Fail(ProbeError::Refused(fault));
+            return Step::Fail(ProbeError::Refused);
         }
         self.stage = Stage::Discovering;
         Step::Discover(version)
@@ -281,7 +258,7 @@ impl Probe {
         };
         match self.supported.iter().filter(known).max() {
             Some(version) => self.open(*version),
-            None => self.nothing_in_common(supported.to_vec()),
+            None => nothing_in_common(supported.to_vec()),
         }
     }
 
@@ -289,7 +266,7 @@ impl Probe {
         let sessions = self.supported.iter().filter(|version| !version.is_modern());
         match sessions.max().copied() {
             Some(version) => self.open(version),
-            None => self.nothing_in_common(Vec::new()),
+            None => nothing_in_common(Vec::new()),
         }
     }
 
@@ -297,11 +274,10 @@ impl Probe {
         self.stage = Stage::Initializing;
         Step::Initialize(version)
     }
+}
 
-    fn nothing_in_common(&self, theirs: Vec<String>) -> Step {
-        let ours = self.supported.clone();
-        Step::Fail(ProbeError::NothingInCommon { theirs, ours })
-    }
+fn nothing_in_common(theirs: Vec<String>) -> Step {
+    Step::Fail(ProbeError::NothingInCommon(theirs))
 }
 
 /// Returns true for statuses that are not evidence for an era.
@@ -313,13 +289,6 @@ fn is_no_evidence(status: StatusCode) -> bool {
             status,
             S::UNAUTHORIZED | S::FORBIDDEN | S::TOO_MANY_REQUESTS | S::REQUEST_TIMEOUT
         )
-}
-
-fn status_error(status: StatusCode) -> ProbeError {
-    match status {
-        StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => ProbeError::Unauthorized(status),
-        _ => ProbeError::Failed(status),
-    }
 }
 
 #[cfg(test)]
@@ -376,11 +345,9 @@ mod tests {
             Step::Discover(version) => format!("discover {version}"),
             Step::Initialize(version) => format!("initialize {version}"),
             Step::Done(version) => format!("done {version}"),
-            Step::Fail(ProbeError::NothingInCommon { .. }) => "nothing in common".into(),
-            Step::Fail(ProbeError::Unauthorized(_)) => "unauthorized".into(),
-            Step::Fail(ProbeError::Failed(_)) => "failed".into(),
-            Step::Fail(ProbeError::Refused(_)) => "refused".into(),
-            Step::Fail(ProbeError::UnexpectedResponse(_)) => "unexpected response".into(),
+            Step::Fail(ProbeError::NothingInCommon(_)) => "nothing in common".into(),
+            Step::Fail(ProbeError::Refused) => "refused".into(),
+            Step::Fail(ProbeError::UnexpectedResponse) => "unexpected response".into(),
         }
     }
 
@@ -448,19 +415,17 @@ mod tests {
                 &[fault_with_status(&older, 400)][..],
             ),
             (
-                "failed",
-                "failed",
-                &[fault_with_status(&other, 500), status(429), status(503)][..],
-            ),
-            (
                 "refused",
                 "refused",
-                &[fault_on_pipe(&mismatch), fault_with_status(&mismatch, 400)][..],
-            ),
-            (
-                "unauthorized",
-                "unauthorized",
-                &[status(401), status(403)][..],
+                &[
+                    fault_with_status(&other, 500),
+                    status(401),
+                    status(403),
+                    status(429),
+                    status(503),
+                    fault_on_pipe(&mismatch),
+                    fault_with_status(&mismatch, 400),
+                ][..],
             ),
         ] {
             for (supported, expected) in [(ALL, all), (MODERN, modern_alone)] {
@@ -489,8 +454,8 @@ mod tests {
             (fault_on_pipe(&never), "nothing in common"),
             (fault_on_pipe(&other), "unexpected response"),
             (status(404), "unexpected response"),
-            (status(401), "unauthorized"),
-            (status(500), "failed"),
+            (status(401), "refused"),
+            (status(500), "refused"),
             (Evidence::Silence, "unexpected response"),
             (Evidence::Gone, "unexpected response"),
             (Evidence::Unreadable, "unexpected response"),

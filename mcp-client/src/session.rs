@@ -74,7 +74,8 @@ pub(crate) async fn notify(
     sent
 }
 
-async fn send(inner: &ClientInner, message: OneWayMessage) -> Result<(), ErrorKind> {
+/// Sends a message without a response.
+pub(crate) async fn send(inner: &ClientInner, message: OneWayMessage) -> Result<(), ErrorKind> {
     match timeout(NOTIFY_TIMEOUT, inner.channel.notify(message)).await {
         Ok(sent) => sent.map_err(ErrorKind::Channel),
         Err(_) => Err(ErrorKind::TimedOut(NOTIFY_TIMEOUT)),

@@ -166,8 +166,8 @@ fn known<T>(list: Result<Vec<T>, Error>) -> Result<Vec<T>, Error> {
 }
 
 /// Sorts the keys of objects, and the lists' items.
-fn canonical(value: Value) -> Value {
-    let mut value = sorted_keys(value);
+fn canonical(mut value: Value) -> Value {
+    value.sort_all_objects();
     for (list, key) in LISTS {
         if let Some(Value::Array(items)) = value.get_mut(list) {
             items.sort_by(|a, b| {
@@ -177,19 +177,4 @@ fn canonical(value: Value) -> Value {
         }
     }
     value
-}
-
-fn sorted_keys(value: Value) -> Value {
-    match value {
-        Value::Object(map) => {
-            let mut entries: Vec<_> = map.into_iter().collect();
-            entries.sort_by(|(a, _), (b, _)| a.cmp(b));
-            let sorted = entries
-                .into_iter()
-                .map(|(key, value)| (key, sorted_keys(value)));
-            Value::Object(sorted.collect())
-        }
-        Value::Array(items) => Value::Array(items.into_iter().map(sorted_keys).collect()),
-        other => other,
-    }
 }

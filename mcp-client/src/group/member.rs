@@ -30,8 +30,7 @@ pub(super) struct Member {
     connect: Option<Connect>,
     lifecycle: Mutex<Lifecycle>,
     probe_memory: ProbeMemory,
-    health: Arc<RwLock<Health>>,
-    events: Option<broadcast::Sender<GroupEvent>>,
+    reporter: HealthReporter,
     /// Subscribes to list changes while the server runs.
     listens: bool,
     health_check: Option<Duration>,
@@ -76,16 +75,20 @@ impl Member {
     }
 
     fn with(name: &str, connect: Option<Connect>, health: Health) -> Self {
+        let name: Arc<str> = name.into();
         Self {
-            name: name.into(),
+            name: name.clone(),
             connect,
             lifecycle: Mutex::new(Lifecycle {
                 state: ServerState::Idle,
                 backoff: Backoff::new(Duration::from_secs(1), Duration::from_secs(60)),
             }),
             probe_memory: ProbeMemory::default(),
-            health: Arc::new(RwLock::new(health)),
-            events: None,
+            reporter: HealthReporter {
+                server: name,
+                health: Arc::new(RwLock::new(health)),
+                events: None,
+            },
             listens: false,
             health_check: None,
             login: GroupLogin::default(),
@@ -99,7 +102,7 @@ impl Member {
         listens: bool,
         login: GroupLogin,
     ) {
-        self.events = Some(events);
+        self.reporter.events = Some(events);
         self.listens = listens;
         self.login = login;
     }
@@ -113,7 +116,7 @@ impl Member {
     }
 
     pub(super) fn health(&self) -> Health {
-        self.health.read().clone()
+        self.reporter.health.read().clone()
     }
 
     /// Returns the running server's client. Starts the server if necessary. Concurrent callers
@@ -132,7 +135,7 @@ impl Member {
             };
             let was_healthy = since.elapsed() >= HEALTHY;
             // The watcher may not have reported the end yet.
-            self.reporter().set_health(Health::Down(reason.to_string()));
+            self.reporter.set_health(Health::Down(reason.to_string()));
             lifecycle.end(reason.to_string(), was_healthy);
         }
         match &lifecycle.state {
@@ -146,13 +149,9 @@ impl Member {
         }
         match self.probe_memory.scope(connect(&self.login)).await {
             Ok(client) => {
-                self.reporter().set_health(Health::Running);
-                let watching = watch(
-                    client.clone(),
-                    self.reporter(),
-                    self.listens,
-                    self.health_check,
-                );
+                self.reporter.set_health(Health::Running);
+                let reporter = self.reporter.clone();
+                let watching = watch(client.clone(), reporter, self.listens, self.health_check);
                 let watcher = tokio::spawn(watching);
                 lifecycle.state = ServerState::Running {
                     client: client.clone(),
@@ -163,7 +162,7 @@ impl Member {
             }
             Err(error) => {
                 let reason = error.message_at(&self.name);
-                self.reporter().set_health(Health::Down(reason.clone()));
+                self.reporter.set_health(Health::Down(reason.clone()));
                 lifecycle.end(reason, false);
                 Err(self.error(ErrorKind::Start(error)))
             }
@@ -181,20 +180,12 @@ impl Member {
             // Best effort: the connection closes in any case.
             let _ = client.close().await;
             let reason = CloseReason::Local.to_string();
-            self.reporter().set_health(Health::Unused(reason));
+            self.reporter.set_health(Health::Unused(reason));
         }
     }
 
     fn error(&self, kind: ErrorKind) -> Error {
         Error::for_server(&self.name, kind)
-    }
-
-    fn reporter(&self) -> HealthReporter {
-        HealthReporter {
-            server: self.name.clone(),
-            health: self.health.clone(),
-            events: self.events.clone(),
-        }
     }
 }
 
@@ -212,6 +203,7 @@ impl Lifecycle {
 }
 
 /// Reports health and changes of a server to the group.
+#[derive(Clone)]
 struct HealthReporter {
     server: Arc<str>,
     health: Arc<RwLock<Health>>,

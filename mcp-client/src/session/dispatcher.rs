@@ -2,16 +2,13 @@
 //! the same handlers as the modern era's input requests.
 
 use std::collections::HashMap;
-use std::future::pending;
-use std::pin::pin;
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use futures_util::StreamExt;
-use futures_util::future::{Either, select};
 use mcp_core::{
-    ChannelError, ClientResponse, Fault, Frame, Frames, MirroredHeaders, Observation,
-    OneWayMessage, ServerNotification, ServerRequest,
+    ChannelError, ClientResponse, Fault, Frames, MirroredHeaders, Observation, OneWayMessage,
+    ServerNotification, ServerRequest,
 };
 use mcp_types::{Message, Notification, Request, RequestId};
 use tokio::task::{AbortHandle, JoinSet};
@@ -57,45 +54,32 @@ struct Dispatcher {
     running: HashMap<RequestId, AbortHandle>,
 }
 
-/// An event that the dispatcher waits for.
-enum DispatchEvent {
-    Frame(Frame),
-    Responded(RequestId),
-    /// Messages of the server may have been lost.
-    Gap,
-    Ignored,
-    End,
-}
-
 impl Dispatcher {
     async fn run(mut self, mut frames: Frames) {
         loop {
-            match self.next_event(&mut frames).await {
-                DispatchEvent::Frame(frame) => self.handle_message(&frame.message),
-                DispatchEvent::Responded(id) => {
-                    self.running.remove(&id);
-                }
-                DispatchEvent::Gap => {
-                    if let Some(inner) = self.client.upgrade() {
-                        let filter = inner.resource_subscriptions.full_filter();
-                        inner.handle_change(Change::Missed(filter));
+            tokio::select! {
+                biased;
+                frame = frames.next() => match frame {
+                    Some(Ok(frame)) => self.handle_message(&frame.message),
+                    Some(Err(ChannelError::Broken { .. })) => self.handle_gap(),
+                    // An unreadable message belongs to no request.
+                    Some(Err(_)) => {}
+                    None => return,
+                },
+                Some(responded) = self.responses.join_next() => {
+                    if let Ok(id) = responded {
+                        self.running.remove(&id);
                     }
                 }
-                DispatchEvent::Ignored => {}
-                DispatchEvent::End => return,
             }
         }
     }
 
-    async fn next_event(&mut self, frames: &mut Frames) -> DispatchEvent {
-        let responded = pin!(next_responded(&mut self.responses));
-        match select(frames.next(), responded).await {
-            Either::Left((Some(Ok(frame)), _)) => DispatchEvent::Frame(frame),
-            Either::Left((Some(Err(ChannelError::Broken { .. })), _)) => DispatchEvent::Gap,
-            // An unreadable message belongs to no request.
-            Either::Left((Some(Err(_)), _)) | Either::Right((None, _)) => DispatchEvent::Ignored,
-            Either::Left((None, _)) => DispatchEvent::End,
-            Either::Right((Some(id), _)) => DispatchEvent::Responded(id),
+    /// Messages of the server may have been lost.
+    fn handle_gap(&self) {
+        if let Some(inner) = self.client.upgrade() {
+            let filter = inner.resource_subscriptions.full_filter();
+            inner.handle_change(Change::Missed(filter));
         }
     }
 
@@ -165,14 +149,6 @@ impl Dispatcher {
     }
 }
 
-/// Waits for the next finished response. Returns `None` for a cancelled one.
-async fn next_responded(responses: &mut JoinSet<RequestId>) -> Option<RequestId> {
-    match responses.join_next().await {
-        Some(responded) => responded.ok(),
-        None => pending().await,
-    }
-}
-
 /// Answers one request. It does not keep the client alive while a handler runs.
 struct Responder {
     client: Weak<ClientInner>,
@@ -223,7 +199,7 @@ impl Responder {
         let inputs = inner.inputs.clone();
         let declared = inner.profile.capabilities.clone();
         let (asker, version) = (inner.asker(), inner.version());
-        let _open_request = inner.open_requests.start();
+        let _open_request = inner.open_requests.clone();
         drop(inner);
         match inputs.answer(request, asker, &declared, version).await {
             Ok(response) => ClientResponse::Input(response),

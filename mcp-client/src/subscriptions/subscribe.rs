@@ -82,7 +82,7 @@ impl Subscribe {
         value: impl TryInto<HeaderValue>,
     ) -> Self {
         if let Err(invalid) = append_header(&mut self.options.headers, name, value) {
-            self.error.get_or_insert(invalid.into());
+            self.error.get_or_insert(invalid);
         }
         self
     }
