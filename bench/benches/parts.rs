@@ -173,38 +173,3 @@ mod sse {
         });
     }
 }
-
-/// Mirrored headers.
-mod headers {
-    use mcp::core::MirroredHeaders;
-    use mcp::http::headers::{emit, verify};
-    use mcp::types::{Message, ProtocolVersion};
-
-    use super::{Bencher, Era, black_box, call};
-
-    fn mirror() -> MirroredHeaders {
-        MirroredHeaders::new(ProtocolVersion::V2026_07_28, "tools/call", Some("echo"))
-    }
-
-    #[divan::bench]
-    fn mirror_call(bencher: Bencher<'_, '_>) {
-        let mirror = mirror();
-        bencher.bench(|| {
-            let mut headers = http::HeaderMap::new();
-            emit(black_box(&mirror), &mut headers);
-            headers
-        });
-    }
-
-    #[divan::bench]
-    fn verify_call(bencher: Bencher<'_, '_>) {
-        let mut headers = http::HeaderMap::new();
-        emit(&mirror(), &mut headers);
-        let text = call(Era::Modern);
-        let Ok(Message::Request(request)) = Message::parse(&text) else {
-            panic!("no request");
-        };
-        let version = ProtocolVersion::V2026_07_28.as_str();
-        bencher.bench(|| verify(black_box(&headers), &request, version).is_ok());
-    }
-}

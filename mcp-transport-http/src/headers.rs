@@ -1,5 +1,5 @@
-//! HTTP headers of the Model Context Protocol: names, value encoding, and the comparison of
-//! headers with the message in the body.
+//! HTTP headers of the Model Context Protocol: names, encoded values, and headers that repeat the
+//! message in the body.
 //!
 //! | layer | module | contents |
 //! |---|---|---|
@@ -8,6 +8,15 @@
 //! | 2 | `params` | `Mcp-Param-*`: arguments of tools |
 //! | 3 | `mirror` | `MCP-Protocol-Version`, `Mcp-Method`, `Mcp-Name` |
 
+#![cfg_attr(
+    not(all(feature = "client", feature = "server")),
+    allow(
+        dead_code,
+        unused_imports,
+        reason = "a client writes headers, a server compares them"
+    )
+)]
+
 pub mod cors;
 mod mirror;
 pub mod names;
@@ -15,14 +24,8 @@ mod params;
 mod single;
 mod value;
 
-#[cfg(feature = "server")]
-pub(crate) use mirror::McpHeaders;
-#[cfg(feature = "server")]
-pub(crate) use mirror::version;
-pub use mirror::{emit, verify};
-pub use params::verify_arguments;
-#[cfg(feature = "server")]
+pub(crate) use mirror::{McpHeaders, emit, version};
+pub(crate) use params::verify_arguments;
 pub(crate) use single::SingleHeader;
-pub use value::{ValueError, decode, encode};
-#[cfg(feature = "server")]
+pub use value::encode;
 pub(crate) use value::{parse_decimal, trim_blanks};

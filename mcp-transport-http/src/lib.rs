@@ -15,13 +15,6 @@
 //! Spec: <https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/streamable-http>
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
-#![cfg_attr(
-    not(any(feature = "client", feature = "server")),
-    allow(
-        dead_code,
-        reason = "without a side, only the names of headers are of use"
-    )
-)]
 
 #[cfg(feature = "client")]
 pub mod client;
@@ -53,7 +46,9 @@ pub use peer_addr::PeerAddr;
 #[cfg(feature = "serve")]
 pub use serve::{Address, Serve, ServeError};
 #[cfg(feature = "server")]
-pub use server::{Authorization, ProtectedEndpoint, StreamableHttp};
+pub use server::StreamableHttp;
+#[cfg(feature = "server")]
+pub use server::authorization::{Authorization, ProtectedEndpoint};
 #[cfg(feature = "server")]
 pub use shutdown::Shutdown;
 #[cfg(feature = "serve")]

@@ -32,10 +32,10 @@ use tokio::net::TcpListener;
 use tokio::sync::Semaphore;
 use tower_service::Service;
 
-use crate::Shutdown;
 use crate::health::HealthChecks;
-use crate::server::{Authorization, CardService, StreamableHttp};
+use crate::server::{CardService, StreamableHttp};
 use crate::shutdown::termination;
+use crate::{Authorization, Shutdown};
 use accept::AcceptLoop;
 use activity::ConnectionTimeouts;
 use connection::ConnectionSettings;

@@ -20,7 +20,7 @@
 //!
 //! A module uses only modules of lower layers.
 
-mod authorization;
+pub(crate) mod authorization;
 mod call;
 #[cfg(feature = "serve")]
 mod card;
@@ -45,7 +45,6 @@ mod session;
 mod sse_2024;
 mod store_guard;
 
-pub use authorization::{Authorization, ProtectedEndpoint};
 #[cfg(feature = "serve")]
 pub use card::CardService;
 pub use config::{AnswerMode, SessionEnd, SessionEvent, Sessions};

@@ -7,30 +7,15 @@ use std::fmt;
 
 use http::{HeaderMap, HeaderName, HeaderValue};
 use mcp_core::{Fault, MirroredHeaders};
-#[cfg(feature = "server")]
-use mcp_types::{Message, Params, ProtocolVersion};
-use mcp_types::{Method, Request};
+use mcp_types::{Message, Method, Params, ProtocolVersion, Request};
 
 use super::single::{RepeatedHeader, SingleHeader};
 use super::value::{decode, encode};
 use super::{names, params};
 
 /// Writes the headers that mirror a request. For clients.
-///
-/// ```
-/// use http::HeaderMap;
-/// use mcp::ProtocolVersion;
-/// use mcp::core::MirroredHeaders;
-/// use mcp::http::headers::{emit, names};
-/// use mcp::types::Method;
-///
-/// let mut headers = HeaderMap::new();
-/// let call = MirroredHeaders::new(ProtocolVersion::LATEST, Method::CallTool.as_str(), Some("añadir"));
-/// emit(&call, &mut headers);
-/// assert_eq!(headers[names::MCP_NAME], "=?base64?YcOxYWRpcg==?=");
-/// ```
 // spec: HTTP-C-04, HTTP-C-05
-pub fn emit(mirrored: &MirroredHeaders, headers: &mut HeaderMap) {
+pub(crate) fn emit(mirrored: &MirroredHeaders, headers: &mut HeaderMap) {
     let version = HeaderValue::from_static(mirrored.version.as_str());
     headers.insert(names::MCP_PROTOCOL_VERSION, version);
     headers.insert(names::MCP_METHOD, encode(&mirrored.method));
@@ -42,12 +27,10 @@ pub fn emit(mirrored: &MirroredHeaders, headers: &mut HeaderMap) {
 
 /// Returns the protocol version in a request's headers. For servers, and for requests whose
 /// body does not contain a version.
-#[cfg(feature = "server")]
 pub(crate) fn version(headers: &HeaderMap) -> Option<&str> {
     parse_version(headers.get(names::MCP_PROTOCOL_VERSION)?)
 }
 
-#[cfg(feature = "server")]
 fn parse_version(value: &HeaderValue) -> Option<&str> {
     let mut known = ProtocolVersion::ALL.iter().map(|version| version.as_str());
     if let Some(version) = known.find(|version| value == version) {
@@ -55,17 +38,6 @@ fn parse_version(value: &HeaderValue) -> Option<&str> {
     }
     // A version is ASCII: no need for the slower check for UTF-8.
     Some(value.to_str().ok()?.trim_matches([' ', '\t']))
-}
-
-/// Compares the headers of a request with its body. For servers. `version` is the version in the
-/// `_meta` of the body.
-///
-/// # Errors
-///
-/// Returns [`Fault::HeaderMismatch`] with the header and both values.
-// spec: HTTP-SM-10
-pub fn verify(headers: &HeaderMap, request: &Request<'_>, version: &str) -> Result<(), Fault> {
-    McpHeaders::collect(headers).verify(request, version)
 }
 
 /// A request's MCP headers, collected in one pass over all headers.
@@ -98,7 +70,6 @@ impl<'a> McpHeaders<'a> {
     }
 
     /// Returns the protocol version, see [`version`].
-    #[cfg(feature = "server")]
     pub(crate) fn version(&self) -> Option<&'a str> {
         parse_version(self.version.first?)
     }
@@ -106,21 +77,24 @@ impl<'a> McpHeaders<'a> {
     /// Returns true when the header names a modern version. Only this header identifies a
     /// notification of the modern era.
     // spec: GAP-02
-    #[cfg(feature = "server")]
     pub(crate) fn is_modern(&self) -> bool {
         let version = self.version().and_then(|name| name.parse().ok());
         version.is_some_and(ProtocolVersion::is_modern)
     }
 
     /// Returns true when the request has the protocol version `version`.
-    #[cfg(feature = "server")]
     pub(crate) fn has_version(&self, version: ProtocolVersion) -> bool {
         let version = version.as_str();
         let value = self.version.first;
         value.is_some_and(|value| value == version || parse_version(value) == Some(version))
     }
 
-    /// Compares the headers with the body, see [`verify`].
+    /// Compares a request's headers with its body. `version` is the version in the `_meta` of the body.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`Fault::HeaderMismatch`] with the header and both values.
+    // spec: HTTP-SM-10
     pub(crate) fn verify(&self, request: &Request<'_>, version: &str) -> Result<(), Fault> {
         // spec: HTTP-SM-02, HTTP-SM-03, GAP-03
         let source = &"the request's `_meta`";
@@ -150,7 +124,6 @@ impl<'a> McpHeaders<'a> {
     ///
     /// Returns [`Fault::HeaderMismatch`] when a header differs from the body.
     // spec: HTTP-SM-10
-    #[cfg(feature = "server")]
     pub(crate) fn verify_legacy(&self, message: &Message<'_>) -> Result<(), Fault> {
         if self.names_no_message() {
             return Ok(());
@@ -169,7 +142,6 @@ impl<'a> McpHeaders<'a> {
     /// # Errors
     ///
     /// Returns [`Fault::HeaderMismatch`] when it has one of them.
-    #[cfg(feature = "server")]
     pub(crate) fn verify_legacy_batch(&self) -> Result<(), Fault> {
         if self.names_no_message() {
             Ok(())
@@ -178,12 +150,10 @@ impl<'a> McpHeaders<'a> {
         }
     }
 
-    #[cfg(feature = "server")]
     fn names_no_message(&self) -> bool {
         self.method.first.is_none() && self.name.first.is_none()
     }
 
-    #[cfg(feature = "server")]
     fn verify_named(&self, method: &str, params: &Params<'_>) -> Result<(), Fault> {
         if self.method.first.is_some() {
             compare(self.method, &names::MCP_METHOD, &"`method`", method)?;
@@ -204,7 +174,6 @@ fn name_param(method: &str) -> Option<&'static str> {
     Method::from_name(method).and_then(|method| method.spec().name_param)
 }
 
-#[cfg(feature = "server")]
 fn not_one_message(reason: &str) -> Fault {
     mismatch(format!(
         "the headers {} and {} name one message, but {reason}",
@@ -277,7 +246,8 @@ mod tests {
             let name: HeaderName = name.parse().unwrap();
             headers.append(name, HeaderValue::from_bytes(value.as_bytes()).unwrap());
         }
-        verify(&headers, &request, VERSION).map_err(|fault| match fault {
+        let verified = McpHeaders::collect(&headers).verify(&request, VERSION);
+        verified.map_err(|fault| match fault {
             Fault::HeaderMismatch(message) => message.into_owned(),
             other => panic!("{other}"),
         })
@@ -457,7 +427,8 @@ mod tests {
                 &MirroredHeaders::new(ProtocolVersion::LATEST, "tools/call", Some(name)),
                 &mut headers,
             );
-            assert_eq!(verify(&headers, &request, VERSION), Ok(()), "{name:?}");
+            let verified = McpHeaders::collect(&headers).verify(&request, VERSION);
+            assert_eq!(verified, Ok(()), "{name:?}");
         }
     }
 }

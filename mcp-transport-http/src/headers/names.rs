@@ -1,13 +1,12 @@
-//! Names and fixed values of the headers that this crate reads or writes. Proxies and gateways may
-//! use the names of the protocol as well.
+//! Names and fixed values of the headers that this crate reads or writes. The protocol's names are
+//! public, for proxies and gateways.
 //!
 //! Header names are compared without regard to case, header values with case (spec: HTTP-S-09). A
 //! [`HeaderName`] is always lower case.
 
 use http::{HeaderName, HeaderValue};
 
-#[doc(hidden)]
-pub use http::header::{
+pub(crate) use http::header::{
     ACCEPT, ALLOW, AUTHORIZATION, CACHE_CONTROL, CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE,
     EXPECT, HOST, LOCATION, ORIGIN, RETRY_AFTER, TRANSFER_ENCODING, WWW_AUTHENTICATE,
 };
@@ -27,35 +26,25 @@ pub const MCP_SESSION_ID: HeaderName = HeaderName::from_static("mcp-session-id")
 /// Id of the last event that a reconnecting client has received (revisions before 2026-07-28).
 pub const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
 /// The response's buffering by reverse proxies.
-#[doc(hidden)]
-pub const X_ACCEL_BUFFERING: HeaderName = HeaderName::from_static("x-accel-buffering");
+pub(crate) const X_ACCEL_BUFFERING: HeaderName = HeaderName::from_static("x-accel-buffering");
 
 /// Media type of a JSON response.
-#[doc(hidden)]
-pub const JSON: HeaderValue = HeaderValue::from_static(JSON_TYPE);
+pub(crate) const JSON: HeaderValue = HeaderValue::from_static(JSON_TYPE);
 /// Media type of an event stream.
-#[doc(hidden)]
-pub const EVENT_STREAM: HeaderValue = HeaderValue::from_static(EVENT_STREAM_TYPE);
+pub(crate) const EVENT_STREAM: HeaderValue = HeaderValue::from_static(EVENT_STREAM_TYPE);
 /// Media type of plain text.
-#[doc(hidden)]
-pub const TEXT: HeaderValue = HeaderValue::from_static("text/plain; charset=utf-8");
+pub(crate) const TEXT: HeaderValue = HeaderValue::from_static("text/plain; charset=utf-8");
 /// Media types that a client of this transport accepts.
-#[doc(hidden)]
-pub const ACCEPT_BOTH: HeaderValue =
+pub(crate) const ACCEPT_BOTH: HeaderValue =
     HeaderValue::from_static("application/json, text/event-stream");
 /// `Cache-Control` of event streams.
-#[doc(hidden)]
-pub const NO_STORE: HeaderValue = HeaderValue::from_static("no-store");
+pub(crate) const NO_STORE: HeaderValue = HeaderValue::from_static("no-store");
 /// `X-Accel-Buffering` of event streams.
-#[doc(hidden)]
-pub const NO: HeaderValue = HeaderValue::from_static("no");
+pub(crate) const NO: HeaderValue = HeaderValue::from_static("no");
 /// `Allow` of an endpoint without sessions.
-#[doc(hidden)]
-pub const ALLOW_POST: HeaderValue = HeaderValue::from_static("POST");
-
+pub(crate) const ALLOW_POST: HeaderValue = HeaderValue::from_static("POST");
 /// `Allow` of an endpoint with sessions.
-#[doc(hidden)]
-pub const ALLOW_ALL: HeaderValue = HeaderValue::from_static("GET, POST, DELETE");
+pub(crate) const ALLOW_ALL: HeaderValue = HeaderValue::from_static("GET, POST, DELETE");
 
 pub(crate) const JSON_TYPE: &str = "application/json";
 pub(crate) const EVENT_STREAM_TYPE: &str = "text/event-stream";

@@ -31,29 +31,11 @@ fn header_name(name: &str) -> Option<HeaderName> {
 
 /// Compares the headers of a `tools/call` with its arguments. For servers.
 ///
-/// ```
-/// use http::HeaderMap;
-/// use mcp::core::ParamHeaders;
-/// use mcp::http::headers::verify_arguments;
-/// use mcp::types::{JsonObject, RawObject};
-///
-/// let schema: JsonObject = serde_json::from_str(
-///     r#"{"type": "object", "properties": {"city": {"type": "string", "x-mcp-header": "City"}}}"#,
-/// )?;
-/// let params = ParamHeaders::from_schema(&schema)?.ok_or("no annotation")?;
-/// let arguments = RawObject::from_text(r#"{"city": "Zürich"}"#)?;
-/// let mut headers = HeaderMap::new();
-/// assert!(verify_arguments(&headers, &params, Some(&arguments)).is_err());
-/// headers.insert("mcp-param-city", "=?base64?WsO8cmljaA==?=".parse()?);
-/// assert!(verify_arguments(&headers, &params, Some(&arguments)).is_ok());
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
-///
 /// # Errors
 ///
 /// Returns [`Fault::HeaderMismatch`] with the header, the argument and both values.
 // spec: XHDR-16, XHDR-17
-pub fn verify_arguments(
+pub(crate) fn verify_arguments(
     headers: &HeaderMap,
     params: &ParamHeaders,
     arguments: Option<&RawObject>,

@@ -15,8 +15,7 @@ const SUFFIX: &str = "?=";
 
 /// Error of [`decode`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum ValueError {
+pub(crate) enum ValueError {
     /// A plain value contains a byte that is not printable ASCII.
     #[error(
         "the value has characters that are not allowed in a plain header value; encode it as \
@@ -57,20 +56,12 @@ pub fn encode(text: &str) -> HeaderValue {
 
 /// Decodes a header value: removes surrounding blanks and the Base64 sentinel.
 ///
-/// ```
-/// use mcp::http::headers::decode;
-///
-/// assert_eq!(decode(b"  add ").as_deref(), Ok("add"));
-/// assert_eq!(decode(b"=?base64?WsO8cmljaA==?=").as_deref(), Ok("Zürich"));
-/// assert!(decode(b"=?base64?WsO8cmljaA?=").is_err());
-/// ```
-///
 /// # Errors
 ///
 /// Returns [`ValueError`] when a plain value is not printable ASCII, or when an encoded value is not
 /// canonical Base64 of UTF-8.
 // spec: XHDR-15, XHDR-16
-pub fn decode(value: &[u8]) -> Result<Cow<'_, str>, ValueError> {
+pub(crate) fn decode(value: &[u8]) -> Result<Cow<'_, str>, ValueError> {
     let value = trim_blanks(value);
     if let Some(encoded) = value
         .strip_prefix(PREFIX.as_bytes())
@@ -104,7 +95,6 @@ pub(crate) fn trim_blanks(mut value: &[u8]) -> &[u8] {
 }
 
 /// Parses an unsigned number that consists of decimal digits only, without a sign.
-#[cfg(feature = "server")]
 pub(crate) fn parse_decimal(digits: &[u8]) -> Option<u64> {
     let (&first, rest) = digits.split_first()?;
     let digit = |byte: u8| byte.is_ascii_digit().then(|| u64::from(byte - b'0'));

@@ -3,6 +3,7 @@
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
+use sealed::Listen;
 use tokio::net::TcpListener;
 
 /// An address for [`Serve::run`](crate::Serve::run): a string such as `127.0.0.1:8000`, a host and a
@@ -12,18 +13,31 @@ use tokio::net::TcpListener;
     label = "not an address",
     note = "write it as `\"127.0.0.1:8000\"`, `(\"127.0.0.1\", 8000)` or a `SocketAddr`, or pass a `tokio::net::TcpListener`"
 )]
-pub trait Address: sealed::Sealed + Send {
-    #[doc(hidden)]
-    fn listen(self) -> impl Future<Output = io::Result<TcpListener>> + Send;
+pub trait Address: Listen + Send {}
+
+mod sealed {
+    use std::io;
+
+    use tokio::net::TcpListener;
+
+    #[expect(unnameable_types, reason = "seals the trait")]
+    pub trait Listen {
+        fn listen(self) -> impl Future<Output = io::Result<TcpListener>> + Send;
+    }
 }
 
-impl Address for TcpListener {
+impl Address for TcpListener {}
+impl Address for &str {}
+impl Address for String {}
+impl Address for (&str, u16) {}
+
+impl Listen for TcpListener {
     async fn listen(self) -> io::Result<Self> {
         Ok(self)
     }
 }
 
-impl Address for &str {
+impl Listen for &str {
     async fn listen(self) -> io::Result<TcpListener> {
         if is_address(self) {
             bind(self).await
@@ -33,13 +47,13 @@ impl Address for &str {
     }
 }
 
-impl Address for String {
+impl Listen for String {
     async fn listen(self) -> io::Result<TcpListener> {
         self.as_str().listen().await
     }
 }
 
-impl Address for (&str, u16) {
+impl Listen for (&str, u16) {
     async fn listen(self) -> io::Result<TcpListener> {
         let (host, port) = self;
         // An IPv6 address in a string with a port has brackets.
@@ -50,21 +64,12 @@ impl Address for (&str, u16) {
     }
 }
 
-mod sealed {
-    #[expect(unnameable_types, reason = "seals the trait")]
-    pub trait Sealed {}
-    impl Sealed for tokio::net::TcpListener {}
-    impl Sealed for &str {}
-    impl Sealed for String {}
-    impl Sealed for (&str, u16) {}
-}
-
 macro_rules! socket_addresses {
     ($($address:ty),*) => {
         $(
-            impl sealed::Sealed for $address {}
+            impl Address for $address {}
 
-            impl Address for $address {
+            impl Listen for $address {
                 async fn listen(self) -> io::Result<TcpListener> {
                     bind(&SocketAddr::from(self).to_string()).await
                 }
@@ -129,7 +134,7 @@ fn suggestion(text: &str) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Address, is_address, not_an_address};
+    use super::{Listen as _, is_address, not_an_address};
 
     #[test]
     fn text_that_is_no_address_gets_a_suggestion() {
