@@ -2,9 +2,7 @@
 
 use std::fmt;
 use std::net::{IpAddr, Ipv6Addr};
-use std::sync::Arc;
-
-use parking_lot::Mutex;
+use std::sync::{Arc, Mutex};
 
 /// The kind of transport below a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -29,7 +27,7 @@ pub struct Connection {
     /// The server's port.
     pub port: Option<u16>,
     /// State that responses of the server have shown.
-    pub state: Option<Arc<ConnectionState>>,
+    pub state: Option<Arc<Mutex<ConnectionState>>>,
 }
 
 impl Connection {
@@ -59,35 +57,12 @@ impl Connection {
 /// Facts that a client has learned about a connection from its server's responses. The transport of the
 /// client updates it.
 #[derive(Debug, Default)]
-pub struct ConnectionState(Mutex<Learned>);
-
-#[derive(Debug, Default)]
-struct Learned {
-    http_version: Option<http::Version>,
-    session: Option<SessionId>,
-}
-
-impl ConnectionState {
-    /// Returns the HTTP version of the last response. `None` before the first one.
-    pub fn http_version(&self) -> Option<http::Version> {
-        self.0.lock().http_version
-    }
-
-    /// Sets the version of HTTP.
-    pub fn set_http_version(&self, version: http::Version) {
-        self.0.lock().http_version = Some(version);
-    }
-
-    /// Returns the legacy session's id. `None` before the handshake, and where the server gives no
-    /// id.
-    pub fn session(&self) -> Option<SessionId> {
-        self.0.lock().session.clone()
-    }
-
-    /// Sets the legacy session's id.
-    pub fn set_session(&self, session: Option<SessionId>) {
-        self.0.lock().session = session;
-    }
+#[non_exhaustive]
+pub struct ConnectionState {
+    /// HTTP version of the last response. `None` before the first one.
+    pub http_version: Option<http::Version>,
+    /// The legacy session's id. `None` before the handshake, and where the server gives no id.
+    pub session: Option<SessionId>,
 }
 
 /// A legacy session's id, in a call's extensions. Set only for a service with an observer. It is

@@ -151,7 +151,7 @@ impl<'a> Details<'a> {
 }
 
 fn session_of(connection: &Connection) -> Option<SessionId> {
-    connection.state.as_ref()?.session()
+    connection.state.as_ref()?.lock().ok()?.session.clone()
 }
 
 /// A resource's URI.

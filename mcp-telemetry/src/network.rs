@@ -1,6 +1,6 @@
 //! The network below a message.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use http::Version;
 use mcp_core::{Connection, ConnectionState, Extensions, Transport};
@@ -33,7 +33,7 @@ pub(crate) struct Network {
 struct ServerSide {
     address: Option<(Arc<str>, Option<u16>)>,
     /// State that the server's responses have shown.
-    state: Option<Arc<ConnectionState>>,
+    state: Option<Arc<Mutex<ConnectionState>>>,
 }
 
 impl Network {
@@ -96,7 +96,14 @@ impl Network {
         if self.version.is_some() {
             return None;
         }
-        self.version = self.server.as_ref()?.state.as_ref()?.http_version();
+        self.version = self
+            .server
+            .as_ref()?
+            .state
+            .as_ref()?
+            .lock()
+            .ok()?
+            .http_version;
         self.protocol_version()
     }
 

@@ -46,7 +46,7 @@ pub(super) struct RequestSender {
     pub(super) provider: Option<Arc<HeaderProvider>>,
     pub(super) limits: ResponseLimits,
     /// Facts about the connection that responses have revealed, for telemetry.
-    pub(super) state: Arc<ConnectionState>,
+    pub(super) state: Arc<std::sync::Mutex<ConnectionState>>,
     /// True if the warning about credentials over plain HTTP was logged.
     warned: Arc<AtomicBool>,
     /// True if the warning about a header that the transport sets was logged.
@@ -114,8 +114,16 @@ impl RequestSender {
         };
         let response = self.service.0.send(request).await;
         let response = response.map_err(with_server_url)?;
-        self.state.set_http_version(response.version());
+        self.learn(|state| state.http_version = Some(response.version()));
         Ok(response)
+    }
+
+    /// Updates what responses have shown.
+    pub(super) fn learn(&self, update: impl FnOnce(&mut ConnectionState)) {
+        // No update panics.
+        if let Ok(mut state) = self.state.lock() {
+            update(&mut state);
+        }
     }
 }
 

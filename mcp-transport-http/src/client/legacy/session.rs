@@ -152,7 +152,7 @@ impl Session {
             let mut id = id.clone();
             id.set_sensitive(true);
             let observed = id.to_str().ok().map(|id| SessionId(id.into()));
-            self.http.state.set_session(observed);
+            self.http.learn(|state| state.session = observed);
             let _ = self.id.set(id);
         }
     }

@@ -70,7 +70,7 @@ impl ChannelSessions {
     fn replace_current(&self) -> Arc<Session> {
         let mut slots = self.slots.lock();
         let session = slots.next.take().unwrap_or_else(|| self.create());
-        self.http.state.set_session(None);
+        self.http.learn(|state| state.session = None);
         if let Some(before) = slots.current.replace(Arc::clone(&session)) {
             before.end(EndReason::Replaced);
         }
