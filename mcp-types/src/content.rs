@@ -8,7 +8,7 @@ mod block;
 mod resource;
 mod tool_use;
 
-pub use annotations::{Annotations, InvalidAnnotations, Role};
+pub use annotations::{Annotations, Role};
 pub use blob::Blob;
 pub use block::{AudioContent, ContentBlock, ImageContent, TextContent, ToolResultContent};
 pub use resource::{

@@ -80,8 +80,8 @@ pub use completion::{
 };
 pub use content::{
     Annotations, AudioContent, Blob, BlobResourceContents, ContentBlock, EmbeddedResource,
-    ImageContent, InvalidAnnotations, ResourceContents, ResourceLink, Role, TextContent,
-    TextResourceContents, ToolResultContent, ToolUseContent,
+    ImageContent, ResourceContents, ResourceLink, Role, TextContent, TextResourceContents,
+    ToolResultContent, ToolUseContent,
 };
 #[doc(hidden)]
 pub use de::without_position;

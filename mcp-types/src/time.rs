@@ -22,15 +22,6 @@ pub fn parse(text: &str) -> Option<u64> {
     u64::try_from(instant(text)?).ok()
 }
 
-/// Returns `true` for a date or a time in the forms that the protocol uses: `2026-07-28`,
-/// `2026-07-28T12:00:00Z`, with a fraction of a second or an offset such as `+02:00`.
-pub(crate) fn is_iso_8601(text: &str) -> bool {
-    match text.split_once(['T', 't']) {
-        Some((date, time)) => is_date(date) && time_of_day(time).is_some(),
-        None => is_date(text),
-    }
-}
-
 /// Returns `true` for a date: `2026-07-28`.
 pub(crate) fn is_date(text: &str) -> bool {
     days(text).is_some()
@@ -45,19 +36,18 @@ pub(crate) fn is_date_time(text: &str) -> bool {
 fn instant(text: &str) -> Option<i64> {
     let (date, time) = text.split_once(['T', 't', ' '])?;
     let (time, offset) = time_of_day(time)?;
-    Some(days(date)? * MILLIS_OF_DAY + time - offset?)
+    Some(days(date)? * MILLIS_OF_DAY + time - offset)
 }
 
 /// Parses a time into milliseconds since midnight, and its offset into milliseconds.
-fn time_of_day(text: &str) -> Option<(i64, Option<i64>)> {
+fn time_of_day(text: &str) -> Option<(i64, i64)> {
     let (clock, offset) = if let Some(clock) = text.strip_suffix(['Z', 'z']) {
-        (clock, Some(0))
-    } else if let Some(at) = text.rfind(['+', '-']) {
+        (clock, 0)
+    } else {
+        let at = text.rfind(['+', '-'])?;
         let offset = minutes(&text[at + 1..])? * MILLIS_OF_MINUTE;
         let is_west = text[at..].starts_with('-');
-        (&text[..at], Some(if is_west { -offset } else { offset }))
-    } else {
-        (text, None)
+        (&text[..at], if is_west { -offset } else { offset })
     };
     let (clock, millis) = match clock.split_once(['.', ',']) {
         Some((clock, fraction)) => (clock, Some(millis(fraction)?)),
@@ -121,7 +111,7 @@ fn days(date: &str) -> Option<i64> {
 
 #[cfg(test)]
 mod tests {
-    use super::{format, is_date, is_date_time, is_iso_8601, parse};
+    use super::{format, is_date, is_date_time, parse};
 
     #[test]
     fn milliseconds_become_iso_8601_and_back() {
@@ -182,7 +172,7 @@ mod tests {
             "2024-02-29T23:59:60+02:00",
             "2025-01-12t15:00-05:30",
         ] {
-            assert!(is_iso_8601(text) && is_date_time(text), "{text}");
+            assert!(is_date_time(text), "{text}");
         }
         for text in [
             "2025-01-12",
@@ -190,7 +180,7 @@ mod tests {
             "2025-01-12T15:00:58",
             "2025-01-12T15:00",
         ] {
-            assert!(is_iso_8601(text) && !is_date_time(text), "{text}");
+            assert!(!is_date_time(text), "{text}");
         }
         for text in [
             "",
@@ -213,7 +203,7 @@ mod tests {
             "٢٠٢٥-01-12",
             "yesterday",
         ] {
-            assert!(!is_iso_8601(text) && !is_date_time(text), "{text}");
+            assert!(!is_date(text) && !is_date_time(text), "{text}");
         }
         assert!(is_date("2025-12-31") && !is_date("2025-12-31T00:00:00Z"));
     }

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::text_enum::text_enum;
-use crate::{ExtraFields, de, number, time};
+use crate::{ExtraFields, de, number};
 
 text_enum! {
     /// Speaker or addressee of content.
@@ -25,8 +25,7 @@ text_enum! {
 /// use mcp::types::{Annotations, Role};
 ///
 /// let hints = Annotations::default().audience(Role::User).priority(0.8);
-/// assert!(hints.check().is_ok());
-/// assert!(Annotations::default().priority(8.0).check().is_err());
+/// assert_eq!(hints.priority, Some(0.8));
 /// ```
 // spec: RSRC-11
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -55,19 +54,6 @@ pub struct Annotations {
     pub extra: ExtraFields,
 }
 
-/// Error for annotations with an invalid value. They are hints, so a receiver can still use the
-/// content.
-#[derive(Debug, Clone, PartialEq, thiserror::Error)]
-#[non_exhaustive]
-pub enum InvalidAnnotations {
-    /// The priority is not between 0 and 1.
-    #[error("`priority` must be from 0 to 1, got {0}")]
-    Priority(f64),
-    /// The time of the last change is not in ISO 8601.
-    #[error("`lastModified` is {0:?}; write a time of ISO 8601 such as `2026-07-28T12:00:00Z`")]
-    LastModified(String),
-}
-
 impl Annotations {
     /// Adds a role to the audience.
     #[must_use]
@@ -82,30 +68,13 @@ impl Annotations {
         self.priority = Some(priority);
         self
     }
-
-    /// Checks priority and time of the last change.
-    ///
-    /// # Errors
-    ///
-    /// Returns [`InvalidAnnotations`] for the first invalid value.
-    pub fn check(&self) -> Result<(), InvalidAnnotations> {
-        if let Some(priority) = self.priority.filter(|value| !(0.0..=1.0).contains(value)) {
-            return Err(InvalidAnnotations::Priority(priority));
-        }
-        match &self.last_modified {
-            Some(time) if !time::is_iso_8601(time) => {
-                Err(InvalidAnnotations::LastModified(time.clone()))
-            }
-            _ => Ok(()),
-        }
-    }
 }
 
 #[cfg(test)]
 mod tests {
     use serde_json::{Value, json};
 
-    use super::{Annotations, InvalidAnnotations, Role};
+    use super::{Annotations, Role};
 
     #[test]
     fn unknown_values_and_members_are_kept() {
@@ -119,24 +88,7 @@ mod tests {
     }
 
     #[test]
-    fn check_of_value_out_of_range_fails() {
-        let dated = |time: &str| Annotations {
-            last_modified: Some(time.to_owned()),
-            ..Annotations::default()
-        };
-        let fine = dated("2025-05-03T14:30:00Z")
-            .audience(Role::Assistant)
-            .priority(1.0);
-        assert_eq!(fine.check(), Ok(()));
-        for priority in [-0.1, 1.1, f64::NAN] {
-            let error = Annotations::default()
-                .priority(priority)
-                .check()
-                .unwrap_err();
-            assert!(matches!(error, InvalidAnnotations::Priority(_)), "{error}");
-        }
-        let error = dated("yesterday").check();
-        assert!(matches!(error, Err(InvalidAnnotations::LastModified(_))));
+    fn integral_priority_is_written_without_fraction() {
         let plain = Annotations::default().audience(Role::User).priority(0.0);
         assert_eq!(
             serde_json::to_value(plain).unwrap(),
