@@ -128,7 +128,7 @@ pub use store::KeychainStore;
 
 #[cfg(feature = "server")]
 pub use server::{
-    AccessToken, Algorithm, Claims, IdentityHeader, Introspection, MetadataService, Protected,
-    ProtectedBody, ProtectedFuture, Protection, ResourceServer, StaticTokens, TokenExchange,
-    TokenVerifier, VerifiedToken, VerifyError,
+    AccessToken, Algorithm, Claims, IdentityHeader, Introspection, Protected, ProtectedFuture,
+    Protection, ResourceServer, StaticTokens, TokenExchange, TokenVerifier, VerifiedToken,
+    VerifyError,
 };

@@ -5,7 +5,7 @@
 //! | 1 | `cache`, `identity`, `verifier` | bounded caches, values for handlers, the trait of verifiers |
 //! | 2 | `jwt` | signatures, keys and claims of tokens |
 //! | 3 | `issuer`, `introspection`, `static_tokens`, `proof_memory`, `proof` | sources of verified tokens, proofs of possession |
-//! | 4 | `challenge`, `metadata` | responses |
+//! | 4 | `challenge` | refusals |
 //! | 5 | `protection` | the check of a request |
 //! | 6 | `layer`, `settings`, then `serve`, `exchange` | the tower layer, the builder, the authorization of `Serve`, tokens for other services |
 
@@ -18,7 +18,6 @@ mod introspection;
 mod issuer;
 mod jwt;
 mod layer;
-mod metadata;
 mod proof;
 mod proof_memory;
 mod protection;
@@ -32,8 +31,7 @@ pub use identity::{AccessToken, Claims};
 pub use identity_header::IdentityHeader;
 pub use introspection::Introspection;
 pub use jwt::Algorithm;
-pub use layer::{Protected, ProtectedBody, ProtectedFuture};
-pub use metadata::MetadataService;
+pub use layer::{Protected, ProtectedFuture};
 pub use protection::Protection;
 pub use settings::ResourceServer;
 pub use static_tokens::StaticTokens;

@@ -36,7 +36,10 @@ impl Protection {
     ///     .build()?;
     /// let endpoint = StreamableHttp::new(Server::new("files", "1.0.0"))
     ///     .allowed_hosts(["mcp.example.com"]);
-    /// let app: Router = Router::new().fallback_service(auth.protect(endpoint));
+    /// let protected = auth.protect(endpoint);
+    /// let app: Router = Router::new()
+    ///     .route_service(auth.metadata_path(), protected.clone())
+    ///     .route_service("/mcp", protected);
     /// # Ok::<(), mcp::auth::AuthError>(())
     /// ```
     pub fn protect<S>(&self, service: S) -> Protected<S> {
@@ -56,7 +59,7 @@ impl<S> Layer<S> for Protection {
 }
 
 /// The response body of [`Protected`]: a refusal, or that of the protected service.
-pub type ProtectedBody<B> = Either<Full<Bytes>, B>;
+type ProtectedBody<B> = Either<Full<Bytes>, B>;
 
 fn refused_body<B>(bytes: Bytes) -> ProtectedBody<B> {
     Either::Left(Full::new(bytes))

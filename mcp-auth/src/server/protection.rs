@@ -10,6 +10,7 @@ use bytes::Bytes;
 use http::header::{AUTHORIZATION, COOKIE, PROXY_AUTHORIZATION};
 use http::request::Parts;
 use http::{Extensions, HeaderMap, Response};
+use mcp_core::public_document::PublicDocument;
 use mcp_core::{
     AuthMetrics, LogLimit, Panicked, Principal, RequiredScopes, catch_panic, catch_panic_sync,
 };
@@ -22,7 +23,6 @@ use super::identity::{AccessToken, Claims};
 use super::introspection::Introspector;
 use super::issuer::Issuer;
 use super::jwt::{Algorithm, ClaimRules, Jws, check, unverified_issuer};
-use super::metadata::MetadataService;
 use super::proof::{ProofChecker, ProofError};
 use super::static_tokens::StaticTokens;
 use super::verifier::{TokenVerifier, VerifiedToken, VerifyError};
@@ -66,7 +66,7 @@ pub(super) struct ProtectionState {
     pub(super) policy: Dpop,
     pub(super) proofs: ProofChecker,
     pub(super) challenges: Challenges,
-    pub(super) metadata: MetadataService,
+    pub(super) metadata: PublicDocument,
     pub(super) metadata_paths: Vec<String>,
     pub(super) read_claims: Vec<ReadClaims>,
     pub(super) keeps_token: bool,
@@ -109,15 +109,10 @@ pub(super) struct Credentials {
 }
 
 impl Protection {
-    /// The metadata's path: `/.well-known/oauth-protected-resource` and the resource's path.
+    /// The metadata's path: `/.well-known/oauth-protected-resource` and the resource's path. The
+    /// [protected](Self::protect) service answers requests for it.
     pub fn metadata_path(&self) -> &str {
         self.0.metadata_paths.first().map_or("/", String::as_str)
-    }
-
-    /// The metadata as a service of its own. A [protected](Self::protect) service also answers requests
-    /// for the metadata's path, if they reach it.
-    pub fn metadata_service(&self) -> MetadataService {
-        self.0.metadata.clone()
     }
 
     /// All paths of the metadata: with [`owns_origin`](super::ResourceServer::owns_origin) also that
@@ -151,11 +146,13 @@ impl Protection {
 }
 
 impl ProtectionState {
-    /// Returns the metadata for a request for its path.
+    /// Returns the metadata for a request for its path. It needs no token, web pages of every origin may read
+    /// it, and it does not depend on the request's headers.
+    // spec: AUTH-S-01
     pub(super) fn metadata(&self, head: &Parts) -> Option<Response<Bytes>> {
         let path = head.uri.path();
         let is_metadata = self.metadata_paths.iter().any(|own| own == path);
-        is_metadata.then(|| self.metadata.respond(&head.method))
+        is_metadata.then(|| self.metadata.respond(&head.method, &HeaderMap::new()))
     }
 
     /// Reads a request's credentials.

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
+use mcp_core::public_document::PublicDocument;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use url::Url;
@@ -13,7 +14,6 @@ use super::identity::Claims;
 use super::introspection::{Introspection, Introspector};
 use super::issuer::Issuer;
 use super::jwt::{Algorithm, ClaimRules};
-use super::metadata::MetadataService;
 use super::proof::{NonceKey, ProofChecker};
 use super::protection::{Decisions, InsertClaims, Protection, ProtectionState, ReadClaims};
 use super::static_tokens::StaticTokens;
@@ -365,7 +365,8 @@ impl ResourceServer {
                 .map(|path| resource::at(&resource, path).to_string()),
             scopes: scopes(self.suggested.as_ref().unwrap_or(&self.required)),
         };
-        let metadata = MetadataService::new(self.document().to_string().into());
+        let document = self.document().to_string();
+        let metadata = PublicDocument::new("application/json", document);
         let mut audiences = vec![self.resource.clone()];
         audiences.append(&mut self.audiences);
         Ok(Protection(Arc::new(ProtectionState {
