@@ -4,8 +4,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use mcp::core::legacy::SessionRecord;
-use mcp::core::store::{Replay, ReplayError, StoreError, StoredEvent, StreamId};
+use mcp::core::store::{Replay, ReplayError, SessionRecord, StoreError, StoredEvent, StreamId};
 use mcp::{EventStore, SessionStore};
 
 /// A store of which every 50th operation fails.

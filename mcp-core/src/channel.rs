@@ -227,7 +227,7 @@ impl fmt::Debug for OneWayMessage {
         f.debug_struct("OneWayMessage")
             .field("body", &self.body)
             .field("mirrored", &self.mirrored)
-            .field("headers", &HeaderNames::new(&self.headers))
+            .field("headers", &HeaderNames(&self.headers))
             .finish()
     }
 }
@@ -336,7 +336,7 @@ impl fmt::Debug for OutgoingRequest {
             .field("id", &self.id)
             .field("body", &self.body)
             .field("mirrored", &self.mirrored)
-            .field("headers", &HeaderNames::new(&self.headers))
+            .field("headers", &HeaderNames(&self.headers))
             .finish()
     }
 }

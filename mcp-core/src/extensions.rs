@@ -69,7 +69,7 @@ impl fmt::Debug for Extensions {
             debug
                 .field("method", &parts.method)
                 .field("path", &parts.uri.path())
-                .field("headers", &HeaderNames::new(&parts.headers));
+                .field("headers", &HeaderNames(&parts.headers));
         }
         debug.finish_non_exhaustive()
     }
@@ -131,12 +131,7 @@ mod tests {
             format!("{:#?}", exchange.extensions),
         ] {
             assert!(!text.contains("hunter2"), "{text}");
-            for shown in [
-                "/mcp",
-                "authorization (sensitive)",
-                "cookie (sensitive)",
-                "x-tenant",
-            ] {
+            for shown in ["/mcp", "authorization", "cookie", "x-tenant"] {
                 assert!(text.contains(shown), "{text}");
             }
         }

@@ -1,12 +1,10 @@
 //! Input that a call requests from its client: the user's, the language model's, or the roots.
 
-use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
 use bytes::Bytes;
 use mcp_types::{InputRequest, InputResponse, RawObject};
-use serde_json::value::RawValue;
 
 use crate::{BoxFuture, Fault, ServerNotification};
 
@@ -148,40 +146,4 @@ pub struct InputState {
     /// The state that the server has sent. It is untrusted until its seal was checked.
     // spec: MRTR-07
     pub state: Option<Box<str>>,
-}
-
-impl InputState {
-    /// Splits the responses by key. The type of a response follows from the request
-    /// ([`InputRequest::read`]).
-    ///
-    /// # Errors
-    ///
-    /// Returns [`Fault::BadParams`] when the responses are not a JSON object.
-    // spec: MRTR-14, MRTR-15
-    pub fn parse_responses(&self) -> Result<BTreeMap<String, Box<RawValue>>, Fault> {
-        let Some(responses) = &self.responses else {
-            return Ok(BTreeMap::new());
-        };
-        responses
-            .parse()
-            .map_err(|error| Fault::bad_params(format!("`params.inputResponses`: {error}")))
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use mcp_types::RawObject;
-
-    use super::InputState;
-
-    #[test]
-    fn parse_responses_splits_by_key_without_checking_values() {
-        let mut input = InputState::default();
-        assert!(input.parse_responses().unwrap().is_empty());
-        let text = r#"{"sure": {"action": "decline"}, "odd": 7}"#;
-        input.responses = Some(RawObject::from_text(text).unwrap());
-        let answers = input.parse_responses().unwrap();
-        assert_eq!(answers["sure"].get(), r#"{"action": "decline"}"#);
-        assert_eq!(answers["odd"].get(), "7");
-    }
 }

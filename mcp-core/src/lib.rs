@@ -65,8 +65,7 @@ mod fault;
 mod framing;
 mod gate;
 mod header_mismatch;
-#[doc(hidden)]
-pub mod headers;
+mod headers;
 mod in_process;
 mod inbound;
 mod inbound_notification;

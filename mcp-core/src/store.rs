@@ -21,6 +21,8 @@ pub use sessions::{MemorySessionStore, SessionStore};
 pub use tasks::{TaskLimits, TaskRecord, TaskStore, TaskWrite};
 pub use used_states::UsedStateStore;
 
+pub use crate::legacy::SessionRecord;
+
 /// A store's failure.
 ///
 /// Its message may contain secrets, such as the URL of a database with its password. Servers write it

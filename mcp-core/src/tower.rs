@@ -114,7 +114,7 @@ impl Next {
 
     /// The innermost service of layers whose calls have different endpoints: each call runs the endpoint that
     /// it passed to [`run_to`](Self::run_to).
-    pub fn endpoint() -> Self {
+    pub(crate) fn endpoint() -> Self {
         Self::new(|mut exchange| match exchange.endpoint.take() {
             Some(Endpoint(endpoint)) => endpoint(exchange),
             None => {
@@ -130,7 +130,7 @@ impl Next {
     ///
     /// Layers may change the exchange. They have to pass it on, because it carries the endpoint: a call with a
     /// new exchange fails. An endpoint may call `run_to` again.
-    pub fn run_to(
+    pub(crate) fn run_to(
         &self,
         mut exchange: Exchange,
         endpoint: impl FnOnce(Exchange) -> BoxFuture<'static, Reply> + Send + Sync + 'static,

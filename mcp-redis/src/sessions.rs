@@ -4,8 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use mcp_core::legacy::SessionRecord;
-use mcp_core::store::{SessionRelay, SessionStore, StoreError};
+use mcp_core::store::{SessionRecord, SessionRelay, SessionStore, StoreError};
 use redis::cmd;
 
 use crate::RedisError;

@@ -5,10 +5,9 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
-use mcp_core::legacy::SessionRecord;
 use mcp_core::store::{
-    EventStore, Replay, ReplayError, SessionRelay, SessionStore, StoreError, StoredEvent, StreamId,
-    TaskLimits, TaskRecord, TaskStore, TaskWrite,
+    EventStore, Replay, ReplayError, SessionRecord, SessionRelay, SessionStore, StoreError,
+    StoredEvent, StreamId, TaskLimits, TaskRecord, TaskStore, TaskWrite,
 };
 use opentelemetry::KeyValue;
 use opentelemetry::metrics::{Histogram, Meter};

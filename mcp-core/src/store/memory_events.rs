@@ -114,13 +114,8 @@ impl MemoryEventStore {
     }
 
     /// Returns the number of stored events.
-    pub fn len(&self) -> usize {
+    pub fn count(&self) -> usize {
         self.state.lock().events
-    }
-
-    /// Returns true if no event is stored.
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
     }
 
     /// Drops the events beyond the limits.
@@ -388,7 +383,7 @@ mod tests {
             Err(ReplayError::Unknown)
         ));
         assert_eq!(after(&store, ("t", "1"), None).unwrap().0.len(), 1);
-        assert_eq!(store.len(), 1);
+        assert_eq!(store.count(), 1);
     }
 
     #[test]
@@ -402,7 +397,7 @@ mod tests {
         let a = append(&store, "s", "1", "a");
         let b = append(&store, "s", "2", "b");
         let c = append(&store, "s", "1", "c");
-        assert_eq!(store.len(), 3);
+        assert_eq!(store.count(), 3);
         append(&store, "s", "1", "d");
         // A client that has received the dropped event has missed nothing.
         assert_eq!(after(&store, one, Some(a)).unwrap().0, ["c", "d"]);
@@ -428,14 +423,14 @@ mod tests {
             after(&store, one, Some(c)),
             Err(ReplayError::Unknown)
         ));
-        assert!(store.is_empty());
+        assert_eq!(store.count(), 0);
         // Removed streams do not use memory.
         for _ in 0..100 {
             append(&store, "gone", "1", "12345");
             block_on(store.forget("gone")).unwrap();
         }
         assert_eq!(append(&store, "s", "1", "1234567890"), 106);
-        assert_eq!(store.len(), 1);
+        assert_eq!(store.count(), 1);
         let state = store.state.lock();
         assert_eq!((state.sessions.len(), state.bytes), (1, 10));
         assert_eq!(state.ranks.by_events.len(), 1);
@@ -451,7 +446,7 @@ mod tests {
             for _ in 0..10_000 {
                 append(&store, "noisy", "1", text);
             }
-            assert!((99..=102).contains(&store.len()), "{}", store.len());
+            assert!((99..=102).contains(&store.count()), "{}", store.count());
             assert_eq!(after(&store, ("quiet", "1"), None).unwrap().0, ["a"]);
             assert_eq!(after(&store, ("quiet", "2"), None).unwrap().0, ["b"]);
         }

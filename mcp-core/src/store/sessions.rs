@@ -182,13 +182,8 @@ impl MemorySessionStore {
 
     /// Returns the number of stored sessions. Sessions that expired after the last operation are
     /// included.
-    pub fn len(&self) -> usize {
+    pub fn count(&self) -> usize {
         self.sessions.lock().by_id.len()
-    }
-
-    /// Returns true if no session is stored.
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
     }
 
     /// Runs an operation after expired sessions were removed.
@@ -358,7 +353,7 @@ mod tests {
         block_on(store.remove("d")).unwrap();
         assert!(!has("c"));
         save("e", 5);
-        assert_eq!(store.len(), 1);
+        assert_eq!(store.count(), 1);
     }
 
     #[test]
@@ -375,7 +370,7 @@ mod tests {
             let id = number.to_string();
             assert!(block_on(store.insert(&id, record(&id), ttl)).unwrap());
             MINUTES.fetch_add(1, Ordering::Relaxed);
-            assert!(store.len() <= 10, "{} sessions", store.len());
+            assert!(store.count() <= 10, "{} sessions", store.count());
         }
         // A session in use stays, and its index entries are replaced.
         for _ in 0..100 {

@@ -4,10 +4,9 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use mcp_core::CallerKey;
-use mcp_core::legacy::SessionRecord;
 use mcp_core::store::{
-    EventStore, MemoryEventStore, MemorySessionStore, Replay, ReplayError, SessionStore,
-    StoredEvent, StreamId, UsedStateStore as _,
+    EventStore, MemoryEventStore, MemorySessionStore, Replay, ReplayError, SessionRecord,
+    SessionStore, StoredEvent, StreamId, UsedStateStore as _,
 };
 use redis::cmd;
 use serde_json::json;

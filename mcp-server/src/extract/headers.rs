@@ -3,8 +3,8 @@
 use std::fmt::{self, Display};
 use std::ops::Deref;
 
-use http::HeaderMap;
-use mcp_core::headers::{HeaderNames, mark_sensitive};
+use http::header::{AUTHORIZATION, COOKIE, PROXY_AUTHORIZATION, SET_COOKIE};
+use http::{HeaderMap, HeaderName};
 
 use super::from_call::FromCall;
 use crate::call::CallContext;
@@ -29,9 +29,8 @@ impl Deref for Headers {
 
 impl fmt::Debug for Headers {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Headers")
-            .field(&HeaderNames::new(&self.0))
-            .finish()
+        let names: Vec<_> = self.0.keys().map(HeaderName::as_str).collect();
+        f.debug_tuple("Headers").field(&names).finish()
     }
 }
 
@@ -41,6 +40,28 @@ impl FromCall for Headers {
         mark_sensitive(&mut headers);
         Ok(Self(headers))
     }
+}
+
+/// Headers with credentials by their definition.
+const CREDENTIALS: [HeaderName; 4] = [AUTHORIZATION, PROXY_AUTHORIZATION, COOKIE, SET_COOKIE];
+
+/// Marks the values of headers with credentials as sensitive: their `Debug` prints `Sensitive`, and
+/// HTTP/2 does not store them in its compression table.
+fn mark_sensitive(headers: &mut HeaderMap) {
+    for (name, value) in headers {
+        if is_sensitive(name) {
+            value.set_sensitive(true);
+        }
+    }
+}
+
+/// Returns true for the headers that are defined for credentials, and for others with a name that
+/// is usual for them (`x-api-key`, `x-auth-token`).
+fn is_sensitive(name: &HeaderName) -> bool {
+    let words = [
+        "auth", "cookie", "key", "password", "secret", "session", "token",
+    ];
+    CREDENTIALS.contains(name) || words.iter().any(|word| name.as_str().contains(word))
 }
 
 fn headers(call: &CallContext) -> Result<&HeaderMap, Rejection> {
@@ -106,5 +127,31 @@ impl<T: FromHeader> FromCall for Header<T> {
         T::from_header(value)
             .map(Self)
             .map_err(|error| Rejection::missing(format!("the header `{name}`: {error}")))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use http::{HeaderMap, HeaderName, HeaderValue};
+
+    use super::{Headers, mark_sensitive};
+
+    #[test]
+    fn debug_of_headers_prints_no_credentials() {
+        let mut headers = HeaderMap::new();
+        for name in ["host", "authorization", "x-api-key"] {
+            let name = HeaderName::from_static(name);
+            headers.insert(name, HeaderValue::from_static("hunter2"));
+        }
+        mark_sensitive(&mut headers);
+        for (name, sensitive) in [
+            ("host", false),
+            ("authorization", true),
+            ("x-api-key", true),
+        ] {
+            assert_eq!(headers[name].is_sensitive(), sensitive, "{name}");
+        }
+        let text = format!("{:?}", Headers(headers));
+        assert_eq!(text, r#"Headers(["host", "authorization", "x-api-key"])"#);
     }
 }

@@ -473,7 +473,10 @@ impl PendingInputs {
             None => RecordedAnswers::default(),
         };
         let previously_asked = std::mem::take(&mut recorded.asked);
-        let mut received = input.parse_responses()?;
+        // spec: MRTR-14, MRTR-15
+        let received = input.responses.as_ref().map(RawObject::parse).transpose();
+        let malformed = |error| Fault::bad_params(format!("`params.inputResponses`: {error}"));
+        let mut received: BTreeMap<_, _> = received.map_err(malformed)?.unwrap_or_default();
         // An answer counts only with its question's state. Others are ignored, and the question
         // is asked again.
         if input.state.is_some() || !sealer.accepts_unsolicited_answers() {

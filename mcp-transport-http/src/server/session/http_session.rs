@@ -5,7 +5,8 @@ use std::sync::{Arc, OnceLock};
 
 use http::HeaderValue;
 use mcp_core::deadline::finite;
-use mcp_core::legacy::{Session, SessionRecord};
+use mcp_core::legacy::Session;
+use mcp_core::store::SessionRecord;
 use mcp_core::{ReplyTarget, Service, SessionId};
 use mcp_types::RequestId;
 use parking_lot::Mutex;

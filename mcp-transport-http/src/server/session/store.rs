@@ -2,8 +2,7 @@
 
 use http::StatusCode;
 use mcp_core::Fault;
-use mcp_core::legacy::SessionRecord;
-use mcp_core::store::{SessionStore, StoreError};
+use mcp_core::store::{SessionRecord, SessionStore, StoreError};
 
 use super::super::config::{Config, SessionEnd};
 use super::super::rejection::Rejection;

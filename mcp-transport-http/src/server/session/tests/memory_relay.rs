@@ -6,10 +6,9 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use futures_util::FutureExt as _;
-use mcp_core::legacy::SessionRecord;
 use mcp_core::store::{
-    MemorySessionStore, RelayEvent, RelayMessage, RelayTarget, SessionRelay, SessionStore,
-    StoreError,
+    MemorySessionStore, RelayEvent, RelayMessage, RelayTarget, SessionRecord, SessionRelay,
+    SessionStore, StoreError,
 };
 use parking_lot::Mutex;
 use tokio::sync::mpsc;

@@ -3,10 +3,9 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use async_trait::async_trait;
-use mcp_core::legacy::SessionRecord;
 use mcp_core::store::{
-    EventStore, MemoryEventStore, MemorySessionStore, Replay, ReplayError, SessionStore,
-    StoreError, StoredEvent, StreamId,
+    EventStore, MemoryEventStore, MemorySessionStore, Replay, ReplayError, SessionRecord,
+    SessionStore, StoreError, StoredEvent, StreamId,
 };
 use mcp_core::{ChangeBus as _, ChangeEvent};
 

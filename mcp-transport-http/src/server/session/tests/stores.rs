@@ -3,10 +3,9 @@
 use std::future::pending;
 
 use async_trait::async_trait;
-use mcp_core::legacy::SessionRecord;
 use mcp_core::store::{
-    EventStore, MemoryEventStore, MemorySessionStore, Replay, ReplayError, SessionStore,
-    StoreError, StoredEvent, StreamId,
+    EventStore, MemoryEventStore, MemorySessionStore, Replay, ReplayError, SessionRecord,
+    SessionStore, StoreError, StoredEvent, StreamId,
 };
 use mcp_core::{ChangeBus as _, ChangeEvent};
 
@@ -233,14 +232,14 @@ async fn ended_sessions_leave_nothing_in_stores() {
         assert_eq!(last.send(steps(1)).await.rest().await.len(), 8);
         assert_eq!(endpoint.session_count(), 1, "{round}");
         assert_eq!(
-            (store.sessions.len(), store.events.len()),
+            (store.sessions.count(), store.events.count()),
             (1, 8),
             "{round}"
         );
         assert_eq!(last.delete().await.status, 200);
         settle().await;
         assert_eq!(
-            (store.sessions.len(), store.events.len()),
+            (store.sessions.count(), store.events.count()),
             (0, 0),
             "{round}"
         );
@@ -257,7 +256,7 @@ async fn deleted_session_leaves_no_events_when_the_store_fails() {
         assert_eq!(peer.send(steps(1)).await.rest().await.len(), 8);
         assert_eq!(peer.delete().await.status, 200);
         tokio::time::sleep(MINUTE).await;
-        assert_eq!(store.events.len(), 0, "{failures}");
+        assert_eq!(store.events.count(), 0, "{failures}");
     }
 }
 
@@ -277,10 +276,10 @@ async fn deletions_of_events_wait_in_a_limited_number_of_tasks() {
         .num_alive_tasks();
     assert!(tasks < 100, "{tasks} tasks");
     // The others expire in the store.
-    assert_eq!(store.events.len(), 8 * sessions);
+    assert_eq!(store.events.count(), 8 * sessions);
     *store.failing_forgets.lock().unwrap() = 0;
     tokio::time::sleep(MINUTE).await;
-    assert!(store.events.len() < 8 * sessions);
+    assert!(store.events.count() < 8 * sessions);
 }
 
 #[tokio::test(start_paused = true)]
@@ -304,7 +303,7 @@ async fn event_that_is_stored_while_its_session_is_deleted_is_deleted_as_well() 
         assert_eq!(deleted, 200);
         tokio::time::sleep(MINUTE).await;
         assert_eq!(tools.waiting(), (0, 0));
-        assert_eq!(store.events.len(), 0, "{is_call}");
+        assert_eq!(store.events.count(), 0, "{is_call}");
         *store.append_time.lock().unwrap() = Duration::ZERO;
     }
 }
@@ -398,7 +397,7 @@ async fn sessions_expire_in_time_whatever_the_store_does() {
         // The sessions in use are saved again before they expire in the store.
         tokio::time::sleep(24 * 60 * MINUTE).await;
         assert_eq!(endpoint.session_count(), 100, "{mode:?}");
-        assert_eq!(store.sessions.len(), 100);
+        assert_eq!(store.sessions.count(), 100);
     }
 }
 
@@ -438,7 +437,7 @@ async fn largest_timeouts_do_not_overflow() {
     assert_eq!(never_ready.send(initialize("2025-11-25")).await.status, 200);
     tokio::time::sleep(30 * MINUTE).await;
     // The task that expires sessions runs.
-    assert_eq!((endpoint.session_count(), store.sessions.len()), (1, 2));
+    assert_eq!((endpoint.session_count(), store.sessions.count()), (1, 2));
     assert_eq!(peer.send(asking::accept(&question["id"])).await.status, 202);
     assert_eq!(asked.messages().await.len(), 1);
     tools.go.notify_one();
