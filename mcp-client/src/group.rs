@@ -39,4 +39,4 @@ pub use handle::Group;
 pub use lists::{GroupList, Listed};
 pub use names::Naming;
 #[doc(hidden)]
-pub use names::{ItemNames, NamedItem, prefixed};
+pub use names::{ItemNames, NamedItem, candidate_names, prefixed};

@@ -296,8 +296,8 @@ impl RouteMethod {
         let call = quote_spanned!(span=> #path(#this #(#values),*) #wait);
         match self.route.blocking {
             Some(option) => {
-                let run = crate_path.run_blocking(option);
-                quote_spanned!(span=> #run(move || #call).await)
+                let private = crate_path.private(option);
+                quote_spanned!(span=> #private::run_blocking(move || #call).await)
             }
             None => call,
         }

@@ -238,13 +238,6 @@ impl CratePath {
         quote_spanned!(span=> #path::__private)
     }
 
-    /// Returns the function that runs a closure on a thread for blocking work.
-    pub(crate) fn run_blocking(&self, span: Span) -> TokenStream {
-        let span = hygienic(span);
-        let path = self.located_at(span);
-        quote_spanned!(span=> #path::__run_blocking)
-    }
-
     fn located_at(&self, span: Span) -> TokenStream {
         let tokens = self.0.clone().into_iter().map(|mut token| {
             token.set_span(span);

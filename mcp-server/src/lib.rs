@@ -52,7 +52,6 @@ mod call;
 mod caller;
 mod change_kinds;
 mod check;
-#[doc(hidden)] // Public items are exported by `__private`.
 mod constraints;
 mod content_policy;
 mod dispatch;

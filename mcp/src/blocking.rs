@@ -7,7 +7,6 @@ use tracing::Span;
 
 /// Runs a function with the option `blocking` on a thread for blocking work. Without a tokio runtime it
 /// runs here.
-#[doc(hidden)]
 pub async fn run_blocking<T: Send + 'static>(function: impl FnOnce() -> T + Send + 'static) -> T {
     let Ok(runtime) = Handle::try_current() else {
         return function();

@@ -37,13 +37,20 @@ mod readme {}
 mod serve;
 pub mod typed;
 
+/// Helpers that generated code calls. Any release may change them.
+#[cfg(feature = "server")]
+#[doc(hidden)]
+pub mod __private {
+    pub use mcp_server::__private::*;
+
+    #[cfg(all(feature = "macros", any(feature = "http", feature = "stdio")))]
+    pub use crate::blocking::run_blocking;
+}
+
 pub use mcp_core as core;
 pub use mcp_core::schema;
 pub use mcp_types as types;
 
-#[cfg(all(feature = "macros", any(feature = "http", feature = "stdio")))]
-#[doc(hidden)]
-pub use blocking::run_blocking as __run_blocking;
 pub use error::{Error, Result};
 
 /// Authorization: OAuth for clients, and servers that demand access tokens.
@@ -116,9 +123,6 @@ pub use mcp_macros::{Elicit, Output, completion, prompt, resource, server, tool}
 /// Unstable: sessions, events and changes on Redis, for several nodes behind one address.
 #[cfg(feature = "redis")]
 pub use mcp_redis as redis;
-#[cfg(feature = "server")]
-#[doc(hidden)]
-pub use mcp_server::__private;
 #[cfg(feature = "server")]
 pub use mcp_server::middleware;
 #[cfg(feature = "server")]

@@ -8,7 +8,7 @@ use mcp_types::{Prompt, Resource, ResourceTemplate, ServerCapabilities, Tool};
 use parking_lot::RwLock;
 
 use super::handle::{Group, GroupMember};
-use super::names::{ItemNames, NamedItem, prefixed};
+use super::names::{ItemNames, NamedItem, candidate_names, prefixed};
 use crate::client::Client;
 use crate::error::Error;
 use crate::prepared::PreparedCall;
@@ -126,7 +126,8 @@ impl Group {
         gathered.into_list(|member, item| {
             let own = own(item);
             let is_shared = counts.get(own) > Some(&1);
-            let wanted = self.inner.naming.wanted(&member.prefix, own, is_shared);
+            let naming = self.inner.naming;
+            let wanted = candidate_names(naming, &member.prefix, own, is_shared);
             names.assign((member.member.name.clone(), own.to_owned()), wanted)
         })
     }

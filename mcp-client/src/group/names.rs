@@ -16,29 +16,25 @@ pub enum Naming {
     PlainUnlessTaken,
 }
 
-impl Naming {
-    /// Returns the names that an item may have, the best one first. `is_shared`: other servers have an item
-    /// with the same name.
-    #[doc(hidden)]
-    pub fn wanted(
-        self,
-        prefix: &str,
-        own: &str,
-        is_shared: bool,
-    ) -> impl Iterator<Item = String> + use<> {
-        let is_plain = self == Self::PlainUnlessTaken && !is_shared;
-        let plain = is_plain.then(|| own.to_owned());
-        plain.into_iter().chain(numbered(prefixed(prefix, own)))
-    }
-}
-
 /// Separates the server's prefix from the name on the server.
 pub(super) const SEPARATOR: &str = "__";
 
 /// Joins a server's prefix and a name on that server.
-#[doc(hidden)]
 pub fn prefixed(prefix: &str, own: &str) -> String {
     format!("{prefix}{SEPARATOR}{own}")
+}
+
+/// Returns the names that an item may have, the best one first. `is_shared`: other servers have an item
+/// with the same name.
+pub fn candidate_names(
+    naming: Naming,
+    prefix: &str,
+    own: &str,
+    is_shared: bool,
+) -> impl Iterator<Item = String> + use<> {
+    let is_plain = naming == Naming::PlainUnlessTaken && !is_shared;
+    let plain = is_plain.then(|| own.to_owned());
+    plain.into_iter().chain(numbered(prefixed(prefix, own)))
 }
 
 /// Returns a name, and then the name with a number.
@@ -63,11 +59,9 @@ pub(super) fn sanitize(server: &str) -> String {
 }
 
 /// An item of a server: the server, and the name that it gives the item.
-#[doc(hidden)]
 pub type NamedItem = (Arc<str>, String);
 
 /// The unique names for one kind of item, with the item behind each.
-#[doc(hidden)]
 #[derive(Debug, Default)]
 pub struct ItemNames {
     items: HashMap<String, NamedItem>,

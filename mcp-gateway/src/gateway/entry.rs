@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use futures_util::future::join_all;
-use mcp_client::group::{Group, GroupBuilder, Health, Naming, prefixed};
+use mcp_client::group::{Group, GroupBuilder, Health, Naming, candidate_names, prefixed};
 use mcp_core::backoff::Backoff;
 use mcp_types::Tool;
 use tokio::sync::oneshot;
@@ -220,7 +220,7 @@ fn wanted_names(
             prefixed(prefix, own)
         }
     });
-    let others = naming.wanted(group_prefix, own, is_shared);
+    let others = candidate_names(naming, group_prefix, own, is_shared);
     first.into_iter().chain(others)
 }
 

@@ -7,27 +7,27 @@ use super::asking::Asking;
 use crate::input_round::AskError;
 
 /// Questions for [`Ask::all`](super::Ask::all): a tuple with up to eight, or a `Vec` of questions
-/// with the same answer type.
-pub trait Questions: Send + sealed::Sealed {
-    /// The answers, in the questions' order.
-    type Answers;
-
-    /// Asks all questions and waits for all answers.
-    #[doc(hidden)]
-    fn answers(self) -> impl Future<Output = Result<Self::Answers, AskError>> + Send;
-}
+/// with the same answer type. The answers are in the questions' order.
+pub trait Questions: Send + sealed::AskAll {}
 
 mod sealed {
+    use crate::input_round::AskError;
+
     #[expect(unnameable_types, reason = "seals the trait")]
-    pub trait Sealed {}
+    pub trait AskAll {
+        type Answers;
+
+        /// Asks all questions and waits for all answers.
+        fn answers(self) -> impl Future<Output = Result<Self::Answers, AskError>> + Send;
+    }
 }
 
 macro_rules! tuples {
     ($(($($answer:ident $question:ident),+);)*) => {
         $(
-            impl<$($answer: Send),+> sealed::Sealed for ($(Asking<$answer>,)+) {}
+            impl<$($answer: Send),+> Questions for ($(Asking<$answer>,)+) {}
 
-            impl<$($answer: Send),+> Questions for ($(Asking<$answer>,)+) {
+            impl<$($answer: Send),+> sealed::AskAll for ($(Asking<$answer>,)+) {
                 type Answers = ($($answer,)+);
 
                 async fn answers(self) -> Result<Self::Answers, AskError> {
@@ -50,9 +50,9 @@ tuples! {
     (A a, B b, C c, D d, E e, F f, G g, H h);
 }
 
-impl<A: Send> sealed::Sealed for Vec<Asking<A>> {}
+impl<A: Send> Questions for Vec<Asking<A>> {}
 
-impl<A: Send> Questions for Vec<Asking<A>> {
+impl<A: Send> sealed::AskAll for Vec<Asking<A>> {
     type Answers = Vec<A>;
 
     // `try_join_all` waits for the answers in order, so an invalid question would be reported late.
