@@ -101,7 +101,7 @@ fn is_absent(servers: &Result<Vec<ServerEntry>, ConfigError>) -> bool {
     }
 }
 
-/// Files in a project folder, in their precedence's order.
+/// Files in a project folder, in the order of precedence.
 const PROJECT_FILES: [(&str, &str, Dialect); 13] = [
     ("project", "mcp.json", Json),
     ("Claude Code", ".mcp.json", Json),

@@ -13,7 +13,7 @@ tokio::task_local! {
 /// Remembers for a server that is started again and again whether `server/discover` made its process
 /// unusable or was left unanswered. Later starts begin with `initialize`.
 ///
-/// A group connects by its program's functions, which create the client themselves. The memory
+/// A group connects by functions of its program, which create the client themselves. The memory
 /// therefore reaches [`ClientBuilder::over`](crate::ClientBuilder::over) as a value of the task.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct ProbeMemory(Arc<AtomicBool>);

@@ -78,7 +78,7 @@ struct IndexedTool {
 #[derive(Debug)]
 enum IndexEntry {
     Listed(ToolEntry),
-    /// A removed tool, and its definition's defect.
+    /// A removed tool, and what is wrong with its definition.
     Dropped(String),
 }
 

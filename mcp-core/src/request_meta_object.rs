@@ -24,7 +24,7 @@ pub struct RequestMetaObject {
 }
 
 impl RequestMetaObject {
-    /// Metadata of a modern request that its envelope's consists.
+    /// Metadata of a modern request that consists of its envelope.
     pub(crate) fn envelope(object: Option<RawObject>) -> Self {
         Self {
             object,

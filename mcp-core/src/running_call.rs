@@ -15,7 +15,7 @@ use crate::{
     NotificationObserver, NotificationSender, Reply, ReplyTarget, Service,
 };
 
-/// A running call: a service's future, and its notifications' buffer.
+/// A running call: a service's future, and its notification buffer.
 ///
 /// The task that carries the messages to the client polls it. Dropping it cancels the call.
 ///

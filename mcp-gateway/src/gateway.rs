@@ -10,7 +10,7 @@
 //! | `limits` | [`CallLimits`], and the request states that clients have used |
 //! | `claims` | extensions that the gateway does not know |
 //! | `quota` | shares of callers in calls that wait |
-//! | `questions` | requests and a server's notifications while a call runs, and the calls that wait for their client |
+//! | `questions` | a server's requests and notifications while a call runs, and the calls that wait for their client |
 //! | `sessions` | sessions of a legacy server, by caller |
 //! | `credentials` | callers, and server tokens for them |
 //! | `tool_options` | [`ToolOptions`] |

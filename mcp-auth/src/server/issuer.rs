@@ -49,7 +49,7 @@ struct KeyDocument {
 /// Called when an issuer has other keys than before.
 pub(super) type OnNewKeys = Arc<dyn Fn() + Send + Sync>;
 
-/// An issuer with its fetches' state.
+/// An issuer and the state of its fetches.
 #[derive(Clone)]
 pub(super) struct Issuer(Arc<IssuerState>);
 

@@ -30,7 +30,7 @@ use crate::secret::Secret;
 /// Number of verified tokens that are remembered.
 const MAX_VERIFIED: usize = 20_000;
 
-/// A server that demands access tokens: its authorization's settings.
+/// The settings of a server that demands access tokens.
 ///
 /// The URL is the public one, as clients write it: it is the audience that tokens must have, and part of
 /// the metadata and of the challenges. Nothing is taken from the request headers.

@@ -124,7 +124,7 @@ fn size(source: &str, available: usize) -> Result<usize, SchemaError> {
     })
 }
 
-/// Returns the total length of the strings and a value's keys.
+/// Returns the total length of a value's strings and keys.
 fn string_bytes(value: &Value) -> u64 {
     match value {
         Value::String(text) => text.len() as u64,

@@ -54,7 +54,7 @@ pub struct EventQuery {
     max_events: Option<u32>,
 }
 
-/// The URL that receives events, and their signatures' secret.
+/// The URL that receives events, and the secret that signs them.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct WebhookTarget {

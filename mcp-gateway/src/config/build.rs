@@ -39,7 +39,7 @@ const MAX_SECONDS: f64 = 604_800.0;
 impl GatewayConfig {
     /// Creates the file's gateway. `connect` connects to a server; pass
     /// `|client, spec| client.connect(spec)`, or add a login or layers. The settings of the client that it
-    /// receives have the protocol and the file's time limit.
+    /// receives have the file's protocol and time limit.
     ///
     /// `variables` are those of [`ConfigText`](super::ConfigText): `Variables::of_process()`. Files of secrets are
     /// read now, on this thread.

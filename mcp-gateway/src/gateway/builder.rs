@@ -167,7 +167,7 @@ impl GatewayControl {
             .await?
     }
 
-    /// The health, the items, the calls and each server's last failure.
+    /// Each server's health, items, calls and last failure.
     ///
     /// # Errors
     ///

@@ -358,7 +358,7 @@ impl ServerLists {
                         server.stale = Kinds::ALL;
                         server.next = server.next.min(Instant::now() + PAUSE);
                     }
-                    // Started again by its lists' request.
+                    // A request for its lists restarts it.
                     Health::Down(_) => {
                         server.upstream.questions.close();
                         server.stale = Kinds::ALL;

@@ -1,4 +1,4 @@
-//! Removes a server's identity from its results' metadata. A client knows the gateway
+//! Removes a server's identity from the metadata of its results. A client knows the gateway
 //! only, and a client of an older revision shows the metadata to its language model. The wire of 2026-07-28 adds the
 //! gateway's identity.
 

@@ -172,7 +172,7 @@ impl CallContext {
         }
     }
 
-    /// Adds the value of an extractor that awaits, for its type's parameter.
+    /// Adds the value of an extractor that awaits, for the parameter of its type.
     pub(crate) fn add_prepared<T: Send + 'static>(&mut self, value: T) {
         self.0.prepared.push(Box::new(value));
     }

@@ -37,7 +37,7 @@ pub(crate) struct ServerConfig {
     /// Time that clients may cache the result of `server/discover`.
     // spec: CACHE-01
     pub(crate) discover_cache: CacheHint,
-    /// The extensions, in their registration's order.
+    /// The extensions, in the order of registration.
     pub(crate) extensions: Vec<Registration<ServerCapabilities>>,
     /// The extensions' methods.
     pub(crate) methods: Vec<MethodRoute>,

@@ -77,7 +77,7 @@ impl<'a> Explainer<'a> {
         }
     }
 
-    /// Explains the members or a value's elements.
+    /// Explains a value's members or elements.
     fn object(&mut self, schema: &'a JsonObject, value: &Value, path: Path<'_>, hops: usize) {
         if self.found.len() >= Violations::MAX || !self.walk.step(hops) {
             return;

@@ -84,7 +84,7 @@ pub enum SkillsError {
     /// Two files with the same URI.
     #[error("`{0}` exists twice; rename one of the skills, or remove it")]
     Duplicate(String),
-    /// A file's or prefix's path from code is not a plain relative path.
+    /// The path of a file or prefix from code is not a plain relative path.
     #[error(
         "`{0}` is not a relative path such as `references/forms.md`; remove `..`, `.`, `\\` and empty parts"
     )]

@@ -219,7 +219,7 @@ pub struct ResourceLink {
 impl ResourceLink {
     setters! { title, description, mime_type, size, icon, annotations, meta }
 
-    /// Creates a link from the URI and a resource's programmatic name.
+    /// Creates a link from a resource's URI and programmatic name.
     pub fn new(uri: impl Into<String>, name: impl Into<String>) -> Self {
         Self {
             uri: uri.into(),

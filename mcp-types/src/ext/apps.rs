@@ -54,7 +54,7 @@ impl ToolUi {
         self
     }
 
-    /// Returns a tool's user interface, from the current or its `_meta`'s deprecated key.
+    /// Returns a tool's user interface, from the current or the deprecated key of its `_meta`.
     // spec: APP-04
     #[inline]
     pub fn of(tool: &Tool) -> Option<Self> {

@@ -127,7 +127,7 @@ impl Comparison<'_> {
         }
     }
 
-    /// Returns true if both schemas are the same, together with their references' targets.
+    /// Returns true if both schemas are the same, together with the targets of their references.
     fn is_same(&self, old: &Value, new: &Value) -> bool {
         old == new && !has_references(old, self.has_same_definitions)
     }

@@ -1,4 +1,4 @@
-//! A configuration file's servers, and its entries' errors.
+//! A configuration file's servers, and the errors of its entries.
 
 use std::collections::BTreeMap;
 use std::future::Future;

@@ -16,7 +16,7 @@ pub(super) const MAX_SCHEMAS: usize = 4096;
 /// The maximum number of references that lead from one schema to the next, all for the same value.
 const MAX_STEPS: usize = 64;
 
-/// A schema's subschemas, and their evaluation's order.
+/// A schema's subschemas, and the order in which they are evaluated.
 #[derive(Default)]
 pub(super) struct Graph<'a> {
     pub(super) nodes: Vec<Node<'a>>,

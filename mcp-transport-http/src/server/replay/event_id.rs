@@ -58,8 +58,8 @@ pub(super) fn writer_ended() -> Rejection {
     Rejection::session(StatusCode::BAD_REQUEST, codes::BAD_REQUEST, message)
 }
 
-/// Encodes a stored event with its id. An event without a message is the first or its stream's last
-/// event. The first one gives the client an id, the last one is not sent.
+/// Encodes a stored event with its id. An event without a message is the first or last event of its
+/// stream. The first one gives the client an id, the last one is not sent.
 // spec: RSM-01, RSM-02, RSM-05
 pub(super) fn encode(
     out: &mut Vec<u8>,
