@@ -1,4 +1,4 @@
-//! Tool names, prompts and resources that earlier commands have seen, for completions.
+//! Names of tools, prompts and resources that earlier commands have seen, for completions.
 //!
 //! Shells insert completions unquoted, and servers choose the names. Only names without characters
 //! that a shell interprets are kept.

@@ -1,4 +1,4 @@
-//! Session stores, stream events, tasks and used request states, which outlive a connection, a node or a process.
+//! Stores of sessions, stream events, tasks and used request states, which outlive a connection, a node or a process.
 //!
 //! A server without stores keeps sessions in memory and does not keep events. Nodes that share stores
 //! continue each other's sessions and streams.

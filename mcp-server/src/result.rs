@@ -4,7 +4,7 @@
 //! |---|---|
 //! | `json` | the wrapper [`Json`] |
 //! | `mask` | errors whose messages go to the log only |
-//! | `error` | resource errors, prompts, completions and custom requests: always protocol errors; results of other methods |
+//! | `error` | errors of resources, prompts, completions and custom requests: always protocol errors; results of other methods |
 //! | `tool_error` | tool errors: results for the language model, or protocol errors |
 //! | `combine` | output schemas of lists, options and tuples |
 //! | `tool`, `contents`, `resource_list`, `prompt`, `completion` | conversion of return values into results |

@@ -1,4 +1,4 @@
-//! `_meta`: request metadata, results, notifications and definitions.
+//! `_meta`: metadata of requests, results, notifications and definitions.
 //!
 //! Spec: <https://modelcontextprotocol.io/specification/2026-07-28/basic#meta>
 

@@ -11,7 +11,7 @@
 //! | [`table`] | the printed table |
 //! | [`instructions`] | `--instructions`: instructions per request |
 //! | [`against`] | `--against`: processor time per request, beside that of another commit |
-//! | [`soak`](mod@soak) | `--soak`: server growth and a client under load with faults |
+//! | [`soak`](mod@soak) | `--soak`: growth of servers and a client under load with faults |
 
 mod against;
 mod instructions;

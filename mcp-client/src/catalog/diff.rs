@@ -4,7 +4,7 @@
 //! |---|---|
 //! | `recorder` | the list of differences, and JSON pointers |
 //! | `schema` | differences of two JSON Schemas, by direction |
-//! | `items` | tool differences, prompts, resources, templates and capabilities |
+//! | `items` | differences of tools, prompts, resources, templates and capabilities |
 
 mod items;
 mod recorder;

@@ -1,4 +1,4 @@
-//! Resource errors, prompts and completions. The client receives all of them as protocol errors.
+//! Errors of resources, prompts and completions. The client receives all of them as protocol errors.
 
 use std::error::Error;
 use std::fmt;

@@ -1,4 +1,4 @@
-//! Tool differences, prompts, resources, templates and capabilities.
+//! Differences of tools, prompts, resources, templates and capabilities.
 
 use std::collections::BTreeMap;
 

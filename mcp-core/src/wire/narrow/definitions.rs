@@ -1,4 +1,4 @@
-//! Tool definitions, resources and prompts, and call parameters.
+//! Definitions of tools, resources and prompts, and call parameters.
 
 use std::sync::Arc;
 
