@@ -52,7 +52,7 @@ const HIDDEN: &str = "(hidden)";
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum DocumentKind {
-    /// The protected resource's metadata, which is the MCP server (RFC 9728).
+    /// The metadata of the protected resource, which is the MCP server (RFC 9728).
     Resource,
     /// Metadata of the authorization server (RFC 8414).
     Server,

@@ -167,7 +167,7 @@ impl Fetcher {
         })
     }
 
-    /// Creates a fetcher over the host's HTTP client, which resolves names by itself.
+    /// Creates a fetcher over the host's HTTP client. That client resolves the names.
     #[cfg(feature = "client")]
     pub(crate) fn over(http: ChannelService, rules: EgressRules, limits: Limits) -> Self {
         Self {

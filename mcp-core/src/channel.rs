@@ -171,7 +171,7 @@ impl OneWayMessage {
         is_written.then(|| Self::new(body, MirroredHeaders::new(version, method, None)))
     }
 
-    /// Encodes the response to a server's request `id`, whose values are `mirrored`. Returns `None` in
+    /// Encodes the response to the request `id` of a server, whose values are `mirrored`. Returns `None` in
     /// 2026-07-28, which has no server requests.
     #[inline]
     pub fn response(

@@ -87,7 +87,7 @@ impl NotificationSender {
         Self::open(token, level, sink)
     }
 
-    /// A subscription's notifications, which sends changes only.
+    /// The notifications of a subscription, which sends changes only.
     // spec: HTTP-SM-17
     pub(crate) fn for_subscription(sink: Arc<dyn NotificationSink>) -> Self {
         Self::open(None, None, sink)

@@ -50,7 +50,7 @@ struct BusInner {
     redis: Commands,
     /// Name of the channel and of the key.
     name: String,
-    /// This node's name, which ignores its own messages.
+    /// The name of this node, which ignores its own messages.
     node: String,
     local: MemoryBus,
     pending: Mutex<ChangeSet>,

@@ -29,7 +29,7 @@
 //!
 //! # Keys
 //!
-//! `P` is the prefix, `v1` the version of the layout, `ID` a session's id, a task or a request state. Both keys of a session's
+//! `P` is the prefix, `v1` the version of the layout, `ID` the id of a session, a task or a request state. Both keys of a session's
 //! events have one hash tag, so that they are on one node of a Redis Cluster. So do the task
 //! keys.
 //!

@@ -82,7 +82,7 @@ pub(crate) fn with_status(mut task: Task, status: TaskStatus) -> Task {
     task
 }
 
-/// Changes a running task's status, which waits for the open questions.
+/// Changes the status of a running task, which waits for its open questions.
 // spec: TASK-11, TASK-14
 pub(crate) fn with_open_questions(task: Task, open: InputRequests) -> Task {
     if open.is_empty() {

@@ -307,7 +307,7 @@ fn data_url(kind: &str, data: &str) -> String {
     format!("data:{kind};base64,{data}")
 }
 
-/// Marks an error's text, where the provider has no field for it.
+/// Marks an error's text as an error, if the provider has no field for that.
 fn marked(text: String, is_error: bool) -> String {
     if is_error {
         format!("Error: {text}")

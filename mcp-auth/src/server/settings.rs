@@ -309,7 +309,7 @@ impl ResourceServer {
         self
     }
 
-    /// Sets the request limits to issuers. One verification with all its requests takes at most the
+    /// Sets the limits of requests to issuers. One verification with all its requests takes at most the
     /// time of [`Limits::discovery`], 30 seconds by default; then the response is 503.
     pub fn limits(mut self, limits: Limits) -> Self {
         self.limits = limits;

@@ -94,7 +94,7 @@ pub struct VerifiedToken {
     pub expires_at: Option<u64>,
     /// The token never expires.
     pub is_permanent: bool,
-    /// The key's thumbprint to which the token is bound (`cnf.jkt`).
+    /// The thumbprint of the key to which the token is bound (`cnf.jkt`).
     pub key_thumbprint: Option<String>,
     /// The claims that handlers read from [`Claims`](super::Claims).
     pub claims: Map<String, Value>,

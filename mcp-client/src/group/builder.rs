@@ -125,7 +125,7 @@ impl GroupBuilder {
         self
     }
 
-    /// Sets the servers' login over HTTP that [`target`](Self::target) and [`config`](Self::config) add, before or
+    /// Sets the login of the servers over HTTP that [`target`](Self::target) and [`config`](Self::config) add, before or
     /// after this call. Each server has tokens of its own, which survive its restarts. Commands and servers in this
     /// process get no token, and a client with a login of its own keeps it. Default: no login.
     ///

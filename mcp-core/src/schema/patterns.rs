@@ -54,7 +54,7 @@ impl Patterns {
         Ok(Self { count, largest })
     }
 
-    /// Returns the engine's options, which matches in linear time.
+    /// Returns the options of the engine, which matches in linear time.
     pub(super) fn options(&self) -> PatternOptions<LinearEngine> {
         let (min, max) = CACHE_RANGE;
         let cache = (MAX_CACHE / self.count.max(1)).clamp(min, max);

@@ -16,7 +16,7 @@ pub(super) struct PendingCall {
     pub(super) renewals: u64,
     /// The request was sent before: without its arguments' headers, or in a session that is lost.
     pub(super) is_repeated: bool,
-    /// Dropping it ends the call's stream, which cancels the request.
+    /// Dropping it ends the call's stream and so cancels the request.
     _cancel: oneshot::Sender<()>,
 }
 

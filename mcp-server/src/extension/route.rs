@@ -130,7 +130,7 @@ fn read_params<P: DeserializeOwned>(
     read.map_err(|error| RequestError::invalid_params(format!("`params`: {error}")))
 }
 
-/// Removes a repeated request's input, which the protocol adds to the parameters.
+/// Removes the input of a repeated request, which the protocol adds to the parameters.
 fn without_input(params: RawObject) -> RawObject {
     let Ok(mut members) = params.parse::<JsonObject>() else {
         return params;

@@ -125,7 +125,7 @@ pub(super) fn json(status: StatusCode, message: EncodedReply) -> Response<Body> 
 }
 
 /// Returns a response with a JSON message. `capacity` is the number of headers in its request: hyper takes
-/// the header map for the connection's next request, which then allocates none.
+/// the header map for the next request of the connection, which then allocates none.
 pub(super) fn json_with_capacity(
     capacity: usize,
     status: StatusCode,

@@ -233,7 +233,7 @@ impl Session {
         }
     }
 
-    /// Returns a request's earliest deadline to the client.
+    /// Returns the earliest deadline of a request to the client.
     pub fn next_deadline(&self) -> Option<Instant> {
         self.state.lock().sent.as_ref()?.next_deadline()
     }

@@ -18,7 +18,7 @@ pub struct SessionLimits {
     pub max_response_time: Duration,
     /// The number of resources that the client can subscribe to. Default: 1024.
     pub subscriptions: usize,
-    /// The number after which the request ids to the client start. Default: 0.
+    /// The number after which the ids of requests to the client start. Default: 0.
     ///
     /// Nodes that continue each other's sessions start far from each other, so that a response that
     /// reaches the wrong node matches no request there.

@@ -102,7 +102,7 @@ impl SessionObserver {
         self.observer.message(&message).end(Ok(()));
     }
 
-    /// Starts a notification's observation to the client. Returns it with the keys that are added
+    /// Starts to observe a notification to the client. Returns it with the keys that are added
     /// to `_meta`.
     pub(super) fn notify(
         &self,
@@ -117,7 +117,7 @@ impl SessionObserver {
         observer.start(notification)
     }
 
-    /// Starts a request's observation to the client.
+    /// Starts to observe a request to the client.
     pub(super) fn send(&self, id: &RequestId, request: &ServerRequest) -> Box<dyn Observation> {
         let mut message = ObservedMessage::sent(request.method_name(), self.version);
         (message.id, message.session) = (Some(id), self.id.get());

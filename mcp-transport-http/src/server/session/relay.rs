@@ -144,7 +144,7 @@ fn to_json(response: &Response<'_>) -> String {
     format!(r#"{{"jsonrpc":"2.0","id":{id},"{name}":{value}}}"#)
 }
 
-/// Returns the number of the server that made a request's id to a client.
+/// Returns the number of the server that made the id of a request to a client.
 fn node_of(id: &RequestId) -> Option<u32> {
     match id {
         RequestId::Number(number) => {
