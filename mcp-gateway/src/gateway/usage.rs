@@ -8,7 +8,7 @@ use parking_lot::Mutex;
 use tokio::time::Instant;
 use tokio_util::task::AbortOnDropHandle;
 
-/// How many calls run at one server, and when the last one ended.
+/// Number of calls that run at one server, and the time when the last one ended.
 #[derive(Debug, Clone)]
 pub(super) struct Usage(Arc<Mutex<UsageState>>);
 
