@@ -15,6 +15,16 @@ pub struct DeserializeError {
     pub error: serde_json::Error,
 }
 
+impl DeserializeError {
+    /// The error of a type that was read from `json`.
+    pub(crate) fn new(json: &str, error: serde_json::Error) -> Self {
+        Self {
+            path: path_at(json, offset(json, &error)),
+            error,
+        }
+    }
+}
+
 impl fmt::Display for DeserializeError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if !self.path.is_empty() {
@@ -39,10 +49,7 @@ impl std::error::Error for DeserializeError {
 ///
 /// Returns [`DeserializeError`] when the document is not JSON or does not fit `T`.
 pub fn from_str<T: DeserializeOwned>(json: &str) -> Result<T, DeserializeError> {
-    serde_json::from_str(json).map_err(|error| DeserializeError {
-        path: path_at(json, offset(json, &error)),
-        error,
-    })
+    serde_json::from_str(json).map_err(|error| DeserializeError::new(json, error))
 }
 
 /// The number of bytes that were read when the error occurred.

@@ -1,10 +1,9 @@
 //! [`RawResult`]: the result of a call that is passed on without decoding its content.
 
 use bytes::Bytes;
-use mcp_types::{CacheHint, Meta, Method, ProtocolVersion};
-
-use crate::ResultBody;
-use crate::wire::DecodeError;
+use mcp_types::{
+    CacheHint, CallToolResult, GetPromptResult, Meta, Method, ProtocolVersion, ReadResourceResult,
+};
 
 /// A call's result as its server has sent it: the members of the result as JSON. Gateways pass it on without
 /// decoding its content, which saves the time and the memory that decoding takes.
@@ -22,9 +21,16 @@ pub struct RawResult {
     pub(crate) members: Vec<(Box<str>, Bytes)>,
     /// The time for which a client may cache the result, if the server permits it.
     pub cache: Option<CacheHint>,
-    /// Decodes the content. A pointer from the client's wire, so that programs without clients do not contain the
-    /// decoders of results.
-    pub(crate) decode: fn(&Self) -> Result<ResultBody, DecodeError>,
+    /// Decodes the result. A pointer from the client's wire, so that programs without clients do not
+    /// contain the decoders.
+    pub(crate) decode: fn(&str) -> serde_json::Result<DecodedResult>,
+}
+
+/// A raw result, decoded by its method.
+pub(crate) enum DecodedResult {
+    CallTool(CallToolResult),
+    GetPrompt(GetPromptResult),
+    ReadResource(ReadResourceResult),
 }
 
 impl RawResult {

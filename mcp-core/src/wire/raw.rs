@@ -5,12 +5,14 @@ use std::collections::HashSet;
 use std::fmt;
 
 use bytes::Bytes;
-use mcp_types::{CacheHint, CallToolResult, Meta, Method, ProtocolVersion, RawJson, RawObject};
+use mcp_types::{CacheHint, CallToolResult, Meta, Method, ProtocolVersion, RawJson};
 use serde::de::{Error as _, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 
 use super::{DecodeError, EncodedReply, clear_line_breaks, results, write_json, write_scalar};
+use crate::deserialize::DeserializeError;
+use crate::raw_result::DecodedResult;
 use crate::{Fault, RawResult, Reply, ResultBody};
 
 /// The maximum number of members in a raw result. A result with more members is decoded.
@@ -39,10 +41,16 @@ pub(super) fn read(
 
 #[inline]
 fn split(method: Method, raw: RawJson<'_>, version: ProtocolVersion) -> Option<RawResult> {
-    let content = match method {
-        Method::CallTool => "content",
-        Method::GetPrompt => "messages",
-        Method::ReadResource => "contents",
+    let (content, decode): (_, fn(&str) -> _) = match method {
+        Method::CallTool => ("content", |json| {
+            serde_json::from_str(json).map(DecodedResult::CallTool)
+        }),
+        Method::GetPrompt => ("messages", |json| {
+            serde_json::from_str(json).map(DecodedResult::GetPrompt)
+        }),
+        Method::ReadResource => ("contents", |json| {
+            serde_json::from_str(json).map(DecodedResult::ReadResource)
+        }),
         _ => return None,
     };
     let ResultMembers { meta, members } = raw.read().ok()?;
@@ -77,7 +85,7 @@ pub(super) fn fit(reply: &mut Reply, to: ProtocolVersion) {
     if fits(raw, to) {
         return;
     }
-    match (raw.decode)(raw) {
+    match decode(raw) {
         Ok(decoded) => *body = decoded,
         Err(error) => *reply = Fault::internal(error.to_string()).into(),
     }
@@ -96,14 +104,17 @@ fn fits(raw: &RawResult, to: ProtocolVersion) -> bool {
 /// # Errors
 ///
 /// Returns [`DecodeError::Malformed`] when the server has sent a result that the method does not have.
-#[inline]
 fn decode(raw: &RawResult) -> Result<ResultBody, DecodeError> {
     let mut out = EncodedReply::default();
     encode(raw.clone(), &mut out);
     let malformed = |error: &dyn fmt::Display| DecodeError::malformed(Some(raw.method), error);
     let json = String::from_utf8(out.into_bytes().into()).map_err(|error| malformed(&error))?;
-    let object = RawObject::from_text(json).map_err(|error| malformed(&error))?;
-    results::read(Some(raw.method), object.as_raw())
+    match (raw.decode)(&json) {
+        Ok(DecodedResult::CallTool(result)) => Ok(result.into()),
+        Ok(DecodedResult::GetPrompt(result)) => Ok(result.into()),
+        Ok(DecodedResult::ReadResource(result)) => Ok(result.into()),
+        Err(error) => Err(malformed(&DeserializeError::new(&json, error))),
+    }
 }
 
 /// Appends a result with its `_meta`.
@@ -144,7 +155,7 @@ pub(super) fn splice(members: Vec<(Box<str>, Bytes)>, out: &mut EncodedReply) {
 /// Returns [`DecodeError::Malformed`] when the server has sent a result that the method does not have.
 pub fn decoded(body: ResultBody) -> Result<ResultBody, DecodeError> {
     match body {
-        ResultBody::Raw(raw) => (raw.decode)(&raw),
+        ResultBody::Raw(raw) => decode(&raw),
         body => Ok(body),
     }
 }
@@ -155,7 +166,7 @@ pub fn decoded(body: ResultBody) -> Result<ResultBody, DecodeError> {
 pub fn tool_result(body: &ResultBody) -> Option<Cow<'_, CallToolResult>> {
     match body {
         ResultBody::CallTool(result) => Some(Cow::Borrowed(result)),
-        ResultBody::Raw(raw) => match (raw.decode)(raw) {
+        ResultBody::Raw(raw) => match decode(raw) {
             Ok(ResultBody::CallTool(result)) => Some(Cow::Owned(result)),
             _ => None,
         },

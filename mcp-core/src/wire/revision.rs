@@ -94,6 +94,9 @@ pub(crate) trait Wire: Debug + Send + Sync {
 
 /// One protocol revision, as clients use it. It is a trait of its own, so that a server does not
 /// contain the result decoders.
+///
+/// Its methods and all that only they call are `#[inline]`: the crates that call them compile them, and a
+/// server does not.
 pub(crate) trait ClientWire: Debug + Send + Sync {
     /// Encodes a request. A server refuses a method that the revision does not have.
     fn encode_request(
