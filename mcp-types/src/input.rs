@@ -151,7 +151,6 @@ impl InputRequest {
     ///
     /// Returns the error of `serde_json` if the response is not valid for this kind of request.
     // spec: MRTR-14, MRTR-17
-    #[inline]
     pub fn read(&self, response: &RawObject) -> serde_json::Result<InputResponse> {
         let response = response.as_str();
         match self {

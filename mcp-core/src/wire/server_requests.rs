@@ -1,9 +1,11 @@
 //! Server requests, and the client responses. Only revisions with sessions have them.
 
+use std::fmt;
+
 use mcp_types::meta::keys;
 use mcp_types::{
     ElicitParams, InputRequest, InputResponse, JsonObject, Meta, Method, MethodKind, Params,
-    ProgressToken, ProtocolVersion, RawJson, Request, RequestId, Sender,
+    ProgressToken, ProtocolVersion, RawJson, RawObject, Request, RequestId, Sender,
 };
 
 use serde::de::DeserializeOwned;
@@ -169,21 +171,13 @@ pub(super) fn read_result(
     let ServerRequest::Input(input) = request else {
         return Ok(ClientResponse::Pong);
     };
-    let mut response = read_input(input, result.as_str())
-        .map_err(|error| DecodeError::malformed(request.method(), error))?;
+    let malformed = |error: &dyn fmt::Display| DecodeError::malformed(request.method(), error);
+    let result = RawObject::from_raw(result).map_err(|error| malformed(&error))?;
+    let mut response = input
+        .read(&result)
+        .map_err(|error| malformed(&DeserializeError::new(result.as_str(), error)))?;
     if let (InputRequest::Elicit(params), InputResponse::Elicit(answer)) = (input, &mut response) {
         narrow::widen_answer(params, answer, from);
     }
     Ok(ClientResponse::Input(response))
-}
-
-fn read_input(request: &InputRequest, result: &str) -> Result<InputResponse, DeserializeError> {
-    match request {
-        InputRequest::Elicit(_) => deserialize::from_str(result).map(InputResponse::Elicit),
-        InputRequest::CreateMessage(_) => {
-            deserialize::from_str(result).map(InputResponse::CreateMessage)
-        }
-        InputRequest::ListRoots => deserialize::from_str(result).map(InputResponse::ListRoots),
-        _ => deserialize::from_str(result).map(InputResponse::Other),
-    }
 }
