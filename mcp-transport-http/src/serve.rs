@@ -16,7 +16,7 @@ mod error;
 use std::any::Any;
 use std::convert::Infallible;
 use std::fmt;
-use std::io::{IsTerminal as _, Write as _};
+use std::io::Write as _;
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::sync::Arc;
 use std::time::Duration;
@@ -332,7 +332,7 @@ where
     B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
 {
     /// Serves at `address` until the shutdown. An event of `tracing` (level INFO) tells the server's URL. Without a
-    /// subscriber, a line on standard error does so, if that is a terminal.
+    /// subscriber, a line on standard error does so, where `mcp dev` finds it.
     ///
     /// # Errors
     ///
@@ -401,7 +401,7 @@ fn check_scopes(endpoint: &StreamableHttp) -> Result<(), ServeError> {
     item.map_or(Ok(()), |item| Err(ServeError::ScopesWithoutTokens(item)))
 }
 
-/// Tells the server's URL: by an event, or by a line for the person who has started it.
+/// Tells the server's URL: by an event, or by a line for the person or program that has started it.
 fn log_start(endpoint: Option<&StreamableHttp>, address: SocketAddr, path: &str) {
     let service = endpoint.and_then(StreamableHttp::shared_service);
     let name = service.map(|service| {
@@ -411,14 +411,14 @@ fn log_start(endpoint: Option<&StreamableHttp>, address: SocketAddr, path: &str)
     });
     let name = name.unwrap_or_default();
     tracing::info!("serving{name} at http://{address}{path}");
-    if std::io::stderr().is_terminal() && !tracing::dispatcher::has_been_set() {
+    if !tracing::dispatcher::has_been_set() {
         let line = start_line(&name, address, path);
         // Without a reader of the line, the server still starts.
         let _ = std::io::stderr().write_all(line.as_bytes());
     }
 }
 
-/// Returns the line on a terminal. Programs on this machine reach an address of all interfaces by a loopback address.
+/// Returns the line of a server. Programs on this machine reach an address of all interfaces by a loopback address.
 fn start_line(name: &str, mut address: SocketAddr, path: &str) -> String {
     if address.ip().is_unspecified() {
         address.set_ip(match address {
@@ -448,7 +448,7 @@ mod tests {
     use super::start_line;
 
     #[test]
-    fn line_for_terminals_has_name_address_and_command() {
+    fn line_has_name_address_and_command() {
         for (address, url) in [
             ("127.0.0.1:8000", "http://127.0.0.1:8000/mcp"),
             ("0.0.0.0:80", "http://127.0.0.1:80/mcp"),

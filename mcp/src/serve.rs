@@ -11,7 +11,7 @@ use crate::error::Result;
 /// Serves `server` over Streamable HTTP at the path `/mcp` of `address`.
 ///
 /// The future completes after ctrl-c or SIGTERM. Running calls then have ten seconds to finish. An event
-/// of `tracing` (level INFO) tells the server's URL.
+/// of `tracing` (level INFO), or a line on standard error without a subscriber, tells the server's URL.
 ///
 /// Only clients on this machine are served: the address must be a loopback address, and `Host` and
 /// `Origin` of a request must name this machine. Use [`http::Serve`](Serve) to serve other machines, to demand
