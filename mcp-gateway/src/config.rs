@@ -11,19 +11,15 @@
 mod build;
 mod error;
 mod file;
-#[cfg(feature = "openapi")]
 mod service;
 mod text;
 
 pub use error::ConfigError;
-#[cfg(feature = "openapi")]
-pub use file::OpenApiConfig;
 pub use file::{
-    AccessConfig, AdminConfig, AuthorizationConfig, GatewayConfig, HttpConfig, LimitsConfig,
-    NamingConfig, ServerConfig, StartConfig, ToolConfig, ToolsConfig,
+    AccessConfig, AdminConfig, AuthorizationConfig, GatewayConfig, HttpConfig, IdentityConfig,
+    LimitsConfig, OpenApiConfig, ServerConfig, StartConfig, TokenExchangeConfig, ToolConfig,
+    ToolsConfig,
 };
-#[cfg(feature = "auth")]
-pub use file::{IdentityConfig, TokenExchangeConfig};
 pub use text::ConfigText;
 
 #[cfg(test)]

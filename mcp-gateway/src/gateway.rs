@@ -85,7 +85,6 @@ pub use error::GatewayError;
 pub use limits::CallLimits;
 pub use memory_used_states::MemoryUsedStates;
 pub use options::GatewayServer;
-#[cfg(feature = "config")]
 pub(crate) use options::spec_id;
 pub use search::ToolMode;
 pub use status::{CallCounts, GatewayStatus, LastFailure, ServerStatus};

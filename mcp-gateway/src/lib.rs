@@ -16,13 +16,11 @@
 //! | `tools` | hidden tools, and arguments that headers repeat |
 //! | `relay` | messages of one client, passed on unchanged: `message` has their headers and errors, `session` the server's legacy session, `calls` the requests that wait |
 //! | `gateway` | many servers behind one |
-//! | [`openapi`] | HTTP services as servers (feature `openapi`) |
-//! | [`config`] | configuration files (feature `config`) |
+//! | [`openapi`] | HTTP services as servers |
+//! | [`config`] | configuration files |
 
-#[cfg(feature = "config")]
 pub mod config;
 mod gateway;
-#[cfg(feature = "openapi")]
 pub mod openapi;
 mod patterns;
 mod relay;

@@ -101,7 +101,7 @@ converts! {
     mcp_gateway::GatewayError,
     #[cfg(feature = "gateway")]
     mcp_gateway::config::ConfigError,
-    #[cfg(feature = "openapi")]
+    #[cfg(feature = "gateway")]
     mcp_gateway::openapi::OpenApiError,
     #[cfg(all(feature = "server", feature = "skills"))]
     mcp_skills::SkillsError,

@@ -14,7 +14,7 @@
         feature = "toolset",
         feature = "apps",
         feature = "events",
-        feature = "openapi",
+        feature = "gateway",
         feature = "gen",
         feature = "telemetry"
     )),

@@ -250,7 +250,7 @@ async fn file_with_an_openapi_document_is_served() {
     let variables = Variables::new().env("MENU_URL", url);
     let connect = |client: mcp::ClientBuilder, spec| client.connect(spec);
     let http = HttpClient::new().unwrap();
-    let gateway = config.gateway_with_http(&variables, connect, http).unwrap();
+    let gateway = config.gateway(&variables, connect, http).unwrap();
     let opened = gateway.connect().await.unwrap();
     let client = Client::connect(InProcess(opened.server)).await.unwrap();
     let tools = client.list_tools().await.unwrap();

@@ -1,5 +1,7 @@
 //! `mcp serve`, and the address of `mcp gateway`.
 
+use std::io::ErrorKind;
+
 use mcp::ClientBuilder;
 use mcp::auth::ResourceServer;
 use mcp::gateway::config::HttpConfig;
@@ -23,13 +25,13 @@ pub(super) async fn run(args: &ServeArgs, output: &Output) -> Result<(), Failure
     log::start(None)?;
     let server = target::resolve_only(&args.target, output).await?;
     let connect = move |client: ClientBuilder| client.connect(server.clone());
-    let mut gateway = Gateway::new("mcp", env!("CARGO_PKG_VERSION"))
-        .naming(Naming::PlainUnlessTaken)
-        .server(GatewayServer::new(SERVER, connect));
+    let mut server = GatewayServer::new(SERVER, connect);
     if args.one_process {
-        gateway = gateway.one_session(SERVER);
+        server = server.one_session();
     }
-    let opened = gateway
+    let opened = Gateway::new("mcp", env!("CARGO_PKG_VERSION"))
+        .naming(Naming::PlainUnlessTaken)
+        .server(server)
         .connect()
         .await
         .map_err(|error| Failure::usage(error.to_string()))?;
@@ -74,7 +76,12 @@ pub(super) async fn listen(
     let address = &front.address;
     let unusable = |error: &dyn std::fmt::Display| usage!("cannot listen at {address}: {error}");
     let listener = TcpListener::bind(&**address).await;
-    let listener = listener.map_err(|error| unusable(&error))?;
+    let listener = listener.map_err(|error| match error.kind() {
+        ErrorKind::AddrInUse => usage!(
+            "another program listens at {address}; pass another address, such as --listen 127.0.0.1:0 for a free port"
+        ),
+        _ => unusable(&error),
+    })?;
     let local = listener.local_addr().map_err(|error| unusable(&error))?;
     let mut serve = Serve::new(opened.server);
     if !front.allowed_hosts.is_empty() {

@@ -3,16 +3,20 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use serde::Deserialize;
+
 /// The names of tools and prompts in the group. Resources are always named `server__uri`.
 ///
 /// A name stays with its item as long as the server lists it: no other server can take it over.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
 #[non_exhaustive]
 pub enum Naming {
     /// Always `server__tool`. A name does not depend on the other servers.
     #[default]
     Prefixed,
     /// The name that the server uses, or `server__tool` if two servers use the same name.
+    #[serde(rename = "plain")]
     PlainUnlessTaken,
 }
 

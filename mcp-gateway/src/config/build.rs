@@ -3,13 +3,11 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-#[cfg(feature = "auth")]
 use mcp_auth::{AuthError, IdentityHeader, PrivateKey, TokenExchange};
-use mcp_client::group::{Naming, ServerSpec, Variables};
+use mcp_client::group::{ServerSpec, Variables};
 use mcp_client::{Client, ClientBuilder, ConnectMode, Error};
 use mcp_core::ServerIdentity;
 use mcp_server::Caller;
-#[cfg(feature = "openapi")]
 use mcp_server::Server;
 use mcp_toolset::{PinFile, TrustError};
 use mcp_types::ProtocolVersion;
@@ -17,21 +15,11 @@ use serde_json::Value;
 
 use super::error::ConfigError;
 use super::file::{
-    AccessConfig, GatewayConfig, HiddenValue, LimitsConfig, NamingConfig, ServerConfig,
-    StartConfig, ToolConfig,
+    AccessConfig, GatewayConfig, HiddenValue, IdentityConfig, LimitsConfig, ServerConfig,
+    StartConfig, TokenExchangeConfig, ToolConfig,
 };
-#[cfg(feature = "auth")]
-use super::file::{IdentityConfig, TokenExchangeConfig};
 use crate::gateway::{CallLimits, Gateway, GatewayServer, ToolOptions, spec_id};
-#[cfg(feature = "openapi")]
 use crate::openapi::{OpenApi, OpenApiError};
-
-/// Creates an OpenAPI document's server.
-#[cfg(feature = "openapi")]
-type CreateServer<'a> = &'a dyn Fn(OpenApi) -> Result<Server, OpenApiError>;
-/// Without OpenAPI documents, no value has this type.
-#[cfg(not(feature = "openapi"))]
-type CreateServer<'a> = &'a std::convert::Infallible;
 
 /// Longest time limit: one week.
 const MAX_SECONDS: f64 = 604_800.0;
@@ -42,21 +30,8 @@ impl GatewayConfig {
     /// receives have the file's protocol and time limit.
     ///
     /// `variables` are those of [`ConfigText`](super::ConfigText): `Variables::of_process()`. Files of secrets are
-    /// read now, on this thread.
-    ///
-    /// # Errors
-    ///
-    /// Returns [`ConfigError::Invalid`] with the key of a value that cannot be used.
-    pub fn gateway<F, Fut>(&self, variables: &Variables, connect: F) -> Result<Gateway, ConfigError>
-    where
-        F: Fn(ClientBuilder, ServerSpec) -> Fut + Clone + Send + Sync + 'static,
-        Fut: Future<Output = Result<Client, Error>> + Send + 'static,
-    {
-        self.build(variables, connect, None)
-    }
-
-    /// Creates the gateway of a file like [`gateway`](Self::gateway), with the servers of OpenAPI documents. `http`
-    /// sends their requests, and must not follow redirects: an `HttpClient`, or a service around one.
+    /// read now, on this thread. `http` sends the requests of OpenAPI documents, and must not follow redirects: an
+    /// `HttpClient`, or a service around one.
     ///
     /// # Errors
     ///
@@ -72,16 +47,12 @@ impl GatewayConfig {
     ///
     /// # fn run() -> mcp::Result<()> {
     /// let config = GatewayConfig::read("gateway.toml")?;
-    /// let gateway = config.gateway_with_http(
-    ///     &Variables::of_process(),
-    ///     |client, spec| client.connect(spec),
-    ///     HttpClient::new()?,
-    /// )?;
+    /// let http = HttpClient::new()?;
+    /// let gateway = config.gateway(&Variables::of_process(), |client, spec| client.connect(spec), http)?;
     /// # Ok(())
     /// # }
     /// ```
-    #[cfg(feature = "openapi")]
-    pub fn gateway_with_http<F, Fut, S, B>(
+    pub fn gateway<F, Fut, S, B>(
         &self,
         variables: &Variables,
         connect: F,
@@ -100,25 +71,9 @@ impl GatewayConfig {
         B: http_body::Body<Error: Into<Box<dyn std::error::Error + Send + Sync>>> + Send + 'static,
         B::Data: Send,
     {
-        self.build(variables, connect, Some(&super::service::creator(http)))
-    }
-
-    fn build<F, Fut>(
-        &self,
-        variables: &Variables,
-        connect: F,
-        create: Option<CreateServer<'_>>,
-    ) -> Result<Gateway, ConfigError>
-    where
-        F: Fn(ClientBuilder, ServerSpec) -> Fut + Clone + Send + Sync + 'static,
-        Fut: Future<Output = Result<Client, Error>> + Send + 'static,
-    {
-        let naming = match self.naming {
-            NamingConfig::Prefixed => Naming::Prefixed,
-            NamingConfig::Plain => Naming::PlainUnlessTaken,
-        };
+        let create = move |api: OpenApi| api.server(http.clone());
         let mut gateway = Gateway::new(&self.name, env!("CARGO_PKG_VERSION"))
-            .naming(naming)
+            .naming(self.naming)
             .tool_mode(self.tools.mode)
             .always_list(&self.tools.always_list);
         if let Some(path) = &self.tools.pin {
@@ -134,7 +89,7 @@ impl GatewayConfig {
                     config,
                     manifests: self.manifests.as_deref(),
                     variables,
-                    create,
+                    create: &create,
                 };
                 Ok(gateway.server(builder.server(name, connect.clone())?))
             })
@@ -146,11 +101,8 @@ struct ServerBuilder<'a> {
     config: &'a ServerConfig,
     manifests: Option<&'a Path>,
     variables: &'a Variables,
-    #[cfg_attr(
-        not(feature = "openapi"),
-        expect(dead_code, reason = "for OpenAPI documents")
-    )]
-    create: Option<CreateServer<'a>>,
+    /// Creates the server of an OpenAPI document.
+    create: &'a dyn Fn(OpenApi) -> Result<Server, OpenApiError>,
 }
 
 impl ServerBuilder<'_> {
@@ -193,11 +145,9 @@ impl ServerBuilder<'_> {
         if let Some(access) = &config.visible_to {
             server = server.visible_to(allows(access));
         }
-        #[cfg(feature = "auth")]
         if let Some(exchange) = &config.token_exchange {
             server = self.token_exchange(server, exchange)?;
         }
-        #[cfg(feature = "auth")]
         if let Some(identity) = &config.forward_identity {
             server = server.forward_identity(self.identity(identity)?);
         }
@@ -217,13 +167,14 @@ impl ServerBuilder<'_> {
         Fut: Future<Output = Result<Client, Error>> + Send + 'static,
     {
         let spec = self.spec()?;
-        #[cfg(feature = "openapi")]
         if let Some(api) = &self.config.openapi {
             let ServerSpec::Url { url, headers, .. } = &spec else {
                 let message = "it needs a `url`, the base URL of the service";
                 return Err(ConfigError::invalid(self.at("openapi"), message));
             };
-            let target = (&**url, &**headers, self.forwarded_header());
+            let identity = self.config.forward_identity.as_ref();
+            let forwarded = identity.map(|identity| &*identity.header);
+            let target = (&**url, &**headers, forwarded);
             return super::service::server(name, &self.key, api, target, self.create);
         }
         let mode = self.mode()?;
@@ -242,7 +193,6 @@ impl ServerBuilder<'_> {
         Ok(server.connection_id(id))
     }
 
-    #[cfg(feature = "auth")]
     fn identity(&self, config: &IdentityConfig) -> Result<IdentityHeader, ConfigError> {
         if self.config.url.is_none() {
             let message = "it needs a server with a `url`";
@@ -267,16 +217,6 @@ impl ServerBuilder<'_> {
         })
     }
 
-    /// Returns the header that the server of an OpenAPI document passes on.
-    #[cfg(feature = "openapi")]
-    fn forwarded_header(&self) -> Option<&str> {
-        #[cfg(feature = "auth")]
-        return Some(&self.config.forward_identity.as_ref()?.header);
-        #[cfg(not(feature = "auth"))]
-        None
-    }
-
-    #[cfg(feature = "auth")]
     fn token_exchange(
         &self,
         server: GatewayServer,
@@ -285,14 +225,10 @@ impl ServerBuilder<'_> {
         let invalid = |key: &str, message: String| {
             ConfigError::invalid(self.at(&format!("token_exchange{key}")), message)
         };
-        #[cfg(feature = "openapi")]
-        let is_api = self.config.openapi.is_some();
-        #[cfg(not(feature = "openapi"))]
-        let is_api = false;
         let Some(url) = &self.config.url else {
             return Err(invalid("", "it needs a server with a `url`".into()));
         };
-        if is_api {
+        if self.config.openapi.is_some() {
             let message = "tools of an OpenAPI document have the `headers` of the server only";
             return Err(invalid("", message.into()));
         }

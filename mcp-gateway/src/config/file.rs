@@ -5,6 +5,7 @@ use std::fs::File;
 use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 
+use mcp_client::group::Naming;
 use serde::Deserialize;
 
 use super::error::ConfigError;
@@ -34,8 +35,9 @@ const MAX_FILE_SIZE: u64 = 1 << 20;
 ///     "#,
 /// )?;
 /// let variables = Variables::new().env("WEATHER_TOKEN", "t0ken");
-/// let gateway = config.gateway(&variables, |client, spec| client.connect(spec))?;
-/// # Ok::<(), mcp::gateway::config::ConfigError>(())
+/// let http = mcp::HttpClient::new()?;
+/// let gateway = config.gateway(&variables, |client, spec| client.connect(spec), http)?;
+/// # Ok::<(), mcp::Error>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -44,9 +46,9 @@ pub struct GatewayConfig {
     /// The name that clients see. Default: `gateway`.
     #[serde(default = "default_name")]
     pub name: String,
-    /// Names of tools and prompts whose server has no prefix. Default: `prefixed`.
+    /// Names of tools and prompts whose server has no prefix: `prefixed` (default) or `plain`.
     #[serde(default)]
-    pub naming: NamingConfig,
+    pub naming: Naming,
     /// The folder for the lists of servers with `start = "lazy"`.
     pub manifests: Option<PathBuf>,
     /// The gateway's address. A gateway on standard streams does not use it.
@@ -65,18 +67,6 @@ pub struct GatewayConfig {
 
 fn default_name() -> String {
     "gateway".to_owned()
-}
-
-/// The names of tools and prompts.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "lowercase")]
-#[non_exhaustive]
-pub enum NamingConfig {
-    /// Always `server__tool`.
-    #[default]
-    Prefixed,
-    /// The name that the server uses, or `server__tool` if another server has the name.
-    Plain,
 }
 
 /// The start of a server.
@@ -156,13 +146,10 @@ pub struct ServerConfig {
     /// Each request's headers, for a server over HTTP.
     pub headers: BTreeMap<String, ConfigText>,
     /// An HTTP service's OpenAPI document, whose operations become tools. `url` is the base URL then.
-    #[cfg(feature = "openapi")]
     pub openapi: Option<OpenApiConfig>,
     /// Calls a server over HTTP in the name of the gateway's callers.
-    #[cfg(feature = "auth")]
     pub token_exchange: Option<TokenExchangeConfig>,
     /// Names the caller to a server over HTTP.
-    #[cfg(feature = "auth")]
     pub forward_identity: Option<IdentityConfig>,
     /// A server's program on standard streams.
     pub command: Option<ConfigText>,
@@ -210,7 +197,6 @@ pub struct ServerConfig {
 /// token of each caller (RFC 8693). The gateway needs the table `authorization`.
 ///
 /// Lists and subscriptions have no caller. They use the server's `headers`, or the login of `mcp login`.
-#[cfg(feature = "auth")]
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[non_exhaustive]
@@ -230,7 +216,6 @@ pub struct TokenExchangeConfig {
 
 /// The table `forward_identity` of a server: a caller's calls have a header with a short-lived signed token (JWT). For
 /// servers in the own network. The gateway needs the table `authorization`.
-#[cfg(feature = "auth")]
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[non_exhaustive]
@@ -248,7 +233,6 @@ pub struct IdentityConfig {
 }
 
 /// The table `openapi` of a server.
-#[cfg(feature = "openapi")]
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[non_exhaustive]

@@ -5,13 +5,10 @@ use std::fs::File;
 use std::io::Read as _;
 use std::sync::Arc;
 
-use bytes::Bytes;
-use http::{Method, Request, Response};
-use http_body::Body;
+use http::Method;
 use mcp_client::{ClientBuilder, Over};
 use mcp_core::{InProcessChannel, ServerIdentity};
 use mcp_server::Server;
-use tower_service::Service;
 
 use super::error::ConfigError;
 use super::file::OpenApiConfig;
@@ -21,31 +18,16 @@ use crate::openapi::{OpenApi, OpenApiError};
 /// Longest document in bytes, and one more.
 const MAX_BYTES: u64 = (8 << 20) + 1;
 
-/// Returns a function that creates servers with an HTTP client.
-pub(super) fn creator<S, B>(http: S) -> impl Fn(OpenApi) -> Result<Server, OpenApiError>
-where
-    S: Service<Request<Bytes>, Response = Response<B>> + Clone + Send + Sync + 'static,
-    S::Future: Send,
-    S::Error: fmt::Display,
-    B: Body<Error: Into<Box<dyn std::error::Error + Send + Sync>>> + Send + 'static,
-    B::Data: Send,
-{
-    move |api| api.server(http.clone())
-}
-
 /// Returns the server of a service with this base URL and these headers, and the header that it passes on.
 pub(super) fn server(
     name: &str,
     key: &str,
     config: &OpenApiConfig,
     (url, headers, forwarded): (&str, &[(String, String)], Option<&str>),
-    create: Option<&dyn Fn(OpenApi) -> Result<Server, OpenApiError>>,
+    create: &dyn Fn(OpenApi) -> Result<Server, OpenApiError>,
 ) -> Result<GatewayServer, ConfigError> {
     let key = format!("{key}.openapi");
     let invalid = |error: &dyn fmt::Display| ConfigError::invalid(&key, error.to_string());
-    let create = create.ok_or_else(|| {
-        invalid(&"this program reads no OpenAPI documents; use `gateway_with_http`")
-    })?;
     let mut document = String::new();
     let read = File::open(&config.document)
         .and_then(|file| file.take(MAX_BYTES).read_to_string(&mut document));

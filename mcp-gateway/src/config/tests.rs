@@ -9,13 +9,17 @@ async fn connect(_: ClientBuilder, _: mcp_client::group::ServerSpec) -> Result<C
     Err(Error::other("no server is started"))
 }
 
+fn http() -> mcp::HttpClient {
+    mcp::HttpClient::new().unwrap()
+}
+
 /// Returns the error of a file.
 fn error(content: &str) -> String {
     let config = match GatewayConfig::parse(content) {
         Ok(config) => config,
         Err(error) => return error.to_string(),
     };
-    let gateway = config.gateway(&Variables::new(), connect);
+    let gateway = config.gateway(&Variables::new(), connect, http());
     gateway.expect_err("the file is accepted").to_string()
 }
 
@@ -71,31 +75,26 @@ fn errors_say_where_and_what() {
             "[servers.a]\ncommand = \"x\"\nidle_timeout_seconds = 0",
             &["`servers.a.idle_timeout_seconds`"],
         ),
-        #[cfg(feature = "auth")]
         (
             "[servers.a]\ncommand = \"x\"\n\
              token_exchange = { issuer = \"https://l\", client_id = \"g\", client_secret = \"s\" }",
             &["`servers.a.token_exchange`", "`url`"],
         ),
-        #[cfg(feature = "auth")]
         (
             "[servers.a]\nurl = \"https://a\"\n\
              token_exchange = { issuer = \"l\", client_id = \"g\", client_secret = \"s\" }",
             &["`servers.a.token_exchange.issuer`"],
         ),
-        #[cfg(feature = "auth")]
         (
             "[servers.a]\nurl = \"https://a\"\n\
              token_exchange = { issuer = \"https://l\", client_id = \"g\", client_secret = \"${NONE}\" }",
             &["`servers.a.token_exchange.client_secret`", "NONE"],
         ),
-        #[cfg(feature = "auth")]
         (
             "[servers.a]\ncommand = \"x\"\n\
              forward_identity = { header = \"X-Caller\", key = \"k\", issuer = \"g\", audience = \"a\" }",
             &["`servers.a.forward_identity`", "`url`"],
         ),
-        #[cfg(feature = "auth")]
         (
             "[servers.a]\nurl = \"https://a\"\n\
              forward_identity = { header = \"X-Caller\", key = \"k\", issuer = \"g\", audience = \"a\" }",
@@ -136,7 +135,7 @@ fn secrets_are_read_and_not_shown() {
          [servers.c]\ncommand = \"s3cret\"\nargs = [\"s3cret\"]\nenv = { A = \"s3cret\" }",
     )
     .unwrap();
-    let gateway = config.gateway(&variables, connect).unwrap();
+    let gateway = config.gateway(&variables, connect, http()).unwrap();
     for shown in [format!("{config:?}"), format!("{gateway:?}")] {
         assert!(!shown.contains("s3cret"), "{shown}");
     }
@@ -145,14 +144,13 @@ fn secrets_are_read_and_not_shown() {
     assert!(!error.contains("s3cret"), "{error}");
 }
 
-#[cfg(feature = "openapi")]
 #[test]
 fn errors_of_documents_name_their_key() {
     let file = |rest: &str| format!("[servers.a]\nurl = \"http://a/\"\nopenapi = {{ {rest} }}");
-    let without_client = error(&file("document = \"x\""));
+    let missing = error(&file("document = \"x\""));
     assert!(
-        without_client.contains("`servers.a.openapi`"),
-        "{without_client}"
+        missing.contains("`servers.a.openapi.document`"),
+        "{missing}"
     );
     let error = error(&file("documents = \"x\""));
     assert!(
@@ -177,7 +175,7 @@ async fn extension_of_two_servers_is_an_error_that_names_both() {
     };
     let file = table("one", "a") + &table("two", "b");
     let config = GatewayConfig::parse(&file).unwrap();
-    let gateway = config.gateway(&Variables::new(), connect).unwrap();
+    let gateway = config.gateway(&Variables::new(), connect, http()).unwrap();
     let error = gateway.connect().await.unwrap_err().to_string();
     for part in ["\"budget/*\"", "\"one\"", "\"two\""] {
         assert!(error.contains(part), "{error}");

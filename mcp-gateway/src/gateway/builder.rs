@@ -59,7 +59,7 @@ const START_LIMIT: Duration = Duration::from_secs(30);
 /// A session does not say which call a question belongs to. A call of
 /// a client that can be asked therefore has a session for itself while it runs. A caller has up to 8 sessions
 /// with each server, and idle ones are closed after 5 minutes.
-/// See [`one_session`](Self::one_session) for servers that cannot work so, and
+/// See [`GatewayServer::one_session`] for servers that cannot work so, and
 /// [`GatewayServer::share_sessions`] for servers without a state.
 /// A client of 2026-07-28 has 5 minutes to answer such a server, and must send its answer to the same
 /// node. For a server on a pipe, each session is a process.
@@ -86,17 +86,12 @@ pub struct Gateway {
     version: String,
     naming: Naming,
     servers: Vec<GatewayServer>,
-    /// Server settings by name, also of servers that are added later.
-    changes: Vec<(Arc<str>, ServerChange)>,
     used_states: UsedStates,
     start_limit: Duration,
     tool_mode: ToolMode,
     search: ToolSearch,
     pins: Option<PinFile>,
 }
-
-/// Changes a server's settings.
-type ServerChange = Box<dyn FnOnce(GatewayServer) -> GatewayServer + Send + Sync>;
 
 /// A gateway whose servers were listed. Created by [`Gateway::connect`].
 #[derive(Debug)]
@@ -129,8 +124,7 @@ impl GatewayControl {
     /// Returns a [`GatewayError`] when the new settings contradict each other; the current ones stay then. Returns
     /// [`GatewayError::Ended`] after the end of the gateway.
     pub async fn reload(&self, gateway: Gateway) -> Result<(), GatewayError> {
-        let servers = with_changes(gateway.servers, gateway.changes)?;
-        let command = |done| Command::Reload(servers, gateway.naming, done);
+        let command = |done| Command::Reload(gateway.servers, gateway.naming, done);
         self.send(command).await?
     }
 
@@ -195,7 +189,6 @@ impl Gateway {
             version: version.into(),
             naming: Naming::default(),
             servers: Vec::new(),
-            changes: Vec::new(),
             used_states: UsedStates::default(),
             start_limit: START_LIMIT,
             tool_mode: ToolMode::default(),
@@ -204,24 +197,14 @@ impl Gateway {
         }
     }
 
-    /// Adds a server. A server with the same name is replaced; what
-    /// [`hide_tools`](Self::hide_tools) and [`one_session`](Self::one_session) have set for the name stays.
+    /// Adds a server. A server with the same name is replaced.
     pub fn server(mut self, server: GatewayServer) -> Self {
         self.servers.retain(|other| other.name != server.name);
         self.servers.push(server);
         self
     }
 
-    /// Lets all calls of a caller share one session or process of a server. Calls whose client can be asked then run one
-    /// after the other. For servers that keep a state in their process, such as a browser page. Each caller with an
-    /// identity has its own session or process, unless the server [shares sessions](GatewayServer::share_sessions). Has no
-    /// effect on a server of 2026-07-28, which has no sessions.
-    pub fn one_session(self, server: &str) -> Self {
-        self.configure(server, GatewayServer::one_session)
-    }
-
-    /// Leaves out tools of a server, by the names that the server gives them. The server may be added before or after;
-    /// [`connect`](Self::connect) fails without it.
+    /// Changes the settings of all servers that were added, such as those of a configuration file.
     ///
     /// # Examples
     ///
@@ -231,22 +214,10 @@ impl Gateway {
     ///
     /// let gateway = Gateway::new("tools", "1.0.0")
     ///     .server(GatewayServer::new("files", |client| client.connect("http://127.0.0.1:8001/mcp")))
-    ///     .hide_tools("files", |tool| tool.starts_with("delete_"));
+    ///     .map_servers(|server| server.deny_tools(["delete_*"]));
     /// ```
-    pub fn hide_tools(
-        self,
-        server: &str,
-        is_hidden: impl Fn(&str) -> bool + Send + Sync + 'static,
-    ) -> Self {
-        self.configure(server, |server| server.hide_tools(is_hidden))
-    }
-
-    fn configure(
-        mut self,
-        server: &str,
-        change: impl FnOnce(GatewayServer) -> GatewayServer + Send + Sync + 'static,
-    ) -> Self {
-        self.changes.push((server.into(), Box::new(change)));
+    pub fn map_servers(mut self, change: impl FnMut(GatewayServer) -> GatewayServer) -> Self {
+        self.servers = self.servers.into_iter().map(change).collect();
         self
     }
 
@@ -341,15 +312,13 @@ impl Gateway {
     ///
     /// # Errors
     ///
-    /// Returns a [`GatewayError`] when a name is invalid, when a tool has the exact name of another one, or when a
-    /// setting names a server that was not added.
+    /// Returns a [`GatewayError`] when a name is invalid, or when a tool has the exact name of another one.
     ///
     /// # Panics
     ///
     /// Panics outside a Tokio runtime.
     pub async fn connect(self) -> Result<ConnectedGateway, GatewayError> {
-        let servers = with_changes(self.servers, self.changes)?;
-        check_settings(&servers)?;
+        check_settings(&self.servers)?;
         let mut server = Server::new(self.name.clone(), self.version.clone());
         let directory = Directory::default();
         let tasks = TaskIds {
@@ -380,7 +349,7 @@ impl Gateway {
         let is_search = self.tool_mode == ToolMode::Search;
         let always_listed = is_search.then(|| self.search.listed.clone());
         let mut lists = ServerLists::new(setup, handles, server.extensions(), always_listed);
-        lists.set_servers(servers, self.naming);
+        lists.set_servers(self.servers, self.naming);
         lists.load(self.start_limit).await?;
         lists.pass_updates(&server);
         if let Some(starting) = lists.starting() {
@@ -404,24 +373,6 @@ impl Gateway {
             control: GatewayControl(control),
         })
     }
-}
-
-/// Applies settings to the servers that they name.
-///
-/// # Errors
-///
-/// Returns [`GatewayError::UnknownServer`] when there is no server with a name.
-fn with_changes(
-    mut servers: Vec<GatewayServer>,
-    changes: Vec<(Arc<str>, ServerChange)>,
-) -> Result<Vec<GatewayServer>, GatewayError> {
-    for (name, change) in changes {
-        let index = servers.iter().position(|server| server.name == name);
-        let index = index.ok_or(GatewayError::UnknownServer { server: name })?;
-        let changed = change(servers.remove(index));
-        servers.insert(index, changed);
-    }
-    Ok(servers)
 }
 
 /// The task that keeps the lists current. It ends when this is dropped with the server.

@@ -3,28 +3,11 @@
 use std::sync::Arc;
 
 use http::{HeaderName, HeaderValue};
+use mcp_auth::{AccessToken, AuthError, IdentityHeader, TokenExchange};
 use mcp_core::{CallerKey, ClientAddress, ClientContext, Fault, Principal};
 use mcp_server::{CallContext, FromCall, Rejection};
 
 use super::quota::Owner;
-
-#[cfg(feature = "auth")]
-pub(super) use mcp_auth::{AccessToken, IdentityHeader};
-
-/// Without the feature `auth` no request has a token.
-#[cfg(not(feature = "auth"))]
-pub(super) use std::convert::Infallible as AccessToken;
-
-/// Without the feature `auth` no server learns who its callers are.
-#[cfg(not(feature = "auth"))]
-pub(super) use std::convert::Infallible as IdentityHeader;
-
-#[cfg(feature = "auth")]
-pub(super) use exchanged::CallerTokens;
-
-/// Without the feature `auth` no server has tokens for callers.
-#[cfg(not(feature = "auth"))]
-pub(super) use std::convert::Infallible as CallerTokens;
 
 /// Longest name or version of a client that is passed on, in characters.
 const MAX_CLIENT_NAME: usize = 128;
@@ -65,21 +48,6 @@ impl Caller {
     }
 }
 
-/// Returns the header `Authorization` for this caller's calls.
-///
-/// # Errors
-///
-/// Returns a [`Fault`] when there is no token for the caller.
-pub(super) async fn credentials(
-    tokens: &CallerTokens,
-    caller: Option<&AccessToken>,
-) -> Result<HeaderValue, Fault> {
-    #[cfg(feature = "auth")]
-    return tokens.credentials(caller).await;
-    #[cfg(not(feature = "auth"))]
-    match (*tokens, caller) {}
-}
-
 /// Returns the header that names a caller to a server.
 ///
 /// # Errors
@@ -89,77 +57,61 @@ pub(super) fn identity(
     header: &IdentityHeader,
     caller: &Principal,
 ) -> Result<(HeaderName, HeaderValue), Fault> {
-    #[cfg(feature = "auth")]
-    return match header.value(caller) {
+    match header.value(caller) {
         Ok(value) => Ok((header.name().clone(), value)),
         Err(error) => {
             tracing::error!(%error, "the identity of a caller was not signed");
             Err(Fault::internal("the gateway cannot name its caller"))
         }
-    };
-    #[cfg(not(feature = "auth"))]
-    match (*header, caller) {}
+    }
 }
 
-#[cfg(feature = "auth")]
-mod exchanged {
-    use std::sync::Arc;
+/// One server's tokens for the gateway's callers.
+#[derive(Debug, Clone)]
+pub(super) struct CallerTokens {
+    exchange: TokenExchange,
+    resource: Arc<str>,
+    scopes: Arc<[String]>,
+}
 
-    use http::HeaderValue;
-    use mcp_auth::{AccessToken, AuthError, TokenExchange};
-    use mcp_core::Fault;
-
-    /// One server's tokens for the gateway's callers.
-    #[derive(Debug, Clone)]
-    pub(in super::super) struct CallerTokens {
-        exchange: TokenExchange,
-        resource: Arc<str>,
-        scopes: Arc<[String]>,
+impl CallerTokens {
+    pub(super) fn new(exchange: TokenExchange, resource: String, scopes: Vec<String>) -> Self {
+        Self {
+            exchange,
+            resource: resource.into(),
+            scopes: scopes.into(),
+        }
     }
 
-    impl CallerTokens {
-        pub(in super::super) fn new(
-            exchange: TokenExchange,
-            resource: String,
-            scopes: Vec<String>,
-        ) -> Self {
-            Self {
-                exchange,
-                resource: resource.into(),
-                scopes: scopes.into(),
-            }
-        }
+    /// Returns the header `Authorization` for this caller's calls.
+    ///
+    /// # Errors
+    ///
+    /// Returns a [`Fault`] for a caller without a token, and when the authorization server refuses the
+    /// exchange or cannot be reached. Only the log has the details.
+    // spec: AUTH-S-06
+    pub(super) async fn credentials(
+        &self,
+        caller: Option<&AccessToken>,
+    ) -> Result<HeaderValue, Fault> {
+        let caller = caller.ok_or(Fault::Refused(
+            "this server is called in the name of its user; log in to the gateway".into(),
+        ))?;
+        let token = self.exchange.token(caller, &self.resource, &*self.scopes);
+        let token = token.await.map_err(|error| self.refused(&error))?;
+        let header = HeaderValue::try_from(format!("Bearer {}", token.expose()));
+        let mut header = header.map_err(|_| {
+            Fault::internal("the authorization server issued a token that no header can have")
+        })?;
+        header.set_sensitive(true);
+        Ok(header)
+    }
 
-        /// Returns the header `Authorization` for this caller's calls.
-        ///
-        /// # Errors
-        ///
-        /// Returns a [`Fault`] for a caller without a token, and when the authorization server refuses the
-        /// exchange or cannot be reached. Only the log has the details.
-        // spec: AUTH-S-06
-        pub(in super::super) async fn credentials(
-            &self,
-            caller: Option<&AccessToken>,
-        ) -> Result<HeaderValue, Fault> {
-            let caller = caller.ok_or(Fault::Refused(
-                "this server is called in the name of its user; log in to the gateway".into(),
-            ))?;
-            let token = self.exchange.token(caller, &self.resource, &*self.scopes);
-            let token = token.await.map_err(|error| self.refused(&error))?;
-            let header = HeaderValue::try_from(format!("Bearer {}", token.expose()));
-            let mut header = header.map_err(|_| {
-                Fault::internal("the authorization server issued a token that no header can have")
-            })?;
-            header.set_sensitive(true);
-            Ok(header)
-        }
-
-        fn refused(&self, error: &AuthError) -> Fault {
-            tracing::warn!(resource = %self.resource, %error, "a token was not exchanged");
-            Fault::Refused(
-                "the authorization server gives the gateway no token of this caller for the server"
-                    .into(),
-            )
-        }
+    fn refused(&self, error: &AuthError) -> Fault {
+        tracing::warn!(resource = %self.resource, %error, "a token was not exchanged");
+        Fault::Refused(
+            "the authorization server gives the gateway no token of this caller for the server"
+                .into(),
+        )
     }
 }

@@ -81,14 +81,11 @@ pub enum GatewayError {
         /// The problem, without details of the connection.
         problem: Arc<str>,
     },
-    /// A setting names a server that was not added.
-    #[error(
-        "a setting names the server {server:?}, which the gateway does not have; add the server, or correct \
-         the name"
-    )]
+    /// The gateway has no server with this name.
+    #[error("the gateway has no server {server:?}")]
     #[non_exhaustive]
     UnknownServer {
-        /// The name in the setting.
+        /// The name.
         server: Arc<str>,
     },
     /// The gateway has ended.

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
+use mcp_auth::AccessToken;
 use mcp_client::{Client, Error, PreparedCall, Step};
 use mcp_core::{BackChannelError, CallerKey, Fault};
 use mcp_server::{
@@ -17,7 +18,7 @@ use tokio::sync::oneshot;
 use tokio::time::timeout;
 use uuid::Uuid;
 
-use super::credentials::{AccessToken, Caller};
+use super::credentials::Caller;
 use super::questions::Question;
 use super::running::{CallEvent, Context, UpstreamCall};
 use super::task_ids::TaskSlot;

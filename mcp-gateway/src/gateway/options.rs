@@ -6,13 +6,14 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use mcp_auth::IdentityHeader;
 use mcp_client::group::ServerSpec;
 use mcp_client::{Client, ClientBuilder, Error};
 use mcp_core::{ServerIdentity, catch_panic_sync};
 use mcp_server::Caller;
 
 use super::claims::ExtensionClaims;
-use super::credentials::{CallerTokens, IdentityHeader};
+use super::credentials::CallerTokens;
 use super::limits::{CallLimits, Limiter};
 use super::sessions::Connect;
 use super::tool_options::{ToolOptions, Visible};
@@ -143,7 +144,11 @@ impl GatewayServer {
         self
     }
 
-    #[cfg(feature = "config")]
+    /// Returns the name.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
     pub(crate) fn id(&self) -> Option<&str> {
         self.connection_id.as_deref()
     }
@@ -156,8 +161,10 @@ impl GatewayServer {
         self
     }
 
-    /// Lets all calls of a caller share one session or process; see
-    /// [`Gateway::one_session`](super::Gateway::one_session).
+    /// Lets all calls of a caller share one session or process. Calls whose client can be asked then run one after the
+    /// other. For servers that keep a state in their process, such as a browser page. Each caller with an identity has its
+    /// own session or process, unless callers [share sessions](Self::share_sessions). Has no effect on a server of
+    /// 2026-07-28, which has no sessions.
     pub fn one_session(mut self) -> Self {
         self.settings.has_one_session = true;
         self
@@ -283,7 +290,6 @@ impl GatewayServer {
     /// # Ok(())
     /// # }
     /// ```
-    #[cfg(feature = "auth")]
     pub fn token_exchange<S: Into<String>>(
         mut self,
         exchange: mcp_auth::TokenExchange,
@@ -319,7 +325,6 @@ impl GatewayServer {
     /// # Ok(())
     /// # }
     /// ```
-    #[cfg(feature = "auth")]
     pub fn forward_identity(mut self, header: IdentityHeader) -> Self {
         self.settings.identity = Some(header);
         self

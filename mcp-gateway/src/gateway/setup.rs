@@ -74,9 +74,8 @@ impl Setup {
         (!extensions.is_empty()).then(|| Broadcast::new(extensions, self.clients.clone(), caller))
     }
 
-    /// Returns the function that opens the shared session. With
-    /// [`Gateway::one_session`](super::Gateway::one_session), it declares every capability that a client of the gateway
-    /// may have.
+    /// Returns the function that opens the shared session. With [`GatewayServer::one_session`], it declares every
+    /// capability that a client of the gateway may have.
     fn connect_shared(&self, server: &GatewayServer, questions: &Questions) -> ConnectShared {
         let client = self.client.clone().inbound_layer(questions.layer());
         let client = if server.settings.has_one_session {

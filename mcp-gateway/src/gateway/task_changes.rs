@@ -6,12 +6,12 @@ use std::sync::Arc;
 use futures_util::StreamExt as _;
 use futures_util::future::join_all;
 use futures_util::stream::{self, BoxStream};
+use mcp_auth::AccessToken;
 use mcp_client::{Change, Subscription};
 use mcp_core::{CallerKey, ClientContext, Fault, ServerNotification, TaskChanges};
 use mcp_types::ext::tasks::{CHANGED, GET, TaskParams};
 use mcp_types::{RawObject, SubscriptionFilter};
 
-use super::credentials::AccessToken;
 use super::task_body::TaskBody;
 use super::task_ids::{FoundTask, TaskIds};
 use super::upstream::{TaskClient, Upstream};

@@ -6,6 +6,7 @@ use std::time::Instant;
 
 use http::header::AUTHORIZATION;
 use http::{HeaderName, HeaderValue};
+use mcp_auth::AccessToken;
 use mcp_client::group::Group;
 use mcp_client::{Client, Error, PreparedCall};
 use mcp_core::{CallerKey, ClientContext, Fault};
@@ -18,7 +19,7 @@ use mcp_types::{
 use parking_lot::RwLock;
 use serde_json::json;
 
-use super::credentials::{AccessToken, Caller, credentials, identity};
+use super::credentials::{Caller, identity};
 use super::limits::UsedStates;
 use super::options::ServerSettings;
 use super::questions::{Parked, Questions};
@@ -138,7 +139,7 @@ impl Upstream {
         caller: Option<&AccessToken>,
     ) -> Result<Option<HeaderValue>, Fault> {
         match &self.settings.caller_tokens {
-            Some(tokens) => credentials(tokens, caller).await.map(Some),
+            Some(tokens) => tokens.credentials(caller).await.map(Some),
             None => Ok(None),
         }
     }

@@ -363,7 +363,11 @@ async fn file_with_token_exchange_has_tokens_for_the_url_of_the_server() {
     ));
     let config = config.unwrap();
     let variables = Variables::new().env("SECRET", "s3cret");
-    let gateway = config.gateway(&variables, |client, spec| client.connect(spec));
+    let gateway = config.gateway(
+        &variables,
+        |client, spec| client.connect(spec),
+        mcp::HttpClient::new().unwrap(),
+    );
     let gateway = gateway.unwrap();
     let shown = format!("{gateway:?} {config:?}");
     assert!(

@@ -407,10 +407,12 @@ async fn request_without_an_answer_is_asked_again() {
 async fn calls_of_a_server_with_one_session_have_turns() {
     let shop = serve(shop(Arc::default())).await;
     let opened = Gateway::new("gateway", "1.0.0")
-        .server(GatewayServer::new("shop", move |client| {
-            client.mode(ConnectMode::Legacy).connect(shop.clone())
-        }))
-        .one_session("shop")
+        .server(
+            GatewayServer::new("shop", move |client| {
+                client.mode(ConnectMode::Legacy).connect(shop.clone())
+            })
+            .one_session(),
+        )
         .connect()
         .await
         .unwrap();
@@ -429,11 +431,13 @@ async fn calls_of_a_server_with_one_session_have_turns() {
 async fn hidden_tools_are_neither_listed_nor_called() {
     let shop = shop(Arc::default());
     let opened = Gateway::new("gateway", "1.0.0")
-        .server(GatewayServer::new("shop", {
-            let url = serve(shop).await;
-            move |client| client.connect(url.clone())
-        }))
-        .hide_tools("shop", |tool| tool != "greet")
+        .server(
+            GatewayServer::new("shop", {
+                let url = serve(shop).await;
+                move |client| client.connect(url.clone())
+            })
+            .hide_tools(|tool| tool != "greet"),
+        )
         .connect()
         .await
         .unwrap();

@@ -324,7 +324,9 @@ async fn lazy_server_of_a_file_has_its_manifest_in_the_folder() {
             client.connect(InProcess(server.clone()))
         };
         let config = GatewayConfig::parse(&text).unwrap();
-        let gateway = config.gateway(&Variables::new(), connect).unwrap();
+        let gateway = config
+            .gateway(&Variables::new(), connect, mcp::HttpClient::new().unwrap())
+            .unwrap();
         let opened = gateway.connect().await.unwrap();
         (Opened::over(opened, Client::builder()).await, starts)
     };

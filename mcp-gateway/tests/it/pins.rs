@@ -224,7 +224,11 @@ fn malformed_lock_file_is_an_error_of_the_configuration() {
     fs::write(&file, "[]").unwrap();
     let content = format!("[tools]\npin = '{}'\n", file.display());
     let config = GatewayConfig::parse(&content).unwrap();
-    let built = config.gateway(&Variables::new(), |client, spec| client.connect(spec));
+    let built = config.gateway(
+        &Variables::new(),
+        |client, spec| client.connect(spec),
+        mcp::HttpClient::new().unwrap(),
+    );
     let error = built.unwrap_err();
     assert!(matches!(error, ConfigError::Invalid { .. }), "{error:?}");
     assert!(

@@ -310,39 +310,18 @@ async fn restrictions_hold_in_every_order_and_combination() {
     }
 }
 
-/// The settings of a gateway for a server hold before and after the server is added.
 #[tokio::test]
-async fn settings_by_name_hold_before_and_after_the_server_is_added() {
-    let server = || server_of("s", named("s", &["a", "b", "c"])).prefix("");
-    let gateway = || Gateway::new("gateway", "1.0.0");
-    for gateway in [
-        gateway()
-            .server(server())
-            .hide_tools("s", |tool| tool == "a"),
-        gateway()
-            .hide_tools("s", |tool| tool == "a")
-            .server(server()),
-        // A server that is replaced.
-        gateway()
-            .server(server())
-            .hide_tools("s", |tool| tool == "a")
-            .server(server()),
-    ] {
-        let opened = open(gateway.hide_tools("s", |tool| tool == "b")).await;
-        assert_eq!(names(&opened.client).await, ["c"]);
-        assert!(opened.client.call("a", ()).await.is_err());
-    }
-    for gateway in [
-        gateway().server(server()).hide_tools("t", |_| true),
-        gateway().server(server()).one_session("t"),
-    ] {
-        let error = gateway.connect().await.unwrap_err();
-        assert!(
-            matches!(error, GatewayError::UnknownServer { .. }),
-            "{error}"
-        );
-        assert!(error.to_string().contains("\"t\""), "{error}");
-    }
+async fn settings_of_all_servers_are_changed() {
+    let server = |name: &'static str| server_of(name, named(name, &["a", "b", "c"]));
+    let gateway = Gateway::new("gateway", "1.0.0");
+    let gateway = gateway.server(server("s")).server(server("t"));
+    let gateway = gateway.map_servers(|server| {
+        let hidden = if server.name() == "s" { "a" } else { "b" };
+        server.deny_tools([hidden, "c"])
+    });
+    let opened = open(gateway).await;
+    assert_eq!(names(&opened.client).await, ["s__b", "t__a"]);
+    assert!(opened.client.call("s__a", ()).await.is_err());
 }
 
 #[tokio::test]

@@ -87,10 +87,12 @@ impl Source {
         let logins = self.logins.clone();
         let http = HttpClient::new().map_err(|error| usage(&error))?;
         let connect = move |client, spec| logins.clone().connect(client, spec);
-        let gateway = config.gateway_with_http(&Variables::of_process(), connect, http);
+        let gateway = config.gateway(&Variables::of_process(), connect, http);
         let gateway = gateway.map_err(|error| usage(&error))?;
         let servers = config.servers.into_iter();
-        let names = servers.filter(|(_, it)| !it.disabled).map(|(name, _)| name);
+        let names = servers
+            .filter(|(_, server)| !server.disabled)
+            .map(|(name, _)| name);
         let names = names.collect();
         let loaded = Loaded {
             gateway,
@@ -151,20 +153,18 @@ impl Source {
             let pins = PinFile::open(file);
             gateway = gateway.pin(pins.map_err(|error| Failure::usage(error.to_string()))?);
         }
+        let one_process = &self.args.one_process;
+        if let Some(unknown) = one_process.iter().find(|name| !names.contains(name)) {
+            return Err(usage!("--one-process: the file has no server {unknown:?}"));
+        }
         let patterns = ToolPatterns::new(&self.args.hide_tool);
-        for name in names {
-            let (patterns, prefix) = (patterns.clone(), format!("{name}__"));
-            gateway = gateway.hide_tools(name, move |tool| {
-                patterns.matches(&format!("{prefix}{tool}"))
-            });
-        }
-        for server in &self.args.one_process {
-            if !names.contains(server) {
-                return Err(usage!("--one-process: the file has no server {server:?}"));
+        Ok(gateway.map_servers(|mut server| {
+            if one_process.iter().any(|name| name == server.name()) {
+                server = server.one_session();
             }
-            gateway = gateway.one_session(server);
-        }
-        Ok(gateway)
+            let (patterns, prefix) = (patterns.clone(), format!("{}__", server.name()));
+            server.hide_tools(move |tool| patterns.matches(&format!("{prefix}{tool}")))
+        }))
     }
 }
 
