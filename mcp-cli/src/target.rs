@@ -386,6 +386,18 @@ fn with_env(mut command: ServerCommand, args: &ServerArgs) -> Result<Server, Fai
     Ok(Server::Command(command))
 }
 
+/// Parses the values of `--header`.
+pub(crate) fn headers(given: &[String]) -> Result<Vec<(String, String)>, Failure> {
+    let parsed = given.iter().map(|header| {
+        // The message does not contain the header, which may be a secret.
+        let (name, value) = header
+            .split_once(':')
+            .ok_or_else(|| Failure::usage("a --header has no colon; write `Name: value`"))?;
+        Ok((name.trim().to_owned(), value.trim().to_owned()))
+    });
+    parsed.collect()
+}
+
 /// Adds the command line's headers.
 fn with_headers(
     url: &str,
@@ -492,17 +504,7 @@ impl Remote {
         let usage = |error: ChannelError| Failure::usage(error.to_string());
         let mut channel = HttpChannel::new(url).map_err(usage)?;
         let mut has_token = false;
-        let configured = headers
-            .iter()
-            .map(|(name, value)| Some((&**name, &**value)));
-        let given = given.iter().map(|header| header.split_once(':'));
-        for header in configured.chain(given) {
-            // The message does not contain the header, which may be a secret.
-            let Some((name, value)) = header else {
-                return Err(Failure::usage(
-                    "a --header has no colon; write `Name: value`",
-                ));
-            };
+        for (name, value) in headers.iter().chain(&self::headers(given)?) {
             let name = name.trim();
             has_token |= name.eq_ignore_ascii_case("authorization");
             channel = channel.header(name, value.trim()).map_err(usage)?;

@@ -50,6 +50,9 @@ pub(crate) struct DevArgs {
     /// The command serves HTTP at this URL [default: one that it prints on standard error]
     #[arg(long, value_name = "URL")]
     pub(crate) url: Option<String>,
+    /// Add a header to the HTTP requests that the command gets: `Name: value`
+    #[arg(long, short = 'H', value_name = "HEADER")]
+    pub(crate) header: Vec<String>,
     /// Serve HTTP instead of standard streams
     #[arg(long)]
     pub(crate) http: bool,

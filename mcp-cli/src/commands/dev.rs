@@ -38,7 +38,7 @@ use crate::{log, page_guard, questions, target};
 pub(super) async fn run(args: &DevArgs, output: &Output) -> Result<(), Failure> {
     log::start_dev(output.json);
     let plan = Plan::new(args)?;
-    let sources = Sources::watch(&plan.sources).map_err(|error| {
+    let sources = Sources::watch(&plan.sources, *output).map_err(|error| {
         let folder = plan.sources.display();
         usage!("cannot watch {folder}: {error}")
     })?;

@@ -178,7 +178,7 @@ fn absolute_program(program: &str, args: &[String]) -> Result<String, Failure> {
     if path.is_file() {
         return Ok(path.to_string_lossy().into_owned());
     }
-    Err(usage!("{} is not a file", path.display()))
+    Err(usage!("{} is not a file; build it first", path.display()))
 }
 
 fn check_name(name: &str) -> Result<(), Failure> {

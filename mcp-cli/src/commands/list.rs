@@ -44,6 +44,9 @@ async fn list(client: &Client, args: &TargetArgs, output: &Output) -> Result<(),
         }));
         return Ok(());
     }
+    if tools.is_empty() && prompts.is_empty() && resources.is_empty() && templates.is_empty() {
+        output.note("the server lists no tools, prompts and resources");
+    }
     let describe = |description: &Option<String>, fallback: &str| {
         description.clone().unwrap_or_else(|| fallback.to_owned())
     };

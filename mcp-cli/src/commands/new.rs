@@ -226,12 +226,9 @@ const fn commands(template: Template) -> [&'static str; 3] {
             "mcp dev --http --inspect",
             "cargo build --release && mcp install --host claude-code -- target/release/{{name}}",
         ],
-        Template::Http => ["cargo test", "mcp dev --http --inspect", "cargo run"],
-        Template::Protected => [
-            "cargo test",
-            "cargo run",
-            "mcp list http://127.0.0.1:8000/mcp --header 'Authorization: Bearer development'",
-        ],
+        Template::Http | Template::Protected => {
+            ["cargo test", "mcp dev --http --inspect", "cargo run"]
+        }
         Template::Agent => [
             "cargo test",
             "cargo run",

@@ -110,7 +110,7 @@ fn check_program(path: &Path) -> Result<(), Failure> {
         .filter(std::fs::Metadata::is_file);
     let Some(found) = found else {
         return Err(usage!(
-            "{} is not a file; a bundle contains the program itself",
+            "{} is not a file; a bundle contains the program itself: build it first",
             path.display()
         ));
     };

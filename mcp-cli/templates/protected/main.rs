@@ -3,14 +3,15 @@
 //! | variable | meaning | default |
 //! |---|---|---|
 //! | `ISSUER` | URL of the authorization server | a fixed token, for this machine only |
-//! | `PUBLIC_URL` | URL by which clients reach this server | `http://127.0.0.1:8000/mcp` |
 //! | `ADDRESS` | address to listen at | `127.0.0.1:8000` |
+//! | `PUBLIC_URL` | URL by which clients reach this server | `http://ADDRESS/mcp` |
 
 use std::env;
 
 use mcp::auth::{ResourceServer, StaticTokens};
 use mcp::http::{HealthChecks, Serve};
 use mcp::prelude::*;
+use tokio::net::TcpListener;
 
 /// The token that is accepted without an `ISSUER`.
 const DEVELOPMENT_TOKEN: &str = "development";
@@ -48,17 +49,21 @@ fn authorization(url: &str, issuer: Option<String>) -> ResourceServer {
 
 #[tokio::main]
 async fn main() -> mcp::Result<()> {
-    let setting = |name: &str, default: &str| env::var(name).unwrap_or_else(|_| default.to_owned());
-    let url = setting("PUBLIC_URL", "http://127.0.0.1:8000/mcp");
-    let address = setting("ADDRESS", "127.0.0.1:8000");
+    let address = env::var("ADDRESS").unwrap_or_else(|_| "127.0.0.1:8000".to_owned());
+    let listener = TcpListener::bind(address).await?;
+    let local_url = format!("http://{}/mcp", listener.local_addr()?);
+    let url = env::var("PUBLIC_URL").unwrap_or(local_url);
     let issuer = env::var("ISSUER").ok();
     if issuer.is_none() {
-        eprintln!("{url} accepts the token `{DEVELOPMENT_TOKEN}`; set ISSUER for a real login");
+        // `mcp dev` finds this line, and the server's URL.
+        eprintln!(
+            "set ISSUER for a real login; until then: `Authorization: Bearer {DEVELOPMENT_TOKEN}`"
+        );
     }
     Serve::new(Server::of(Files))
         .authorize(authorization(&url, issuer))
         .health_checks(HealthChecks::new())
-        .run(address)
+        .run(listener)
         .await?;
     Ok(())
 }

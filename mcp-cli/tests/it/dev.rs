@@ -388,7 +388,7 @@ async fn edit_behind_pipe(era: ConnectMode, binding: Binding, folder: PathBuf) {
 #[tokio::test(flavor = "multi_thread")]
 async fn server_of_the_latest_revision_is_restarted_and_inspected() {
     let folder = folder("dev_shop");
-    fs::write(folder.join(".gitignore"), "*.log\n").unwrap();
+    fs::write(folder.join(".gitignore"), "*.db\n").unwrap();
     let program = stdio_shop();
     let dir = folder.to_str().unwrap();
     let words = [
@@ -415,7 +415,8 @@ async fn server_of_the_latest_revision_is_restarted_and_inspected() {
     let sum = client.call("add", json!({"a": 1, "b": 2})).await.unwrap();
     assert_eq!(sum.text(), "3");
 
-    // Files that git ignores, and hidden ones, restart nothing: the next event is that of the last file.
+    // Files that git ignores, logs, and hidden ones, restart nothing: the next event is that of the last file.
+    fs::write(folder.join("server.db"), "").unwrap();
     fs::write(folder.join("server.log"), "").unwrap();
     fs::write(folder.join(".hidden"), "").unwrap();
     sleep(Duration::from_millis(500)).await;
@@ -470,11 +471,136 @@ async fn template_over_http_runs_without_a_flag() {
     }
 }
 
+#[tokio::test(flavor = "multi_thread")]
+async fn server_over_http_without_settings_is_found() {
+    let folder = folder("dev_serve_http");
+    let program = stdio_shop();
+    let dir = folder.to_str().unwrap();
+    let words = [
+        "--json",
+        "--listen",
+        "127.0.0.1:0",
+        "--dir",
+        dir,
+        "--",
+        &program,
+    ];
+    let dev = Dev::spawn(dev(&words).env("SHOP_ADDRESS", "127.0.0.1:0"));
+    let client = Client::connect(&*dev.url()).await.unwrap();
+    let sum = client.call("add", json!({"a": 1, "b": 2})).await.unwrap();
+    assert_eq!(sum.text(), "3");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn protected_template_gets_the_token_that_it_prints() {
+    let folder = folder("dev_protected");
+    let program = example("protected");
+    let dir = folder.to_str().unwrap();
+    let words = ["--listen", "127.0.0.1:0", "--dir", dir, "--", &program];
+    let dev = Dev::start(&words);
+    let client = Client::connect(&*dev.url()).await.unwrap();
+    let file = json!({"path": "notes.md"});
+    let read = client.call("read_file", &file).await.unwrap();
+    assert_eq!(read.text(), "contents of notes.md");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn server_that_refuses_is_reported_with_the_flag_for_a_token() {
+    let folder = folder("dev_refused_token");
+    let program = example("protected");
+    let dir = folder.to_str().unwrap();
+    let first = ["--listen", "127.0.0.1:0", "--dir", dir];
+    let token = ["-H", "Authorization: Bearer other"];
+    let dev = Dev::start(&[&first[..], &token, &["--", &program]].concat());
+    let reason = dev.wait_for("ended")["reason"].to_string();
+    assert!(
+        reason.contains("--header 'Authorization: Bearer TOKEN'"),
+        "{reason}"
+    );
+}
+
+#[cfg(unix)]
+#[tokio::test(flavor = "multi_thread")]
+async fn files_that_each_start_writes_do_not_restart_without_end() {
+    let folder = folder("dev_loop");
+    let dir = folder.to_str().unwrap();
+    let script = format!("echo start >> starts.txt; exec '{}'", stdio_shop());
+    let words = [
+        "--listen",
+        "127.0.0.1:0",
+        "--dir",
+        dir,
+        "--",
+        "sh",
+        "-c",
+        &script,
+    ];
+    let dev = Dev::start(&words);
+    let files = dev.wait_for("loop")["files"].to_string();
+    assert!(files.contains("starts.txt"), "{files}");
+    let starts = || {
+        fs::read_to_string(folder.join("starts.txt"))
+            .unwrap()
+            .lines()
+            .count()
+    };
+    let before = starts();
+    sleep(Duration::from_secs(2)).await;
+    assert_eq!(starts(), before);
+    // Another file starts it at once.
+    let edit = Instant::now();
+    fs::write(folder.join("notes.md"), "").unwrap();
+    dev.wait_for("ready");
+    assert!(edit.elapsed() < Duration::from_secs(8));
+}
+
+#[cfg(unix)]
+#[tokio::test(flavor = "multi_thread")]
+async fn file_that_dev_prints_to_restarts_nothing() {
+    let folder = folder("dev_printed");
+    let dir = folder.to_str().unwrap();
+    let printed = folder.join("printed.txt");
+    let program = stdio_shop();
+    let words = [
+        "--json",
+        "--listen",
+        "127.0.0.1:0",
+        "--dir",
+        dir,
+        "--",
+        &program,
+    ];
+    let mut command = dev(&words);
+    let file = fs::File::create(&printed).unwrap();
+    let mut child = command.stdin(Stdio::null()).stderr(file).spawn().unwrap();
+    let text = || fs::read_to_string(&printed).unwrap();
+    let end = Instant::now() + LIMIT;
+    while !text().contains("\"ready\"") {
+        assert!(Instant::now() < end, "{}", text());
+        sleep(Duration::from_millis(20)).await;
+    }
+    sleep(Duration::from_secs(1)).await;
+    assert_eq!(text().matches("\"ready\"").count(), 1, "{}", text());
+    child.kill().unwrap();
+    child.wait().unwrap();
+}
+
+#[test]
+fn list_of_a_server_without_items_says_so() {
+    let folder = folder("dev_empty");
+    fs::write(folder.join("tools.txt"), "").unwrap();
+    let run = mcp_in(&folder, &["list", "--", &PROGRAM], "");
+    assert_eq!((run.code, &*run.out), (0, ""), "{run:?}");
+    assert!(run.err.contains("lists no tools"), "{run:?}");
+}
+
 #[test]
 fn dev_ends_with_its_client_and_refuses_what_it_cannot_run() {
     let folder = folder("dev_refused");
     let run = mcp_in(&folder, &["dev", "--", &PROGRAM], "");
     assert_eq!((run.code, &*run.out), (0, ""), "{run:?}");
+    let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let taken = port.local_addr().unwrap().to_string();
     for (words, problem) in [
         (&["dev", "--dir", "/"][..], "there is no Cargo.toml"),
         (&["dev", "--dir", "nowhere"], "nowhere"),
@@ -492,6 +618,11 @@ fn dev_ends_with_its_client_and_refuses_what_it_cannot_run() {
             "none",
         ),
         (&["dev", "shop"], "unexpected argument"),
+        (&["dev", "--header", "Token", "--", "shop"], "--header"),
+        (
+            &["dev", "--listen", &taken, "--", "shop"],
+            "--listen 127.0.0.1:0",
+        ),
     ] {
         let run = mcp(words);
         assert_eq!((run.code, &*run.out), (1, ""), "{words:?}: {run:?}");

@@ -223,7 +223,7 @@ fn secrets_are_never_written() {
 fn programs_that_a_host_could_not_start_are_refused() {
     let folder = folder("install-refused");
     for (program, problem) in [
-        ("./missing", "is not a file"),
+        ("./missing", "is not a file; build it first"),
         ("cargo run", "--manifest-path"),
     ] {
         let words = ["install", "--host", "cursor", "--"]

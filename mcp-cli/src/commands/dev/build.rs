@@ -141,7 +141,11 @@ impl Build {
 
     /// Returns the errors for a call.
     pub(super) fn problem(&self) -> String {
-        let mut text = "the server does not compile; correct its source and call again:".to_owned();
+        let mut text = if self.errors.is_empty() {
+            "cargo cannot build the server; it says:".to_owned()
+        } else {
+            "the server does not compile; correct its source and call again:".to_owned()
+        };
         for error in self.errors.iter().take(MAX_ERRORS) {
             let line: String = error.to_line().chars().take(MAX_ERROR).collect();
             let _ = write!(text, "\n{line}");
@@ -331,6 +335,7 @@ mod tests {
             build.lines.push(format!("line {number}"));
         }
         let problem = build.problem();
+        assert!(problem.starts_with("cargo cannot build"), "{problem}");
         assert!(problem.ends_with("\nline 98\nline 99"), "{problem}");
         assert!(!problem.contains("line 79"), "{problem}");
         assert!(

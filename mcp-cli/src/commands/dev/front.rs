@@ -38,11 +38,16 @@ const END_DELAY: Duration = Duration::from_millis(200);
 /// Time between two attempts to reach a program over HTTP.
 const RETRY: Duration = Duration::from_millis(50);
 
+/// Refusals after which a program gets no other request: it has had a second to print a token.
+const MAX_REFUSALS: usize = 20;
+
+/// What a program prints before a token that `mcp dev` may send to it.
+const TOKEN: &str = "Authorization: Bearer ";
+
 /// The path of a printed URL without one.
 const DEFAULT_PATH: &str = "/mcp";
 
 /// Calls between the clients and the program.
-#[derive(Debug)]
 pub(super) struct Front {
     shared: watch::Sender<Shared>,
     running: Mutex<Option<Running>>,
@@ -57,7 +62,6 @@ struct Running {
     process: ChildChannel,
 }
 
-#[derive(Debug)]
 struct Shared {
     state: State,
     /// The number of calls that run.
@@ -314,7 +318,7 @@ impl Front {
 }
 
 /// Starts a program and connects with it: on its standard streams, or over HTTP at the URL of the command line or at one
-/// that the program prints on standard error.
+/// that the program prints on standard error, with the headers of the command line and a token that it prints there.
 ///
 /// # Errors
 ///
@@ -325,22 +329,40 @@ async fn open(client: ClientBuilder, program: &Program) -> Result<Running, Strin
     let (stderr, over_pipe) = (process.stderr_tail(), client.clone());
     let mut problem = None;
     let over_http = async {
+        let mut refusals = 0;
         loop {
+            let printed = stderr.text();
             let urls = match &program.url {
                 Some(url) => vec![url.clone()],
-                None => printed_urls(&stderr.text()),
+                None => printed_urls(&printed),
             };
+            let mut client = client.clone();
+            if let Some(token) = printed_token(&printed) {
+                client = client.bearer_token(token);
+            }
+            for (name, value) in &program.headers {
+                client = client.header(name.as_str(), value.as_str());
+            }
             for url in urls {
                 match client.clone().connect(url.as_str()).await {
-                    Ok(client) => return client,
-                    Err(error) => problem = Some(format!("{url}: {error}")),
+                    Ok(client) => return Ok(client),
+                    Err(error) if error.is_auth() && refusals == MAX_REFUSALS => {
+                        return Err(format!(
+                            "{url}: {error}; pass a token as --header '{TOKEN}TOKEN', or let the program print \
+                             `{TOKEN}TOKEN` on standard error"
+                        ));
+                    }
+                    Err(error) => {
+                        refusals += usize::from(error.is_auth());
+                        problem = Some(format!("{url}: {error}"));
+                    }
                 }
             }
             sleep(RETRY).await;
         }
     };
     let connected = tokio::select! {
-        client = over_http => Ok(client),
+        connected = over_http => return connected.map(|client| Running { client, process }),
         connected = over_pipe.connect(Over(process.clone())) => connected,
     };
     match connected {
@@ -355,6 +377,14 @@ async fn open(client: ClientBuilder, program: &Program) -> Result<Running, Strin
         }
         Err(error) => Err(error.to_string()),
     }
+}
+
+/// Finds the last token in what a program has printed.
+fn printed_token(text: &str) -> Option<&str> {
+    let (_, rest) = text.rsplit_once(TOKEN)?;
+    let is_token = |c: char| c.is_ascii_alphanumeric() || "-._~+/=".contains(c);
+    let end = rest.find(|c| !is_token(c)).unwrap_or(rest.len());
+    (end > 0).then(|| &rest[..end])
 }
 
 /// Finds URLs of this machine in what a program has printed.
@@ -410,7 +440,23 @@ fn refusal(is_tool: bool, problem: &str) -> Reply {
 
 #[cfg(test)]
 mod tests {
-    use super::printed_urls;
+    use super::{printed_token, printed_urls};
+
+    #[test]
+    fn last_token_is_found_in_what_a_program_prints() {
+        for (text, expected) in [
+            ("try `Authorization: Bearer a.b-c=`, please", Some("a.b-c=")),
+            (
+                "Authorization: Bearer old\nAuthorization: Bearer new",
+                Some("new"),
+            ),
+            ("usage: --header 'Authorization: Bearer <token>'", None),
+            ("WWW-Authenticate: Bearer realm=\"a\"", None),
+            ("authorization: none", None),
+        ] {
+            assert_eq!(printed_token(text), expected, "{text}");
+        }
+    }
 
     #[test]
     fn urls_of_this_machine_are_found_in_what_a_program_prints() {

@@ -9,8 +9,8 @@ use mcp::ServerCommand;
 use url::Url;
 
 use crate::cli::DevArgs;
-use crate::config;
 use crate::failure::{Failure, usage};
+use crate::{config, target};
 
 /// The variable that names the address of a program over HTTP. Default: a free port, because `mcp dev` may use the
 /// usual one.
@@ -40,7 +40,6 @@ const WITH_VALUE: [&str; 15] = [
 ];
 
 /// The command, its folder, and how it is built.
-#[derive(Debug)]
 pub(super) struct Plan {
     /// The name of the server for clients.
     pub(super) name: String,
@@ -51,6 +50,8 @@ pub(super) struct Plan {
     command: Vec<String>,
     /// The URL at which the program serves HTTP, if the user names it.
     url: Option<Url>,
+    /// Headers of requests over HTTP.
+    headers: Vec<(String, String)>,
     /// `None` for a command that cargo does not build.
     pub(super) cargo: Option<CargoRun>,
 }
@@ -68,12 +69,14 @@ pub(super) struct CargoRun {
 }
 
 /// The program to start.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub(super) struct Program {
     path: OsString,
     arguments: Vec<String>,
     folder: PathBuf,
     pub(super) url: Option<Url>,
+    /// Headers of requests over HTTP.
+    pub(super) headers: Vec<(String, String)>,
     /// True if cargo writes the file.
     is_built: bool,
 }
@@ -114,6 +117,7 @@ impl Plan {
             sources,
             command,
             url: url.transpose()?,
+            headers: target::headers(&args.header)?,
             cargo,
         })
     }
@@ -126,6 +130,7 @@ impl Plan {
             arguments: arguments.to_vec(),
             folder: self.folder.clone(),
             url: self.url.clone(),
+            headers: self.headers.clone(),
             is_built: false,
         }
     }
@@ -309,6 +314,7 @@ mod tests {
             folder: "/shop".into(),
             sources: "/shop".into(),
             url: None,
+            headers: Vec::new(),
             cargo: CargoRun::parse(&command),
             command,
         };

@@ -8,8 +8,12 @@ use std::time::Duration;
 use ignore::gitignore::Gitignore;
 use notify::{ErrorKind, Event, EventKind, RecommendedWatcher, RecursiveMode, Watcher as _};
 use parking_lot::Mutex;
+use same_file::Handle;
+use serde_json::json;
 use tokio::sync::mpsc;
-use tokio::time::{Instant, timeout_at};
+use tokio::time::{Instant, sleep, timeout_at};
+
+use crate::output::Output;
 
 /// An editor has finished saving when nothing has changed for this time.
 const SILENCE: Duration = Duration::from_millis(50);
@@ -17,6 +21,12 @@ const SILENCE: Duration = Duration::from_millis(50);
 const MAX_WAIT: Duration = Duration::from_secs(1);
 /// Maximum number of queued paths. Further ones are dropped: the build sees all changes anyway.
 const MAX_PATHS: usize = 1024;
+/// The program may have written a file that changes in this time after its start.
+const START: Duration = Duration::from_secs(3);
+/// Starts in a row after which the same files change again: the program writes them.
+const MAX_STARTS: usize = 5;
+/// Time in which changes of files that the program writes start nothing.
+const PAUSE: Duration = Duration::from_secs(10);
 
 /// The watched folders.
 #[derive(Debug)]
@@ -24,8 +34,13 @@ pub(super) struct Sources {
     watcher: RecommendedWatcher,
     folders: Folders,
     changes: mpsc::Receiver<PathBuf>,
-    /// True if there is a change that [`changed`](Self::changed) has not reported.
-    has_changed: bool,
+    /// The changes that [`changed`](Self::changed) has not reported.
+    unreported: BTreeSet<PathBuf>,
+    /// The changes that were reported last.
+    reported: BTreeSet<PathBuf>,
+    /// How often the same files have changed in a row, each time after a start.
+    starts: usize,
+    output: Output,
 }
 
 /// The folders whose sources are watched. Clones share them.
@@ -38,10 +53,20 @@ impl Sources {
     /// # Errors
     ///
     /// Returns an error if the operating system cannot watch it.
-    pub(super) fn watch(folder: &Path) -> notify::Result<Self> {
+    pub(super) fn watch(folder: &Path, output: Output) -> notify::Result<Self> {
         let (sender, changes) = mpsc::channel(MAX_PATHS);
         let folders = Folders::default();
         let known = folders.clone();
+        // Files that the program and this command may print to.
+        let printed = [Handle::stdout(), Handle::stderr()].map(Result::ok);
+        let is_printed = move |path: &Path| {
+            // A pipe would block when it is opened.
+            let file = path
+                .is_file()
+                .then(|| Handle::from_path(path).ok())
+                .flatten();
+            file.is_some() && printed.contains(&file)
+        };
         let watcher = notify::recommended_watcher(move |event: notify::Result<Event>| {
             let Ok(event) = event else {
                 return;
@@ -53,7 +78,7 @@ impl Sources {
                     EventKind::Modify(_) => !path.is_dir(),
                     _ => true,
                 };
-                if is_change && known.has_source(&path) {
+                if is_change && known.has_source(&path) && !is_printed(&path) {
                     let _ = sender.try_send(path);
                 }
             }
@@ -62,7 +87,10 @@ impl Sources {
             watcher,
             folders,
             changes,
-            has_changed: false,
+            unreported: BTreeSet::new(),
+            reported: BTreeSet::new(),
+            starts: 0,
+            output,
         };
         sources.add(folder)?;
         Ok(sources)
@@ -93,27 +121,66 @@ impl Sources {
         Ok(())
     }
 
-    /// Waits for a change, and then until no file is changed any more.
+    /// Waits for a change, and then until no file is changed any more. Called when the program is started: changes of
+    /// files that each start changes are reported after a pause.
     pub(super) async fn changed(&mut self) {
-        while !self.has_changed {
+        let start = Instant::now();
+        while self.unreported.is_empty() {
             self.next().await;
         }
+        let is_quick = start.elapsed() < START;
         let end = Instant::now() + MAX_WAIT;
         let silence = || end.min(Instant::now() + SILENCE);
         while timeout_at(silence(), self.next()).await.is_ok() && Instant::now() < end {}
-        self.has_changed = false;
+        if is_quick && self.unreported.is_subset(&self.reported) {
+            self.starts += 1;
+        } else {
+            self.starts = 0;
+        }
+        if self.starts >= MAX_STARTS {
+            self.pause().await;
+        }
+        self.reported = std::mem::take(&mut self.unreported);
+    }
+
+    /// Waits for the change of another file, for a limited time.
+    async fn pause(&mut self) {
+        if self.starts == MAX_STARTS {
+            let files = self
+                .unreported
+                .iter()
+                .map(|file| file.display().to_string());
+            let files: Vec<_> = files.collect();
+            let text = format!(
+                "each start is followed by a change of {}; if the server writes it, add it to .gitignore. The next \
+                 start for it is in {} s",
+                files.join(", "),
+                PAUSE.as_secs()
+            );
+            self.output
+                .event(&text, &json!({"event": "loop", "files": files}));
+        }
+        let other = async {
+            while self.unreported.is_subset(&self.reported) {
+                self.next().await;
+            }
+        };
+        tokio::select! {
+            () = sleep(PAUSE) => {}
+            () = other => self.starts = 0,
+        }
     }
 
     async fn next(&mut self) {
         let Some(path) = self.changes.recv().await else {
             return std::future::pending().await;
         };
-        self.has_changed = true;
         let parent = path.parent();
         if parent.is_some_and(|parent| self.folders.0.lock().contains(parent)) {
             // The folder may have been deleted again.
             let _ = self.add_child(&path);
         }
+        self.unreported.insert(path);
     }
 }
 
@@ -132,7 +199,7 @@ impl Folders {
     }
 }
 
-/// Returns true for a path below `root`, unless one of its parts is hidden, a build output, or ignored by git.
+/// Returns true for a path below `root`, unless one of its parts is hidden, a log, a build output, or ignored by git.
 fn is_source(path: &Path, root: &Path) -> bool {
     let mut parts = path.ancestors().take_while(|part| *part != root);
     let is_output = |part: &Path| {
@@ -141,6 +208,7 @@ fn is_source(path: &Path, root: &Path) -> bool {
             || name == "node_modules"
             || name.as_encoded_bytes().starts_with(b".")
             || name.as_encoded_bytes().ends_with(b"~")
+            || name.as_encoded_bytes().ends_with(b".log")
             // Caches have this file, such as the target folders of cargo.
             || part.join("CACHEDIR.TAG").is_file()
     };
@@ -200,6 +268,7 @@ mod tests {
             ("logs/today", false),
             ("src/.main.rs.swp", false),
             ("src/main.rs~", false),
+            ("src/server.log", false),
             ("target/debug/shop", false),
             ("web/node_modules/a/b.js", false),
             ("out/shop", false),
