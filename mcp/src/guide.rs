@@ -42,28 +42,28 @@
 //!
 //! | how do I … | answer |
 //! |---|---|
-//! | write the smallest server, with or without macros | [servers](crate::guide::servers) |
+//! | write the smallest server, with or without macros | [a server](crate::guide::servers) |
 //! | add it to Claude, VS Code or Cursor | [hosts](crate::guide::stdio#hosts) |
 //! | try it in the browser | `mcp inspect -- target/debug/calculator`, or with a URL |
-//! | test a server | [testing](crate::guide::testing) |
-//! | inject dependencies, such as a database pool | a value behind `&self`, or [`State<T>`](crate::State), which is cloned for each call: a pool or an `Arc` ([tools](crate::guide::tools#extractors)). A value for each call is an extractor of your own, [`FromCall`](crate::FromCall) |
-//! | keep state per session or user | [tools](crate::guide::tools#state-per-session-or-user) |
-//! | read a request header | [`Headers`](crate::Headers), [`Header<T>`](crate::Header), both in an `Option` for stdio ([tools](crate::guide::tools#extractors)) |
+//! | test a server | [tests](crate::guide::testing) |
+//! | inject dependencies, such as a database pool | a value behind `&self`, or [`State<T>`](crate::State), which is cloned for each call: a pool or an `Arc` ([extractors](crate::guide::tools#extractors)). A value for each call is an extractor of your own, [`FromCall`](crate::FromCall) |
+//! | keep state per session or user | [state](crate::guide::tools#state-per-session-or-user) |
+//! | read a request header | [`Headers`](crate::Headers), [`Header<T>`](crate::Header), both in an `Option` for stdio ([extractors](crate::guide::tools#extractors)) |
 //! | return JSON with a schema, images, files | [results](crate::guide::tools#results) |
 //! | report an error that the model can correct; hide a message | [errors of tools](crate::guide::tools#errors) |
 //! | restrict an argument's values | [arguments](crate::guide::tools#arguments) |
 //! | report progress; clean up when a call is cancelled | [progress](crate::guide::notifications) |
-//! | ask the user | [asking](crate::guide::asking); do something only once: [idempotency keys](crate::guide::asking#request-state) |
+//! | ask the user | [questions](crate::guide::asking); do something only once: [idempotency keys](crate::guide::asking#request-state) |
 //! | serve from an axum application; allow a web page (CORS) | [HTTP](crate::guide::http) |
-//! | run in Docker or behind a proxy | [deployment](crate::guide::deployment#containers-docker) |
-//! | require tokens (OAuth) | [protecting](crate::guide::protecting); other credentials: [security](crate::guide::security#authentication) |
+//! | run in Docker or behind a proxy | [containers](crate::guide::deployment#containers-docker) |
+//! | require tokens (OAuth) | [protected servers](crate::guide::protecting); other credentials: [authentication](crate::guide::security#authentication) |
 //! | serve several tenants | [one server per tenant](crate::guide::http#one-server-per-tenant), or an extractor with the tenant |
-//! | limit a tool's time | a `TimeoutLayer` ([middleware](crate::guide::middleware#tower-layers)); in the macro `#[tool(layer = …)]` |
+//! | limit a tool's time | a `TimeoutLayer` ([tower layers](crate::guide::middleware#tower-layers)); in the macro `#[tool(layer = …)]` |
 //! | limit the rate of calls | [rate limits](crate::guide::middleware#rate-limits) |
-//! | send traces to OpenTelemetry | [telemetry](crate::guide::telemetry); without its feature [`RequestLog`](crate::middleware::RequestLog) |
+//! | send traces to OpenTelemetry | [traces and metrics](crate::guide::telemetry); without its feature [`RequestLog`](crate::middleware::RequestLog) |
 //! | add tools at run time; show a tool to some callers | [changes](crate::guide::notifications) |
 //! | serve a directory | [templates](crate::guide::resources#templates) |
-//! | start a server as a child process | [stdio](crate::guide::stdio#starting-a-server) |
+//! | start a server as a child process | [child processes](crate::guide::stdio#starting-a-server) |
 //! | send a token, and renew it | [headers and tokens](crate::guide::clients#headers-tokens-proxies) |
 //! | use several servers | [several servers](crate::guide::clients#several-servers) |
 //! | choose the revision, skip the handshake | [`ConnectMode`](crate::ConnectMode): `Pin` a revision, or `Prior` with the result of an earlier connection |
