@@ -21,7 +21,6 @@ use mcp_server::{RawArgs, Server, Tool, ToolExt as _};
 use mcp_transport_http::headers::{encode, names};
 use mcp_transport_http::{HttpChannel, StreamableHttp};
 use mcp_types::{CallToolParams, Implementation, JsonObject, ProtocolVersion, RawObject, codes};
-use serde_json::value::RawValue;
 use serde_json::{Value, json};
 use tower_service::Service;
 
@@ -171,10 +170,10 @@ fn arguments_match(arguments: &RawObject) {
 
 /// Returns the numbers among the arguments that have a header, as they are written and as values.
 fn numbers(arguments: &RawObject) -> Vec<(String, f64)> {
-    let members = arguments.parse::<HashMap<String, Box<RawValue>>>();
-    let members = members.unwrap_or_default();
+    // Read as the endpoint does, so that a name with half of a surrogate pair hides no others.
+    let members: HashMap<_, _> = arguments.as_raw().members().collect();
     let values = ["text", "count", "on"].map(|name| {
-        let text = members.get(name)?.get();
+        let text = members.get(name)?.as_str();
         Some((text.to_owned(), text.parse().ok()?))
     });
     values.into_iter().flatten().collect()
