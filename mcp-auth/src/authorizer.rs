@@ -235,6 +235,15 @@ impl Authorizer {
         is_usual || parse(uri).is_some_and(|url| url.origin() == state.origin)
     }
 
+    /// Returns the token for a request that need not wait for it. `None` without a token, and for one that
+    /// expires soon.
+    pub(crate) fn ready_token(&self) -> Option<RequestToken> {
+        let state = &self.0.state;
+        let token = state.token.load_full()?;
+        let can_renew = token.record.refresh_token.is_some() || state.is_machine();
+        (!can_renew || !token.expires_soon()).then_some(RequestToken::Active(token))
+    }
+
     /// Returns the token for a request. Refreshes it first if it expires soon.
     ///
     /// # Errors
@@ -250,13 +259,12 @@ impl Authorizer {
             self.renew(Need::Restore, token).await?;
             self.0.restored.store(true, Ordering::Release);
         }
+        if let Some(token) = self.ready_token() {
+            return Ok(token);
+        }
         let Some(token) = state.token.load_full() else {
             return Ok(RequestToken::None);
         };
-        let can_renew = token.record.refresh_token.is_some() || state.is_machine();
-        if !can_renew || !token.expires_soon() {
-            return Ok(RequestToken::Active(token));
-        }
         let renewed = self
             .renew(Need::Expiry, self.is_replaced(Some(&token)))
             .await;
@@ -317,15 +325,34 @@ impl Authorizer {
         Ok(())
     }
 
-    /// Handles the response to a request. Returns whether to send the request again.
+    /// Records the response to a request. Returns whether the server has refused the request.
+    pub(crate) fn record_response(
+        &self,
+        (status, headers): (StatusCode, &HeaderMap),
+        request: &Request<Bytes>,
+        token: &RequestToken,
+    ) -> bool {
+        if let RequestToken::Active(token) = token {
+            if token.is_dpop()
+                && let Some(url) = parse(request.uri())
+            {
+                self.0.state.nonces.update(&url, headers);
+            }
+            if status != StatusCode::UNAUTHORIZED {
+                token.set_accepted();
+            }
+        }
+        matches!(status, StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN)
+    }
+
+    /// Handles a response that refuses its request. Returns whether to send the request again.
     ///
     /// # Errors
     ///
     /// Returns [`AuthError`] when the server demands authorization and there is none.
-    pub(crate) async fn handle(
+    pub(crate) async fn handle_refusal(
         &self,
-        status: StatusCode,
-        headers: &HeaderMap,
+        (status, headers): (StatusCode, &HeaderMap),
         request: &Request<Bytes>,
         token: &RequestToken,
         budget: &mut Budget,
@@ -341,33 +368,13 @@ impl Authorizer {
             }
             RequestToken::External(_) => return Ok(false),
         };
-        let prefers_dpop = self.0.state.prefers_dpop();
-        if used.is_some_and(|token| token.is_dpop())
-            && let Some(url) = parse(request.uri())
-        {
-            self.0.state.nonces.update(&url, headers);
+        let challenge = Challenge::select(headers, self.0.state.prefers_dpop());
+        if status == StatusCode::UNAUTHORIZED {
+            return self.unauthorized(challenge, used, budget).await;
         }
-        match status {
-            StatusCode::UNAUTHORIZED => {
-                let challenge = Challenge::select(headers, prefers_dpop);
-                self.unauthorized(challenge, used, budget).await
-            }
-            StatusCode::FORBIDDEN => {
-                if let Some(token) = used {
-                    token.set_accepted();
-                }
-                let challenge = Challenge::select(headers, prefers_dpop);
-                match challenge.filter(Challenge::is_insufficient_scope) {
-                    Some(challenge) => self.forbidden(challenge, request, used, budget).await,
-                    None => Ok(false),
-                }
-            }
-            _ => {
-                if let Some(token) = used {
-                    token.set_accepted();
-                }
-                Ok(false)
-            }
+        match challenge.filter(Challenge::is_insufficient_scope) {
+            Some(challenge) => self.forbidden(challenge, request, used, budget).await,
+            None => Ok(false),
         }
     }
 
