@@ -30,12 +30,16 @@ use super::body::{BoxError, broken};
 pub struct HttpClient {
     remote: reqwest::Client,
     local: reqwest::Client,
-    last: Arc<Last>,
+    /// The latest request's target, which is nearly always that of the next one.
+    last: Arc<Mutex<Option<Target>>>,
 }
 
-/// The latest request's URI and its parsed URL. The next request nearly always has the same
-/// URI, and its URL is then not parsed again.
-type Last = Mutex<Option<(Uri, reqwest::Url)>>;
+/// A URI, its parsed URL, and the client that reaches it.
+struct Target {
+    uri: Uri,
+    url: reqwest::Url,
+    is_loopback: bool,
+}
 
 impl HttpClient {
     /// Creates a client that uses `local` for loopback addresses, which proxies cannot reach.
@@ -47,24 +51,41 @@ impl HttpClient {
         }
     }
 
-    /// Converts a request to reqwest's type.
-    fn convert(&self, request: http::Request<Bytes>) -> reqwest::Result<reqwest::Request> {
-        let known = self.last.lock().clone();
-        if let Some((uri, url)) = known
-            && uri == *request.uri()
+    /// Converts a request to reqwest's type. Returns the client for it, too.
+    fn convert(
+        &self,
+        request: http::Request<Bytes>,
+    ) -> reqwest::Result<(reqwest::Request, &reqwest::Client)> {
+        let client = |is_loopback| {
+            if is_loopback {
+                &self.local
+            } else {
+                &self.remote
+            }
+        };
+        let mut last = self.last.lock();
+        if let Some(known) = &*last
+            && known.uri == *request.uri()
             && request.extensions().is_empty()
         {
+            let (url, client) = (known.url.clone(), client(known.is_loopback));
+            drop(last);
             let (parts, body) = request.into_parts();
             let mut request = reqwest::Request::new(parts.method, url);
             *request.version_mut() = parts.version;
             *request.headers_mut() = parts.headers;
             *request.body_mut() = Some(body.into());
-            return Ok(request);
+            return Ok((request, client));
         }
         let uri = request.uri().clone();
         let request = reqwest::Request::try_from(request)?;
-        *self.last.lock() = Some((uri, request.url().clone()));
-        Ok(request)
+        let is_loopback = is_loopback(&uri);
+        *last = Some(Target {
+            uri,
+            url: request.url().clone(),
+            is_loopback,
+        });
+        Ok((request, client(is_loopback)))
     }
 }
 
@@ -79,12 +100,9 @@ impl Service<http::Request<Bytes>> for HttpClient {
 
     fn call(&mut self, request: http::Request<Bytes>) -> Self::Future {
         let uri = request.uri().clone();
-        let client = if is_loopback(&uri) {
-            &self.local
-        } else {
-            &self.remote
-        };
-        let response = self.convert(request).map(|request| client.execute(request));
+        let response = self
+            .convert(request)
+            .map(|(request, client)| client.execute(request));
         Box::pin(async move {
             let response = match response {
                 Ok(response) => response.await,

@@ -47,8 +47,8 @@ pub(super) struct RequestSender {
     pub(super) limits: ResponseLimits,
     /// Facts about the connection that responses have revealed, for telemetry.
     pub(super) state: Arc<std::sync::Mutex<ConnectionState>>,
-    /// True if the warning about credentials over plain HTTP was logged.
-    warned: Arc<AtomicBool>,
+    /// True if a request with credentials was sent. The others go to the same origin.
+    sent_credentials: Arc<AtomicBool>,
     /// True if the warning about a header that the transport sets was logged.
     warned_about_reserved: Arc<AtomicBool>,
     pub(super) service: ChannelService,
@@ -73,7 +73,7 @@ impl RequestSender {
             provider: None,
             limits: ResponseLimits::default(),
             state: Arc::default(),
-            warned: Arc::default(),
+            sent_credentials: Arc::default(),
             warned_about_reserved: Arc::default(),
             service,
         }
@@ -130,10 +130,12 @@ impl RequestSender {
 impl RequestSender {
     /// Logs once per channel that a token is sent without encryption to another machine.
     fn warn_about_plain_http(&self, uri: &Uri) {
-        if uri.scheme_str() == Some("http")
-            && !is_loopback(uri)
-            && !self.warned.swap(true, Ordering::Relaxed)
+        if self.sent_credentials.load(Ordering::Relaxed)
+            || self.sent_credentials.swap(true, Ordering::Relaxed)
         {
+            return;
+        }
+        if uri.scheme_str() == Some("http") && !is_loopback(uri) {
             tracing::warn!(
                 server = &*self.server_url.shown,
                 "the header `Authorization` is sent over plain http to another machine, where \
