@@ -44,13 +44,12 @@ impl InboundRequest {
     /// until its [`input`](Self::input) is set.
     pub(crate) fn from_legacy(
         id: RequestId,
-        call: Call,
         decoded: DecodedRequest,
         facts: Arc<ClientContext>,
     ) -> Self {
         Self {
             id,
-            request: call.into(),
+            request: decoded.request,
             facts,
             input: Input::Absent,
             meta: decoded.meta.into(),

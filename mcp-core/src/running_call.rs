@@ -251,10 +251,10 @@ mod tests {
         for (drops, is_ready) in [(1, false), (2, true)] {
             let server = Server { is_ready };
             let call = Call::ListTools(Page::default());
-            let decoded = DecodedRequest::new(ClientRequest::Call(call.clone()));
+            let decoded = DecodedRequest::new(ClientRequest::Call(call));
             let facts = Arc::new(ClientContext::new(ProtocolVersion::LATEST));
             let id = RequestId::from(1);
-            let inbound = InboundRequest::from_legacy(id.clone(), call, decoded, facts);
+            let inbound = InboundRequest::from_legacy(id.clone(), decoded, facts);
             let target = ReplyTarget {
                 id,
                 profile: server.profile(),

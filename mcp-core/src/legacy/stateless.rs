@@ -27,14 +27,13 @@ pub fn read_stateless(
     version: ProtocolVersion,
     profile: &ServerProfile,
 ) -> Result<HandledRequest, Fault> {
-    let mut decoded = wire::for_version(version).decode_request(request)?;
-    match std::mem::replace(&mut decoded.request, ClientRequest::Discover) {
-        ClientRequest::Call(call) => {
+    let decoded = wire::for_version(version).decode_request(request)?;
+    match decoded.request {
+        ClientRequest::Call(_) => {
             versioning::check_stateless(&profile.versions, version)?;
             let mut facts = ClientContext::new(version);
             facts.log_level = default_level(profile);
-            let inbound =
-                InboundRequest::from_legacy(request.id.clone(), call, decoded, Arc::new(facts));
+            let inbound = InboundRequest::from_legacy(request.id.clone(), decoded, Arc::new(facts));
             Ok(HandledRequest::Call(inbound))
         }
         ClientRequest::Session(SessionRequest::Initialize(params)) => {

@@ -243,7 +243,8 @@ impl CallResponse {
     pub(super) async fn response(&mut self) -> Response<Body> {
         let mut response = match self.first_output().await {
             Output::End(end) => match self.end(end) {
-                Either::Left(response) => response,
+                // With its session id: a response is large, and each function that changes it copies it.
+                Either::Left(response) => return response,
                 Either::Right(stored) => stored.await,
             },
             Output::Events(first) => self.stream(first),
@@ -288,7 +289,7 @@ impl CallResponse {
     /// events must be stored first, that is a future.
     // spec: HTTP-SM-12, HTTP-SM-14, GAP-12
     fn end(&mut self, end: CallEnd) -> Either<Response<Body>, BoxFuture<'static, Response<Body>>> {
-        let Some(call) = self.call.take() else {
+        let Some(call) = &self.call else {
             return Either::Left(response::no_events());
         };
         let target = call.target();
@@ -297,8 +298,12 @@ impl CallResponse {
             CallEnd::Reply(Reply::Fault(fault)) => status::for_reply(fault, target.version),
             CallEnd::Reply(_) | CallEnd::Stopped(_) => StatusCode::OK,
         };
+        let session_id = self.session_id.take();
         let Some(reply) = end.into_reply() else {
-            return Either::Left(response::no_events());
+            self.call = None;
+            let mut response = response::no_events();
+            response::set_session_id(&mut response, session_id);
+            return Either::Left(response);
         };
         let events = call.notifications().map(|buffer| buffer.drain());
         let events = events.unwrap_or_default();
@@ -326,14 +331,21 @@ impl CallResponse {
             if let Some(fault) = &with_headers {
                 response = response::with_fault_headers(response, fault);
             }
+            self.call = None;
+            response::set_session_id(&mut response, session_id);
             return Either::Left(response);
         }
-        let events = encode_event(target, reply, events.into());
+        let (version, events) = (target.version, encode_event(target, reply, events.into()));
+        self.call = None;
         match self.stored_stream.take() {
-            None => Either::Left(response::complete_events(events)),
+            None => {
+                let mut response = response::complete_events(events);
+                response::set_session_id(&mut response, session_id);
+                Either::Left(response)
+            }
             Some(stream) => {
-                let (version, events) = (target.version, events.into_bytes());
-                let config = Arc::clone(&self.config);
+                self.session_id = session_id;
+                let (events, config) = (events.into_bytes(), Arc::clone(&self.config));
                 Either::Right(Box::pin(async move {
                     replay::complete(stream, version, events, &config).await
                 }))

@@ -38,7 +38,18 @@ pub(super) async fn handle<B: http_body::Body>(
         Method::GET => Box::pin(get(&endpoint, head)).await,
         Method::DELETE => Box::pin(delete(&endpoint, head)).await,
         _ => match request_body::read(body.as_mut(), endpoint.config.body_limits()).await {
-            Ok(mut message) => return post(&endpoint, head, &mut message).await,
+            Ok(message) => {
+                let mut call = match start(&endpoint, head, &message).await {
+                    Ok(outcome) => match outcome.into_call() {
+                        Ok(call) => call,
+                        Err(response) => return response.await,
+                    },
+                    Err(rejection) => return refuse(&endpoint, rejection),
+                };
+                // The call does not need the body: free it before the call waits.
+                drop(message);
+                return call.response().await;
+            }
             Err(error) => {
                 let rejection = unreadable(error, &endpoint);
                 return reject(&endpoint, rejection, &head.headers, body).await;
@@ -110,20 +121,6 @@ fn sse_connection<'a>(endpoint: &EndpointState, head: &'a Parts) -> Option<&'a s
     } else {
         None
     }
-}
-
-/// Responds to a POST with the body `message`, which is empty afterwards.
-async fn post(endpoint: &EndpointState, head: Box<Parts>, message: &mut Bytes) -> Response<Body> {
-    let mut call = match start(endpoint, head, message).await {
-        Ok(outcome) => match outcome.into_call() {
-            Ok(call) => call,
-            Err(response) => return response.await,
-        },
-        Err(rejection) => return refuse(endpoint, rejection),
-    };
-    // The call does not need the body: free it before the call waits.
-    message.clear();
-    call.response().await
 }
 
 /// Handles a POST's message. A request that starts a call returns the call.

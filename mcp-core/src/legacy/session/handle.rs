@@ -50,17 +50,17 @@ impl Session {
         subscriber: impl Fn() -> Subscriber,
     ) -> Result<HandledRequest, Fault> {
         let observer = self.observer.as_deref();
-        let mut decoded = self.wire.decode_request(request).inspect_err(|fault| {
+        let decoded = self.wire.decode_request(request).inspect_err(|fault| {
             if let Some(observer) = observer {
                 observer.refused(request, fault);
             }
         })?;
-        match std::mem::replace(&mut decoded.request, ClientRequest::Discover) {
-            ClientRequest::Call(call) => {
-                let inbound =
-                    InboundRequest::from_legacy(request.id.clone(), call, decoded, self.facts());
-                Ok(HandledRequest::Call(inbound))
-            }
+        match decoded.request {
+            ClientRequest::Call(_) => Ok(HandledRequest::Call(InboundRequest::from_legacy(
+                request.id.clone(),
+                decoded,
+                self.facts(),
+            ))),
             ClientRequest::Session(asked) => {
                 let handle = || self.handle_session_request(&asked, subscriber);
                 match observer {
