@@ -260,7 +260,7 @@ impl Runner {
         match changed.await? {
             Changed::Stored(record) => {
                 counted.set(&record.task.status);
-                self.record = record;
+                self.record = *record;
                 let is_over = self.record.task.status.is_terminal();
                 Ok(is_over.then_some(Stopped::Over))
             }

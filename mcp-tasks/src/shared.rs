@@ -49,7 +49,7 @@ struct NodeState {
 /// The outcome of [`Shared::change`].
 pub(crate) enum Changed {
     /// The record as it is stored now.
-    Stored(TaskRecord),
+    Stored(Box<TaskRecord>),
     Gone,
     /// The record does not fit into the store.
     Full,
@@ -63,7 +63,7 @@ impl Changed {
     /// Returns the fault of an unknown task if it is gone, and `full` if it does not fit.
     pub(crate) fn record(self, full: Fault) -> Result<TaskRecord, Fault> {
         match self {
-            Self::Stored(record) => Ok(record),
+            Self::Stored(record) => Ok(*record),
             Self::Gone => Err(Fault::no_such_task()),
             Self::Full => Err(full),
         }
@@ -124,11 +124,11 @@ impl Shared {
                 return Ok(Changed::Gone);
             };
             if record.task.status.is_terminal() {
-                return Ok(Changed::Stored(record));
+                return Ok(Changed::Stored(record.into()));
             }
             let mut next = change(record.clone())?;
             if next == record {
-                return Ok(Changed::Stored(record));
+                return Ok(Changed::Stored(record.into()));
             }
             next.revision += 1;
             if next.size() > self.max_task_bytes {
@@ -136,7 +136,7 @@ impl Shared {
             }
             let write = self.store.replace(next.clone(), &self.limits);
             match self.call(write).await? {
-                TaskWrite::Stored => return Ok(Changed::Stored(next)),
+                TaskWrite::Stored => return Ok(Changed::Stored(next.into())),
                 TaskWrite::Conflict => {}
                 TaskWrite::Gone => return Ok(Changed::Gone),
                 _ => return Ok(Changed::Full),

@@ -36,7 +36,7 @@ pub struct GroupBuilder {
 
 /// A server of a builder.
 enum NewMember {
-    Added(Member),
+    Added(Box<Member>),
     /// The server with this name of the group whose servers are replaced.
     Kept(Arc<str>),
 }
@@ -108,7 +108,7 @@ impl GroupBuilder {
     }
 
     pub(super) fn add(mut self, member: Member) -> Self {
-        self.members.push(NewMember::Added(member));
+        self.members.push(NewMember::Added(Box::new(member)));
         self
     }
 
@@ -175,7 +175,7 @@ impl GroupBuilder {
             let member = match new {
                 NewMember::Added(mut member) => {
                     member.join(events.clone(), self.listens, self.login.clone());
-                    Arc::new(member)
+                    Arc::from(member)
                 }
                 NewMember::Kept(name) => {
                     let mut current = current.iter();

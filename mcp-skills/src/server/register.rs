@@ -83,14 +83,17 @@ async fn check(store: Arc<Store>, notify: &Notify) -> Result<Arc<Catalog>, tokio
     Ok(checked.catalog)
 }
 
-/// Returns the page after a cursor, and the cursor of the next one. Cursors name the last entry of a page, so
+/// Entries by key, and the next page's cursor.
+type Page<'a, T> = (Vec<(&'a String, &'a T)>, Option<Cursor>);
+
+/// Returns the page after a cursor. Cursors name the last entry of a page, so
 /// that changes between pages neither repeat nor skip entries.
 // spec: PAG-05
 fn page<'a, T>(
     entries: &'a BTreeMap<String, T>,
     cursor: Option<&Cursor>,
     size: usize,
-) -> Result<(Vec<(&'a String, &'a T)>, Option<Cursor>), RequestError> {
+) -> Result<Page<'a, T>, RequestError> {
     let no_cursor = || RequestError::invalid_params("`cursor`: not a cursor of this list");
     let after = match cursor {
         Some(cursor) => {

@@ -10,8 +10,8 @@ pub(super) fn to_plain_json(text: &str) -> String {
             (string(rest), true)
         } else if rest.starts_with("//") {
             (&rest[..rest.find('\n').unwrap_or(rest.len())], false)
-        } else if rest.starts_with("/*") {
-            let end = rest[2..].find("*/").map_or(rest.len(), |end| end + 4);
+        } else if let Some(comment) = rest.strip_prefix("/*") {
+            let end = comment.find("*/").map_or(rest.len(), |end| end + 4);
             (&rest[..end], false)
         } else {
             (&rest[..first.len_utf8()], true)
