@@ -121,7 +121,9 @@ fn launch(args: &ServerArgs) -> Result<(Launch, String), Failure> {
         }) => Launch::Program { command, args, env },
         Ok(ServerSpec::Url { url, headers, .. }) => Launch::Url { url, headers },
         Ok(_) => {
-            return Err(usage!("the entry of {target:?} is neither a command nor a URL"));
+            return Err(usage!(
+                "the entry of {target:?} is neither a command nor a URL"
+            ));
         }
         Err(error) => return Err(usage!("{target}: {error}")),
     };

@@ -7,6 +7,7 @@
 //! | `PUBLIC_URL` | URL by which clients reach this server | `http://ADDRESS/mcp` |
 
 use std::env;
+use std::io::{self, Write as _};
 
 use mcp::auth::{ResourceServer, StaticTokens};
 use mcp::http::{HealthChecks, Serve};
@@ -56,9 +57,10 @@ async fn main() -> mcp::Result<()> {
     let issuer = env::var("ISSUER").ok();
     if issuer.is_none() {
         // `mcp dev` finds this line, and the server's URL.
-        eprintln!(
+        writeln!(
+            io::stderr(),
             "set ISSUER for a real login; until then: `Authorization: Bearer {DEVELOPMENT_TOKEN}`"
-        );
+        )?;
     }
     Serve::new(Server::of(Files))
         .authorize(authorization(&url, issuer))

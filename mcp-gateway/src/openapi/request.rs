@@ -188,7 +188,9 @@ impl<'a> Query<'a> {
                 None => !name.is_empty(),
             };
             if !is_own || name.chars().any(char::is_control) {
-                let reason = format!("cannot have the member {name:?}: the name is invalid, or another argument uses it");
+                let reason = format!(
+                    "cannot have the member {name:?}: the name is invalid, or another argument uses it"
+                );
                 return Err(unusable(&argument.name, &reason));
             }
             self.owners.insert(name, Some(argument));

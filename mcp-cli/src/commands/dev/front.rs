@@ -41,7 +41,7 @@ const RETRY: Duration = Duration::from_millis(50);
 /// Refusals after which a program gets no other request: it has had a second to print a token.
 const MAX_REFUSALS: usize = 20;
 
-/// What a program prints before a token that `mcp dev` may send to it.
+/// The text before a token that a program prints, and that `mcp dev` may send to it.
 const TOKEN: &str = "Authorization: Bearer ";
 
 /// The path of a printed URL without one.

@@ -38,7 +38,7 @@ pub(super) struct Sources {
     unreported: BTreeSet<PathBuf>,
     /// The changes that were reported last.
     reported: BTreeSet<PathBuf>,
-    /// How often the same files have changed in a row, each time after a start.
+    /// The number of times in a row that the same files have changed after a start.
     starts: usize,
     output: Output,
 }

@@ -30,7 +30,8 @@ impl BackChannel for Session {
         sink: Arc<dyn MessageSink>,
     ) -> BoxFuture<'static, Result<InputResponse, BackChannelError>> {
         if !self.can_be_asked {
-            let fault = Fault::Refused("the client declares no capabilities, so it cannot be asked".into());
+            let fault =
+                Fault::Refused("the client declares no capabilities, so it cannot be asked".into());
             return Box::pin(ready(Err(BackChannelError::Refused(fault))));
         }
         let pending = self.send_request(request.into(), &sink);
