@@ -19,7 +19,7 @@ pub struct ToolAccess {
 }
 
 impl ToolAccess {
-    /// Reads a tool's metadata.
+    /// Reads the metadata of a tool.
     pub fn of(tool: &Tool) -> Self {
         let has_ui = |meta: &mcp_types::Meta| meta.get::<serde_json::Value>(keys::UI).is_some();
         let is_malformed = tool

@@ -70,7 +70,7 @@ pub struct InvalidSource {
     pub reason: &'static str,
 }
 
-/// Joins a list's sources, each after a blank.
+/// Joins the sources of one list, each after a blank.
 fn sources(
     list: &'static str,
     sources: &[String],

@@ -1,4 +1,4 @@
-//! An app's document, as a host receives it.
+//! An app document, as a host receives it.
 
 use mcp_types::meta::keys;
 use mcp_types::{Meta, ReadResourceResult, Resource, ResourceContents};

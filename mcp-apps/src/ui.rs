@@ -6,7 +6,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 /// MIME type of a user interface.
 // spec: APP-02
 pub const MIME_TYPE: &str = "text/html;profile=mcp-app";
-/// A user interface's URI scheme.
+/// The URI scheme of user interfaces.
 // spec: APP-02
 pub(crate) const SCHEME: &str = "ui://";
 
@@ -36,7 +36,7 @@ impl AppsSettings {
     }
 }
 
-/// A user interface's display requirements: the value of `ui` in its contents' `_meta`.
+/// The display requirements of a user interface: the value of `ui` in its contents' `_meta`.
 // spec: APP-03
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -48,7 +48,7 @@ pub struct ResourceUi {
     /// Requested permissions.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub permissions: Option<Permissions>,
-    /// The page's requested domain, in a host-specific format.
+    /// The domain that the page requests, in a host-specific format.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub domain: Option<String>,
     /// Preference for a visible border.
@@ -56,7 +56,7 @@ pub struct ResourceUi {
     pub prefers_border: Option<bool>,
 }
 
-/// A user interface's content security policy. Domains that are not listed are blocked.
+/// The content security policy of a user interface. Domains that are not listed are blocked.
 ///
 /// The domains come from a server: [`content_security_policy`](crate::content_security_policy) checks each one.
 // spec: APP-03, APP-11

@@ -64,7 +64,7 @@ struct StepUps {
 /// Number of methods whose logins are counted.
 const MAX_METHODS: usize = 256;
 
-/// A login's state.
+/// The login state.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum AuthStatus {
@@ -72,7 +72,7 @@ pub enum AuthStatus {
     LoggedOut,
     /// A token is in use.
     LoggedIn {
-        /// The token's issuer.
+        /// The token issuer.
         issuer: String,
         /// The granted scopes.
         scopes: Scopes,
@@ -294,7 +294,7 @@ impl Authorizer {
         self.0.flight.run(|| is_done().then_some(()), work).await
     }
 
-    /// Sets a request's headers.
+    /// Sets the authorization headers of a request.
     ///
     /// # Errors
     ///

@@ -85,7 +85,7 @@ pub(crate) struct RawChallenge {
 }
 
 impl RawChallenge {
-    /// A parameter's first value.
+    /// Returns the first value of a parameter.
     fn get(&self, name: &str) -> Option<&str> {
         let found = self
             .parameters

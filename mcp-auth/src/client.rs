@@ -15,7 +15,7 @@ use crate::key::{PrivateKey, random_text};
 use crate::metadata::server::ServerMetadata;
 use crate::secret::Secret;
 
-/// A client id's origin.
+/// The origin of a client id.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum ClientKind {
@@ -196,7 +196,7 @@ pub(crate) struct ClientRecord {
     /// Seconds since 1970 at which the secret expires.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) expires_at: Option<u64>,
-    /// The token endpoint's origin when the client was registered.
+    /// The origin of the token endpoint when the client was registered.
     #[serde(default)]
     pub(crate) token_origin: String,
 }

@@ -48,7 +48,7 @@ const SECRETS: [&str; 8] = [
 /// The value of a member that is not shown.
 const HIDDEN: &str = "(hidden)";
 
-/// An [`AuthDocument`]'s subject.
+/// The subject of an [`AuthDocument`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum DocumentKind {
@@ -68,7 +68,7 @@ pub enum DocumentKind {
 #[derive(Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct AuthDocument {
-    /// The document's subject.
+    /// The subject of the document.
     pub kind: DocumentKind,
     /// The URL without user, query and fragment.
     pub url: String,

@@ -37,12 +37,12 @@ pub enum Dpop {
     Required,
 }
 
-/// Each origin's newest nonce.
+/// The newest nonce of each origin.
 #[derive(Default)]
 pub(crate) struct Nonces(Mutex<HashMap<String, String>>);
 
 impl Nonces {
-    /// Keeps a response's nonce. Returns whether there was one.
+    /// Keeps the nonce of a response. Returns whether there was one.
     pub(crate) fn update(&self, url: &Url, headers: &HeaderMap) -> bool {
         let nonce = headers.get(DPOP_NONCE);
         let nonce = nonce.and_then(|nonce| nonce.to_str().ok());

@@ -34,7 +34,7 @@ pub struct Egress {
 }
 
 impl Egress {
-    /// Sets the server's zone. Default: by the address in its URL.
+    /// Sets the zone of the server. Default: by the address in its URL.
     #[must_use]
     pub fn zone(mut self, zone: Zone) -> Self {
         self.zone = Some(zone);
@@ -156,7 +156,7 @@ impl EgressRules {
     }
 }
 
-/// The address's zone in a URL, as far as the URL itself tells.
+/// Returns the zone of the address in a URL, as far as the URL itself tells.
 pub(crate) fn zone_of_url(url: &Url) -> Zone {
     let zone = url.host().and_then(|host| zone_of_host(&host));
     zone.unwrap_or(Zone::Public)

@@ -137,7 +137,7 @@ struct Header {
 }
 
 impl AssertionClaims {
-    /// Reads a JWT's claims. Returns `None` if it is not an ID-JAG.
+    /// Reads the claims of a JWT. Returns `None` if it is not an ID-JAG.
     fn read(token: &Secret) -> Option<Self> {
         let mut parts = token.expose().split('.');
         let mut decode = || URL_SAFE_NO_PAD.decode(parts.next()?).ok();

@@ -73,7 +73,7 @@ pub enum AuthError {
     ResourceMismatch {
         /// The server.
         server: String,
-        /// The metadata's resource.
+        /// The resource in the metadata.
         resource: String,
     },
     /// The metadata of an authorization server names another issuer than expected.
@@ -81,7 +81,7 @@ pub enum AuthError {
     MetadataIssuer {
         /// The expected issuer.
         expected: String,
-        /// The document's issuer.
+        /// The issuer in the document.
         found: String,
     },
     /// The callback of a login comes from another authorization server, or does not name its own.
@@ -106,7 +106,7 @@ pub enum AuthError {
     /// was sent to the other one.
     #[error("this client is for the authorization server {expected}, the server names {issuer}")]
     ClientIssuer {
-        /// The settings' issuer, or the first one that accepted the client id.
+        /// The issuer in the settings, or the first one that accepted the client id.
         expected: String,
         /// The issuer that the server names.
         issuer: String,
@@ -204,7 +204,7 @@ pub enum AuthError {
         /// The issuer.
         issuer: String,
     },
-    /// The login's task ended before the login did.
+    /// The login task ended before the login did.
     #[error("the login was interrupted; try again")]
     Interrupted,
 }
@@ -244,7 +244,7 @@ impl AuthError {
         }
     }
 
-    /// Converts the HTTP client's error. Its causes are part of the message.
+    /// Converts an error of the HTTP client. Its causes are part of the message.
     pub(crate) fn unreachable(url: &Url, error: ChannelError) -> Self {
         let mut reason = printable(&error.to_string());
         let mut source = std::error::Error::source(&error);
@@ -261,7 +261,7 @@ impl AuthError {
     }
 }
 
-/// Returns the challenge's error code in brackets, or nothing.
+/// Returns the error code of the challenge in brackets, or nothing.
 fn refusal(challenge: Option<&Challenge>) -> String {
     let code = challenge.and_then(|challenge| challenge.error.as_deref());
     code.map_or_else(String::new, |code| format!(" ({})", printable(code)))

@@ -59,7 +59,7 @@ pub enum AuthEvent {
     LoggedOut,
     /// Authorization failed.
     Failed {
-        /// The error's message.
+        /// The error message.
         message: String,
     },
 }

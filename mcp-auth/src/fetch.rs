@@ -74,7 +74,7 @@ impl Fetched {
         self.oauth_code().unwrap_or_else(status)
     }
 
-    /// A temporary failure's error.
+    /// Returns the error for a temporary failure.
     pub(crate) fn transient_error(&self) -> AuthError {
         AuthError::unavailable(&self.url, format!("HTTP status {}", self.status))
     }

@@ -27,7 +27,7 @@ use crate::state::LoginState;
 use crate::token::{TokenEndpoint, Tokens};
 
 impl LoginState {
-    /// Obtains a token by the settings' grant, stores it and uses it.
+    /// Obtains a token by the configured grant, stores it and uses it.
     ///
     /// # Errors
     ///
@@ -387,7 +387,7 @@ fn set_scopes_and_resource(form: &mut TokenForm, request: &TokenRequest<'_>) {
     form.set_resource(request.resource);
 }
 
-/// Limits a step's time.
+/// Limits the duration of a step.
 ///
 /// # Errors
 ///

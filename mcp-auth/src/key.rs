@@ -91,7 +91,7 @@ impl PrivateKey {
         self
     }
 
-    /// The signature algorithm's name, such as `ES256`.
+    /// The name of the signature algorithm, such as `ES256`.
     pub(crate) fn algorithm(&self) -> &'static str {
         self.algorithm
     }

@@ -1,4 +1,4 @@
-//! The authorization client's limits.
+//! Limits of the authorization client.
 
 use std::time::Duration;
 
@@ -42,7 +42,7 @@ impl Default for Limits {
 
 /// Number of a resource's authorization servers that are considered.
 pub(crate) const MAX_SERVERS: usize = 8;
-/// A metadata request's redirects.
+/// Redirects of a metadata request.
 pub(crate) const MAX_REDIRECTS: usize = 3;
 /// Bytes of an access token, refresh token or assertion.
 pub(crate) const MAX_TOKEN: usize = 16 << 10;

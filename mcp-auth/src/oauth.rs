@@ -232,12 +232,12 @@ impl OAuth {
         self.client(id, Credential::None)
     }
 
-    /// Sets an earlier registration's client id and secret.
+    /// Sets the client id and the secret of an earlier registration.
     pub fn client_secret(self, id: impl Into<String>, secret: impl Into<Secret>) -> Self {
         self.client(id, Credential::Secret(secret.into()))
     }
 
-    /// Sets an earlier registration's client id and the key that proves it.
+    /// Sets the client id of an earlier registration, and the key that proves it.
     pub fn client_key(self, id: impl Into<String>, key: PrivateKey) -> Self {
         self.client(id, Credential::Key(key))
     }

@@ -14,7 +14,7 @@ use crate::oauth::OAuth;
 use crate::scope::Scopes;
 use crate::state::LoginState;
 
-/// An MCP server's support for logins, from [`OAuth::probe`].
+/// Login support of an MCP server, from [`OAuth::probe`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum LoginSupport {

@@ -52,7 +52,7 @@ const VERSION: u32 = 2;
 #[non_exhaustive]
 pub struct StoredCredentials {
     version: u32,
-    /// The tokens' issuer, byte for byte. The refresh token is sent to nobody else.
+    /// The token issuer, byte for byte. The refresh token is sent to nobody else.
     pub issuer: String,
     /// The client id that the tokens were issued to.
     pub client_id: String,
@@ -88,7 +88,7 @@ pub(crate) struct TokenContext {
     pub(crate) auth_method: Option<String>,
 }
 
-/// A token request's purpose.
+/// The parameters of a token request.
 pub(crate) struct TokenRequest<'a> {
     pub(crate) server: &'a ServerMetadata,
     /// The resource indicator.
@@ -126,7 +126,7 @@ impl StoredCredentials {
         }
     }
 
-    /// Creates a token response's record.
+    /// Creates a record from a token response.
     pub(crate) fn issued(
         context: TokenContext,
         client: &Client,
@@ -211,7 +211,7 @@ impl StoredCredentials {
     }
 }
 
-/// Reads a store's record.
+/// Reads a record from the store.
 impl TryFrom<&Secret> for StoredCredentials {
     type Error = AuthError;
 

@@ -1,4 +1,4 @@
-//! A login's redirect: how the user sees the login page, and how its response comes back.
+//! The login redirect: how the user sees the login page, and how its response comes back.
 
 mod loopback;
 mod manual;

@@ -67,7 +67,7 @@ impl LoginState {
     }
 }
 
-/// A client's description for its registration.
+/// Returns the client metadata for the registration.
 fn body(oauth: &OAuth, request: &TokenRequest<'_>, redirect_uri: Option<&str>) -> Value {
     let (response_types, grant, kind) = match redirect_uri {
         Some(uri) => (&["code"][..], "authorization_code", application_type(uri)),

@@ -21,7 +21,7 @@ use crate::token::{TokenEndpoint, Tokens};
 /// The reason for a new token.
 #[derive(Debug, Clone)]
 pub(crate) enum Need {
-    /// The program's first request: tokens may be in the store.
+    /// The first request of the program: tokens may be in the store.
     Restore,
     /// The token expires soon.
     Expiry,
@@ -37,7 +37,7 @@ pub(crate) enum Need {
     Login,
 }
 
-/// A refresh's outcome.
+/// The outcome of a refresh.
 enum Refresh {
     Renewed,
     /// No refresh token, or one that the server refuses.
@@ -111,7 +111,7 @@ impl LoginState {
         }
     }
 
-    /// Returns a token's context. For tokens that the program has brought along, this finds their
+    /// Returns the context of a token. For tokens that the program has brought along, this finds their
     /// issuer's metadata. `None` when the MCP server names another authorization server now, which gets
     /// nothing of them.
     async fn context_of<'a>(

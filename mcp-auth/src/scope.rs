@@ -73,7 +73,7 @@ impl fmt::Display for Scopes {
     }
 }
 
-/// A scope's characters: RFC 6749, section 3.3.
+/// Returns whether a scope has only the permitted characters: RFC 6749, section 3.3.
 fn is_scope(name: &str) -> bool {
     let valid = |byte| matches!(byte, 0x21 | 0x23..=0x5b | 0x5d..=0x7e);
     !name.is_empty() && name.len() <= 512 && name.bytes().all(valid)

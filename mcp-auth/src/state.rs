@@ -165,7 +165,7 @@ impl LoginState {
         self.oauth.store.remove(&self.tokens_key()).await
     }
 
-    /// Returns a record's client: secrets and keys of given clients are in the settings.
+    /// Returns the client in a record: secrets and keys of given clients are in the settings.
     pub(crate) fn client_of(&self, record: &StoredCredentials, context: &TokenContext) -> Client {
         match &self.oauth.client {
             Some(given) if given.id == record.client_id => given.clone(),

@@ -60,7 +60,7 @@ pub trait CredentialStore: Send + Sync + 'static {
 /// The kind of records with tokens.
 const TOKENS: &str = "tokens";
 
-/// A record's key. `Display` shows a readable form, and [`file_name`](Self::file_name) a short
+/// The key of a record. `Display` shows a readable form, and [`file_name`](Self::file_name) a short
 /// one.
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub struct StoreKey {
@@ -128,7 +128,7 @@ impl fmt::Debug for StoreKey {
     }
 }
 
-/// A key's lock. Dropping it releases the lock.
+/// A lock on a key. Dropping it releases the lock.
 pub struct StoreLock(
     #[expect(dead_code, reason = "held until it is dropped")] Box<dyn Send + Sync>,
 );

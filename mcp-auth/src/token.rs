@@ -18,7 +18,7 @@ use crate::metadata::server::ServerMetadata;
 use crate::scope::Scopes;
 use crate::secret::Secret;
 
-/// A response's tokens.
+/// The tokens in a response.
 #[derive(Debug, Clone)]
 pub(crate) struct Tokens {
     pub(crate) access: Secret,
@@ -42,7 +42,7 @@ struct TokenResponse {
     issued_token_type: Option<String>,
 }
 
-/// An authorization server's token endpoint.
+/// The token endpoint of an authorization server.
 pub(crate) struct TokenEndpoint<'a> {
     pub(crate) fetcher: &'a Fetcher,
     pub(crate) server: &'a ServerMetadata,

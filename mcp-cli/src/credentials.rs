@@ -63,7 +63,7 @@ pub(crate) fn interactive(
     authorizer(oauth, url)
 }
 
-/// Names a login's parties before its page opens. Asks the user if they have several owners, as far
+/// Names the parties of a login before its page opens. Asks the user if they have several owners, as far
 /// as their domains tell.
 async fn confirm(login: LoginPrompt, output: Output) -> bool {
     let LoginPrompt {
@@ -95,7 +95,7 @@ async fn confirm(login: LoginPrompt, output: Output) -> bool {
     questions::agrees(&output, &format!("{reason} Log in?")).await
 }
 
-/// Prints the login page's address, and opens the browser.
+/// Prints the address of the login page, and opens the browser.
 async fn show(page: String, opens_browser: bool, output: Output) -> Result<(), AuthError> {
     output.question(&format!("Log in at {page}\n"));
     if opens_browser && !questions::open_browser(page).await {

@@ -14,7 +14,7 @@ pub(crate) const SCOPE: &str = "log in with `mcp login --scope SCOPE` for each s
 /// The cure where no metadata says where to log in.
 const NO_LOGIN: &str = "`mcp login` cannot help: pass a token with --header 'Authorization: Bearer TOKEN', or ask the operator of the server";
 
-/// A failure's class. It decides the exit code.
+/// The class of a failure. It decides the exit code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum FailureKind {
     /// The command line or a configuration file is wrong.
@@ -38,7 +38,7 @@ pub(crate) enum FailureKind {
 }
 
 impl FailureKind {
-    /// The process's exit code. 2 is reserved for tools without an app. A cancelled command has no
+    /// The exit code of the process. 2 is reserved for tools without an app. A cancelled command has no
     /// outcome, so it has the code that shells expect after Ctrl-C: 128 + SIGINT.
     pub(crate) const fn exit_code(self) -> u8 {
         match self {
@@ -66,7 +66,7 @@ impl FailureKind {
     }
 }
 
-/// A command's failure.
+/// The failure of a command.
 #[derive(Debug)]
 pub(crate) struct Failure {
     pub(crate) kind: FailureKind,
@@ -104,7 +104,7 @@ impl Failure {
         usage!("{}: {error}", path.display())
     }
 
-    /// Creates a connection attempt's failure.
+    /// Creates the failure for a connection attempt.
     pub(crate) fn connect(error: &Error) -> Self {
         let kind = match error {
             _ if error.is_auth() => FailureKind::Login,
@@ -114,7 +114,7 @@ impl Failure {
     }
 }
 
-/// Classifies a call's error.
+/// Classifies a call error.
 impl From<Error> for Failure {
     fn from(error: Error) -> Self {
         let kind = match &error {

@@ -86,7 +86,7 @@ impl Host {
     }
 }
 
-/// A settings file's format.
+/// The format of a settings file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Format {
     /// JSON with comments.

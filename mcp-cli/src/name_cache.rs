@@ -70,7 +70,7 @@ impl Names {
         self.resources = uris.filter(|uri| is_safe(uri)).take(MAX_NAMES).collect();
     }
 
-    /// Reads a server's names. Empty when none are known.
+    /// Reads the names of a server. Empty when none are known.
     pub(crate) fn read(target: &str) -> Self {
         let path = file_of(target);
         path.and_then(|path| read(&path)).unwrap_or_default()
@@ -118,7 +118,7 @@ pub(crate) fn is_safe(name: &str) -> bool {
         && name.bytes().all(is_plain)
 }
 
-/// A target's file. A name has another file in each folder, as project files differ.
+/// Returns the file for a target. A name has another file in each folder, as project files differ.
 fn file_of(target: &str) -> Option<PathBuf> {
     let mut hasher = DefaultHasher::new();
     target.hash(&mut hasher);

@@ -22,7 +22,7 @@ use tokio::net::TcpListener;
 use crate::failure::{Failure, usage};
 use crate::output;
 
-/// Every response's headers.
+/// Headers of every response.
 const HEADERS: [(HeaderName, &str); 4] = [
     (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
     (header::REFERRER_POLICY, "no-referrer"),
@@ -39,15 +39,15 @@ const OPENER_POLICY: HeaderName = HeaderName::from_static("cross-origin-opener-p
 /// Says how the requesting page is related to the URL: `none` if the user has opened it.
 const SEC_FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
 
-/// Every request's checks.
+/// Checks every request.
 pub(crate) struct Guard {
     port: u16,
-    /// The page's path: `/` and a random part.
+    /// The page path: `/` and a random part.
     base: String,
-    /// The cookie's value.
+    /// The cookie value.
     cookie: String,
     token: Mutex<Token>,
-    /// The style's nonce in the page: the browser applies no other inline style.
+    /// The nonce of the style in the page: the browser applies no other inline style.
     nonce: String,
     /// Scripts and styles come from the page only, and frames from the origin of views.
     policy: HeaderValue,
@@ -97,7 +97,7 @@ impl Guard {
         self
     }
 
-    /// Returns the page's path, without a slash at the end.
+    /// Returns the page path, without a slash at the end.
     pub(crate) fn base(&self) -> &str {
         &self.base
     }
@@ -121,7 +121,7 @@ impl Guard {
         ["127.0.0.1", "localhost"].map(|host| format!("{host}:{}", self.port))
     }
 
-    /// The cookie's name. It has the port, since a user may have several pages open.
+    /// The cookie name. It has the port, since a user may have several pages open.
     fn cookie_name(&self) -> String {
         format!("mcp-page-{}", self.port)
     }

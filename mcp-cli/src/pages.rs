@@ -1,4 +1,4 @@
-//! The pages below `docs/cli`, which are generated from the commands' definitions.
+//! The pages below `docs/cli`, which are generated from the command definitions.
 
 use std::path::Path;
 
@@ -11,7 +11,7 @@ const MAX_LINES: usize = 52;
 /// Longest line of a help in characters.
 const MAX_WIDTH: usize = 110;
 
-/// A command's help as a page.
+/// Returns the help of a command as a page.
 fn page(command: &mut clap::Command) -> String {
     // `--help` prints the same: no command has a longer text.
     let help = command.render_help().to_string();

@@ -4,7 +4,7 @@ use serde::Deserialize;
 
 /// The version of the format.
 pub(crate) const VERSION: u32 = 1;
-/// A message's sender.
+/// The sender of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Side {

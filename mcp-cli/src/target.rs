@@ -29,7 +29,7 @@ const MAX_SECONDS: f64 = 604_800.0;
 /// Time limit of each request without a token, before a login.
 const PROBE_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// A command line's server. A login page is not opened for it.
+/// The server on a command line. A login page is not opened for it.
 #[derive(Debug, Clone)]
 pub(crate) enum Server {
     /// A program on standard streams.
@@ -52,7 +52,7 @@ pub(crate) struct Remote {
     channel: HttpChannel,
 }
 
-/// Finds the command line's server, and starts nothing. Returns the other words, too.
+/// Finds the server on the command line, and starts nothing. Returns the other words, too.
 pub(crate) async fn resolve<'a>(
     args: &'a ServerArgs,
     output: &Output,
@@ -124,7 +124,7 @@ fn refuse_words(args: &ServerArgs) -> Result<(), Failure> {
     }
 }
 
-/// The client's settings.
+/// The client settings.
 pub(crate) fn builder(args: &TargetArgs, output: &Output) -> Result<ClientBuilder, Failure> {
     let (forms, urls) = (*output, *output);
     let limit = time_limit(args.timeout)?;
@@ -364,7 +364,7 @@ fn approval_file<'a>(
     )
 }
 
-/// Adds the command line's variables.
+/// Adds the variables on the command line.
 fn with_env(mut command: ServerCommand, args: &ServerArgs) -> Result<Server, Failure> {
     if !args.header.is_empty() {
         return Err(Failure::usage(
@@ -398,7 +398,7 @@ pub(crate) fn headers(given: &[String]) -> Result<Vec<(String, String)>, Failure
     parsed.collect()
 }
 
-/// Adds the command line's headers.
+/// Adds the headers on the command line.
 fn with_headers(
     url: &str,
     headers: &[(String, String)],

@@ -1,4 +1,4 @@
-//! A client's calls, one file per page of the specification.
+//! Client calls, one file per page of the specification.
 //!
 //! | module | contents, lowest first |
 //! |---|---|

@@ -52,7 +52,7 @@ pub(crate) struct Attempt<'r, 'a> {
     pub(crate) input: Option<&'r InputState>,
     /// The notifications through which layers map the call's notifications.
     pub(crate) notifications: Option<&'r NotificationSender>,
-    /// The request's id.
+    /// The request id.
     pub(crate) number: i64,
 }
 
@@ -72,7 +72,7 @@ pub(crate) struct ReceivedReply {
 }
 
 impl ReceivedReply {
-    /// A client layer's reply.
+    /// Wraps the reply of a client layer.
     pub(crate) fn of_layer(reply: Reply) -> Self {
         Self {
             reply,

@@ -30,7 +30,7 @@ use crate::inputs::{ElicitRequest, Inputs, IntoInput, SampleRequest, UrlRequest}
 use crate::login::Login;
 use crate::mrtr::Mrtr;
 
-/// A [`Client`](crate::Client)'s settings, created by [`Client::builder`](crate::Client::builder).
+/// Settings of a [`Client`](crate::Client), created by [`Client::builder`](crate::Client::builder).
 ///
 /// # Examples
 ///
@@ -154,7 +154,7 @@ impl ClientBuilder {
 
     /// Adds a protocol extension: publishes its settings, and adds its handlers and layers.
     ///
-    /// The extension's layers are added here, as if by [`layer`](Self::layer) and
+    /// The layers of the extension are added here, as if by [`layer`](Self::layer) and
     /// [`inbound_layer`](Self::inbound_layer). [`connect`](Self::connect) fails when two extensions have the
     /// same identifier, when a method has two handlers, or when a requirement of an extension is not
     /// met.
@@ -515,7 +515,7 @@ impl ClientBuilder {
         self
     }
 
-    /// Sets a response's timeout. Progress that the caller
+    /// Sets the response timeout. Progress that the caller
     /// [requested](crate::PreparedCall::on_progress) restarts it. Default: 60 seconds.
     pub fn timeout(mut self, timeout: Duration) -> Self {
         self.timeouts.idle = timeout;

@@ -167,12 +167,12 @@ impl Entries {
     }
 }
 
-/// A result's identity.
+/// The identity of a result.
 // spec: CACHE-03
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 struct CacheKey {
     server: ServerIdentity,
-    /// A private result's principal. `None` for a public one.
+    /// The principal of a private result. `None` for a public one.
     owner: Option<Box<str>>,
     method: Method,
     /// The cursor or the URI.

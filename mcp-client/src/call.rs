@@ -1,4 +1,4 @@
-//! Every call's path: requests are sent one after the other, until the server has received all
+//! The path of every call: requests are sent one after the other, until the server has received all
 //! input that it requires and returns the result.
 
 mod input;
@@ -378,7 +378,7 @@ impl<'a> ActiveCall<'a> {
         body.map_err(|violation| self.error(ErrorKind::OutputSchema(violation)))
     }
 
-    /// Returns the response's place in the cache. A call with input has none.
+    /// Returns the place of the response in the cache. A call with input has none.
     // spec: CACHE-04
     fn cache_slot(&self) -> Option<CacheSlot> {
         let method = self.request.method()?;
@@ -408,7 +408,7 @@ impl<'a> ActiveCall<'a> {
         }
     }
 
-    /// Converts the call's result.
+    /// Converts the result of the call.
     pub(crate) fn read<T>(&self, body: ResultBody, read: Reader<T>) -> Result<T, Error> {
         read(body).map_err(|kind| self.error(kind))
     }

@@ -103,7 +103,7 @@ pub(crate) struct ClientInner {
     pub(crate) authorizer: Option<Authorizer>,
 }
 
-/// A connection's negotiated and configured state.
+/// The negotiated and configured state of a connection.
 pub(crate) struct ConnectionState {
     pub(crate) version: ProtocolVersion,
     pub(crate) server: Option<Arc<ServerInfo>>,

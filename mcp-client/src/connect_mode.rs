@@ -30,7 +30,7 @@ pub enum ConnectMode {
     Prior(Verdict),
 }
 
-/// A [`ConnectMode`]'s consequences.
+/// The consequences of a [`ConnectMode`].
 pub(crate) struct ConnectPlan {
     /// The allowed revisions.
     pub(crate) versions: Vec<ProtocolVersion>,

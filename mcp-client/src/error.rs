@@ -24,7 +24,7 @@ use mcp_types::{
 
 use crate::inputs::{BoxError, InputError};
 
-/// A call's error. Its message names server, method, tool and cause, and never contains a
+/// The error of a call. Its message names server, method, tool and cause, and never contains a
 /// secret. Text of the server is escaped: the message is one line, and the last lines of a process's
 /// standard error follow it indented.
 ///
@@ -150,7 +150,7 @@ impl Error {
     }
 }
 
-/// An error's cause. The server's faults and the client's failures are separate variants.
+/// The cause of an error. The server's faults and the client's failures are separate variants.
 // spec: ERR-09
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum ErrorKind {

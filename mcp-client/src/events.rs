@@ -1,4 +1,4 @@
-//! A server's notifications and changes, broadcast to all readers of the program.
+//! Notifications and changes of a server, broadcast to all readers of the program.
 
 use mcp_core::ServerNotification;
 use tokio::sync::broadcast;

@@ -1,11 +1,11 @@
-//! [`Login`]: a builder's authorization.
+//! [`Login`]: the authorization of a builder.
 
 use mcp_auth::{AuthError, Authorizer, OAuth};
 use mcp_core::Channel;
 use mcp_transport_http::client::HttpChannel;
 use url::{Position, Url};
 
-/// A builder's authorization.
+/// The authorization of a builder.
 #[derive(Debug, Clone)]
 pub(crate) enum Login {
     /// Tokens of each client alone.

@@ -140,7 +140,7 @@ impl ClientInner {
         }
     }
 
-    /// Ends the session's observation.
+    /// Ends the observation of the session.
     pub(crate) fn end_observed_session(&self) {
         if let Some(session) = self.observed.session.lock().take() {
             session.end(Ok(()));

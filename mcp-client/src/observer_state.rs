@@ -9,6 +9,6 @@ use parking_lot::Mutex;
 #[derive(Debug, Default)]
 pub(crate) struct ObserverState {
     pub(crate) connection: OnceLock<Option<Connection>>,
-    /// The present session's observation.
+    /// The observation of the present session.
     pub(crate) session: Mutex<Option<Box<dyn Observation>>>,
 }

@@ -1,4 +1,4 @@
-//! A call's options.
+//! Call options.
 
 use std::borrow::Cow;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -12,7 +12,7 @@ use mcp_types::{
 
 use crate::call_id::CallId;
 
-/// A call's options. [`PreparedCall`](crate::PreparedCall) documents each of them.
+/// Call options. [`PreparedCall`](crate::PreparedCall) documents each of them.
 #[derive(Default)]
 pub(crate) struct CallOptions<'a> {
     pub(crate) idle_timeout: Option<Duration>,

@@ -21,7 +21,7 @@ pub(crate) struct Pagination<T> {
     pub(crate) count: fn(&T) -> usize,
     /// Builds the call for a page.
     pub(crate) call: fn(Page) -> Call,
-    /// Returns the page's cursor after this result.
+    /// Returns the cursor of the page after this result.
     pub(crate) next_cursor: fn(&ResultBody) -> Option<Cursor>,
 }
 
@@ -105,7 +105,7 @@ impl<'a, T> Pager<'a, T> {
     ///
     /// # Errors
     ///
-    /// Returns the call's error, or an error when the list repeats a cursor or exceeds a limit.
+    /// Returns the error of the call, or an error when the list repeats a cursor or exceeds a limit.
     // spec: PAG-02, PAG-03, PAG-04
     pub(crate) async fn next_page(&mut self) -> Result<Option<T>, Error> {
         let mut call = match std::mem::replace(&mut self.next, NextPage::End) {

@@ -71,7 +71,7 @@ use crate::pager::{ListLimits, Pager, Pagination};
 pub struct PreparedCall<'a, T> {
     client: Client,
     request: ClientRequest,
-    /// A setter's first error, such as an invalid header. The call returns it when it is awaited.
+    /// The first error of a setter, such as an invalid header. The call returns it when it is awaited.
     error: Option<ErrorKind>,
     options: CallOptions<'a>,
     read: Reader<T>,
@@ -114,7 +114,7 @@ impl<'a, T> PreparedCall<'a, T> {
         self.reading(read)
     }
 
-    /// Replaces the result's conversion.
+    /// Replaces the conversion of the result.
     fn reading<U>(self, read: Reader<U>) -> PreparedCall<'a, U> {
         PreparedCall {
             client: self.client,

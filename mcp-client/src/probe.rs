@@ -1,4 +1,4 @@
-//! Detects a server's era and revision, for a client.
+//! Detects the era and the revision of a server, for a client.
 //!
 //! The state machine does no IO: it receives the outcome of each step ([`Evidence`]) and returns the
 //! next [`Step`].
@@ -98,7 +98,7 @@ impl From<Written> for Verdict {
     }
 }
 
-/// A step's outcome.
+/// The outcome of a step.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Evidence<'a> {
     /// The result of `server/discover`.
@@ -117,7 +117,7 @@ pub(crate) enum Evidence<'a> {
     Gone,
 }
 
-/// The client's next action.
+/// The next action of the client.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Step {
     /// Call `server/discover` in this revision.
@@ -130,7 +130,7 @@ pub(crate) enum Step {
     Fail(ProbeError),
 }
 
-/// A detection's failure.
+/// The error of a failed detection.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum ProbeError {
     /// The server supports only these revisions, and the client none of them.
@@ -143,7 +143,7 @@ pub(crate) enum ProbeError {
     UnexpectedResponse,
 }
 
-/// The detection's state machine.
+/// The state machine of the detection.
 #[derive(Debug)]
 pub(crate) struct Probe {
     supported: Vec<ProtocolVersion>,

@@ -1,4 +1,4 @@
-//! A legacy session's resource subscriptions.
+//! Resource subscriptions of a legacy session.
 
 use std::collections::HashMap;
 

@@ -36,7 +36,7 @@ pub(crate) type ParamHeaderValues = Vec<(Box<str>, Box<str>)>;
 pub struct DroppedTool {
     /// The name.
     pub name: String,
-    /// The definition's defect.
+    /// The defect of the definition.
     pub reason: String,
 }
 
@@ -90,7 +90,7 @@ struct ToolEntry {
     is_idempotent: bool,
 }
 
-/// A tool's output schema. It is compiled at the first result.
+/// The output schema of a tool. It is compiled at the first result.
 #[derive(Debug)]
 struct OutputSchema {
     schema: Arc<JsonObject>,
@@ -108,7 +108,7 @@ impl ToolIndex {
     ///
     /// # Errors
     ///
-    /// Returns the output schema's violation.
+    /// Returns the violation of the output schema.
     pub(crate) fn process_result(
         &self,
         request: &ClientRequest,
@@ -169,7 +169,7 @@ impl ToolIndex {
         entries.get(tool).is_some_and(|tool| tool.is_idempotent)
     }
 
-    /// Records a page's tools. Tools with too long names are removed from the page, as those that cannot be read
+    /// Records the tools of a page. Tools with too long names are removed from the page, as those that cannot be read
     /// already are. If headers mirror arguments (`mirrors`), tools with invalid header annotations are removed, too.
     // spec: XHDR-08, XHDR-09, XHDR-10
     fn record_page(
@@ -328,7 +328,7 @@ impl ToolEntries {
         self.insert(tool, IndexEntry::Dropped(reason), bytes);
     }
 
-    /// Replaces a tool's entry.
+    /// Replaces the entry of a tool.
     fn insert(&mut self, name: &str, entry: IndexEntry, bytes: usize) {
         if let Some(earlier) = self.tools.remove(name) {
             self.bytes -= earlier.bytes;

@@ -32,14 +32,14 @@ pub enum Call {
     Complete(Arc<CompleteParams>),
     /// An extension method.
     Other {
-        /// The method's name.
+        /// The method name.
         method: Box<str>,
         /// The parameters without `_meta`.
         params: Option<RawObject>,
     },
     /// An extension notification. Its reply is not sent.
     Notification {
-        /// The method's name.
+        /// The method name.
         method: Box<str>,
         /// The parameters without `_meta`.
         params: Option<RawObject>,
@@ -74,7 +74,7 @@ impl Call {
         }
     }
 
-    /// Returns the method's name.
+    /// Returns the method name.
     pub fn method_name(&self) -> &str {
         match self {
             Self::Other { method, .. } | Self::Notification { method, .. } => method,
@@ -168,7 +168,7 @@ impl ClientRequest {
         }
     }
 
-    /// Returns the method's name.
+    /// Returns the method name.
     pub fn method_name(&self) -> &str {
         match self {
             Self::Call(call) => call.method_name(),

@@ -28,7 +28,7 @@ const RETRY_AFTER: Duration = Duration::from_secs(10);
 /// Decides which client may know of which resource, by its URI.
 type VisibilityFilter = Arc<dyn Fn(&str, &ClientContext, &Extensions) -> bool + Send + Sync>;
 
-/// A server's changes: a [`ChangeBus`], the subscription limit, and the resource
+/// The changes of a server: a [`ChangeBus`], the subscription limit, and the resource
 /// visibility.
 ///
 /// Clones share the bus and the subscription count.

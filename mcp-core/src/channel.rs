@@ -28,7 +28,7 @@ pub trait Channel: Send + Sync + 'static {
     // spec: CAN-02, HTTP-C-07, HTTP-C-12
     fn call(&self, request: OutgoingRequest) -> Frames;
 
-    /// Returns the server's name for error messages: a URL or a command line, without secrets.
+    /// Returns the server name for error messages: a URL or a command line, without secrets.
     fn peer(&self) -> Cow<'_, str>;
 
     /// Returns the server's identity, for a cache that several clients share. `None` (default):
@@ -51,7 +51,7 @@ pub trait Channel: Send + Sync + 'static {
         false
     }
 
-    /// Sets every request's headers. Called before the first request. Transports without headers
+    /// Sets headers for every request. Called before the first request. Transports without headers
     /// ignore it.
     fn set_headers(&mut self, _: http::HeaderMap) {}
 
@@ -200,7 +200,7 @@ impl OneWayMessage {
         Self::new(body, MirroredHeaders::new(version, method, None))
     }
 
-    /// Encodes a request's cancellation. Returns `None` for `initialize`, which cannot be
+    /// Encodes the cancellation of a request. Returns `None` for `initialize`, which cannot be
     /// cancelled. `meta` are additional keys of `_meta`.
     // spec: CAN-01, CAN-02, HTTP-C-12
     #[inline]
@@ -346,7 +346,7 @@ impl fmt::Debug for OutgoingRequest {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct MirroredHeaders {
-    /// The message's revision.
+    /// The revision of the message.
     pub version: ProtocolVersion,
     /// The method.
     pub method: Box<str>,

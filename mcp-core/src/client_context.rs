@@ -14,7 +14,7 @@ use serde_json::Value;
 
 use crate::extension::{self, Extension, InvalidSettings};
 
-/// A call's client, as the server knows it. A modern request carries these facts, and a legacy
+/// The client of a call, as the server knows it. A modern request carries these facts, and a legacy
 /// session stores them.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
@@ -310,7 +310,7 @@ pub struct RequiredScopes {
 pub struct CallerKey(Option<Arc<Principal>>);
 
 impl CallerKey {
-    /// A request's caller. `None`: a request without a verified identity.
+    /// Creates the key for a request's caller. `None`: a request without a verified identity.
     pub fn new(principal: Option<&Principal>) -> Self {
         Self(principal.map(|principal| {
             let mut key = Principal::new(&*principal.issuer, &*principal.subject);

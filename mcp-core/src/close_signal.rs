@@ -73,7 +73,7 @@ impl<T: fmt::Debug> fmt::Debug for CloseSignal<T> {
 /// The future of [`CloseSignal::closed`]. Resolves to the reason.
 pub struct Closed<T = ()> {
     signal: CloseSignal<T>,
-    /// Its waker's key.
+    /// The key of its waker.
     key: Option<usize>,
 }
 

@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex};
 pub enum Transport {
     /// HTTP over TCP.
     Http,
-    /// A process's standard streams, or another pair of byte streams.
+    /// The standard streams of a process, or another pair of byte streams.
     Pipe,
     /// A Unix socket.
     Unix,
@@ -41,7 +41,7 @@ impl Connection {
         }
     }
 
-    /// Returns a transport's connection, without an address.
+    /// Returns the connection for a transport, without an address.
     pub(crate) fn of(transport: Transport) -> &'static Self {
         static HTTP: Connection = Connection::new(Transport::Http);
         static PIPE: Connection = Connection::new(Transport::Pipe);
@@ -61,11 +61,11 @@ impl Connection {
 pub struct ConnectionState {
     /// HTTP version of the last response. `None` before the first one.
     pub http_version: Option<http::Version>,
-    /// The legacy session's id. `None` before the handshake, and where the server gives no id.
+    /// The id of the legacy session. `None` before the handshake, and where the server gives no id.
     pub session: Option<SessionId>,
 }
 
-/// A legacy session's id, in a call's extensions. Set only for a service with an observer. It is
+/// The id of a legacy session, in a call's extensions. Set only for a service with an observer. It is
 /// a secret where no other authorization protects the session.
 #[derive(Clone, PartialEq, Eq)]
 #[expect(clippy::exhaustive_structs, reason = "names a string")]

@@ -15,7 +15,7 @@ pub enum Zone {
 }
 
 impl Zone {
-    /// Returns an address's zone. `None` for addresses that are never contacted: reserved ones,
+    /// Returns the zone of an address. `None` for addresses that are never contacted: reserved ones,
     /// and those of cloud metadata services. IPv4 addresses inside IPv6 addresses count as what
     /// they are.
     pub fn of_ip(ip: IpAddr) -> Option<Self> {

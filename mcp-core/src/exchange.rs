@@ -17,7 +17,7 @@ use crate::{
 pub struct Exchange {
     /// The call.
     pub call: Call,
-    /// The request's id. `None` for a notification, and where a layer or a program has made the
+    /// The request id. `None` for a notification, and where a layer or a program has made the
     /// call.
     pub id: Option<RequestId>,
     /// The client: version, capabilities, identity.
@@ -30,7 +30,7 @@ pub struct Exchange {
     /// Sends this call's progress, log messages and extension notifications. Layers change them
     /// with [`NotificationSender::map`], on a client those that arrive.
     pub notifications: NotificationSender,
-    /// The HTTP request's head, the [`Principal`], and values that layers have inserted.
+    /// The head of the HTTP request, the [`Principal`], and values that layers have inserted.
     pub extensions: Extensions,
     /// The service behind the layers of the call.
     pub(crate) endpoint: Option<Endpoint>,

@@ -1,4 +1,4 @@
-//! The protocol's extensions: their identity, their settings and their messages, for both sides.
+//! Protocol extensions: their identity, their settings and their messages, for both sides.
 //!
 //! An [`Extension`] is a name with two types of settings. Its [requests](CustomRequest) and
 //! [notifications](CustomNotification) are types, too, so that both sides agree on their parameters
@@ -52,7 +52,7 @@ pub trait Extension: Send + Sync + 'static {
     type ClientSettings: Serialize + DeserializeOwned + Send + Sync + 'static;
 }
 
-/// An extension's request, from either side.
+/// An extension request, from either side.
 ///
 /// Parameters and results are JSON objects, or `()`.
 ///
@@ -82,7 +82,7 @@ pub trait Extension: Send + Sync + 'static {
 /// }
 /// ```
 pub trait CustomRequest: Send + Sync + 'static {
-    /// The method's name. No method of the protocol or another extension has it.
+    /// The method name. No method of the protocol or another extension has it.
     const METHOD: &'static str;
 
     /// The extension that defines the request.
@@ -142,11 +142,11 @@ pub trait ListRequest: CustomRequest {
     /// A list item.
     type Item: Send + 'static;
 
-    /// Returns a page's items.
+    /// Returns the items of a page.
     fn into_items(page: Self::Result) -> Vec<Self::Item>;
 }
 
-/// An extension's notification, from either side.
+/// An extension notification, from either side.
 ///
 /// # Examples
 ///
@@ -173,7 +173,7 @@ pub trait ListRequest: CustomRequest {
 /// }
 /// ```
 pub trait CustomNotification: Send + Sync + 'static {
-    /// The method's name. No method of the protocol or another extension has it.
+    /// The method name. No method of the protocol or another extension has it.
     const METHOD: &'static str;
 
     /// The extension that defines the notification.

@@ -1,4 +1,4 @@
-//! A request's HTTP head, and values that layers attach to it.
+//! The HTTP head of a request, and values that layers attach to it.
 
 use std::fmt;
 
@@ -7,7 +7,7 @@ use http::request::Parts;
 use crate::headers::HeaderNames;
 use crate::{ClientAddress, Transport};
 
-/// A request's HTTP head, and values that layers attach to it, found by their type.
+/// The HTTP head of a request, and values that layers attach to it, found by their type.
 ///
 /// [`get`](Self::get) also finds the values that the web server's layers have inserted into the
 /// HTTP request's extensions. A value that was inserted here hides one of the same type there.
@@ -29,21 +29,21 @@ use crate::{ClientAddress, Transport};
 #[derive(Clone, Default)]
 pub struct Extensions {
     parts: Option<Box<Parts>>,
-    /// The request's transport. `None`: unknown, or in the same process.
+    /// The transport of the request. `None`: unknown, or in the same process.
     pub transport: Option<Transport>,
-    /// The client's address. `None` where the transport does not know it.
+    /// The client address. `None` where the transport does not know it.
     // A field: a value of the map needs three allocations.
     pub client_address: Option<ClientAddress>,
     map: http::Extensions,
 }
 
 impl Extensions {
-    /// Returns the HTTP request's head. `None` over transports without HTTP.
+    /// Returns the head of the HTTP request. `None` over transports without HTTP.
     pub fn parts(&self) -> Option<&Parts> {
         self.parts.as_deref()
     }
 
-    /// Returns this type's value.
+    /// Returns the value of this type.
     pub fn get<T: Send + Sync + 'static>(&self) -> Option<&T> {
         let of_request = || self.parts.as_ref()?.extensions.get();
         self.map.get().or_else(of_request)

@@ -10,7 +10,7 @@ use mcp_types::{ClientCapabilities, ElicitUrlParams, ErrorObject, ParseError};
 use serde::Serialize;
 use serde_json::value::RawValue;
 
-/// A call's error.
+/// The error of a call.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Fault {
@@ -31,7 +31,7 @@ pub enum Fault {
     /// The method does not exist, or is not offered here.
     #[error("method not found: {method}")]
     NoSuchMethod {
-        /// The method's name.
+        /// The method name.
         method: Box<str>,
     },
     /// The tool, prompt or resource does not exist.
@@ -73,7 +73,7 @@ pub enum Fault {
         /// The URLs.
         elicitations: Vec<ElicitUrlParams>,
     },
-    /// A client's user has rejected a server request.
+    /// The user of the client has rejected a server request.
     // spec: ERR-10
     #[error("{0}")]
     UserRejected(Cow<'static, str>),

@@ -10,7 +10,7 @@ pub struct Framing {
     pub suffix: &'static [u8],
 }
 
-/// A line's frame, for channels without a byte stream of their own.
+/// The frame around a line, for channels without a byte stream of their own.
 pub(crate) const LINE_FRAMING: Framing = Framing {
     prefix: b"",
     suffix: b"\n",

@@ -120,7 +120,7 @@ impl<S: Service> Channel for InProcessChannel<S> {
     }
 }
 
-/// A call's messages.
+/// The messages of a call.
 struct CallStream {
     /// `None` after the reply.
     running: Option<RunningCall>,

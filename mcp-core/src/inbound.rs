@@ -23,7 +23,7 @@ use crate::{
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct InboundRequest {
-    /// The request's id.
+    /// The request id.
     pub id: RequestId,
     /// The request.
     pub request: ClientRequest,
@@ -68,7 +68,7 @@ impl InboundRequest {
         self.facts.version
     }
 
-    /// Sets a subscription's timers; other requests have none.
+    /// Sets the timers of a subscription; other requests have none.
     ///
     /// A subscription waits for `pause()` after each round of changes, so that changes that come one by
     /// one are merged. The first change is sent at once. It ends with a response when the future of
@@ -91,7 +91,7 @@ impl InboundRequest {
     ///
     /// # Errors
     ///
-    /// Returns the gate's fault.
+    /// Returns the fault of the gate.
     pub fn authorize(
         &mut self,
         gate: &Arc<dyn Gate>,

@@ -63,7 +63,7 @@ impl InboundNotification {
     ///
     /// # Errors
     ///
-    /// Returns the gate's fault.
+    /// Returns the fault of the gate.
     pub fn serve(
         self,
         service: &dyn Service,

@@ -15,7 +15,7 @@ use crate::{ClientRequest, Fault, InboundRequest, ServerProfile, subscriptions};
 ///
 /// # Errors
 ///
-/// Returns, in the checks' order, [`Fault::BadParams`] for an invalid envelope, the fault of
+/// Returns, in the order of the checks, [`Fault::BadParams`] for an invalid envelope, the fault of
 /// `verify`, [`Fault::UnsupportedVersion`], [`Fault::NoSuchMethod`] or [`Fault::BadParams`].
 // spec: HTTP-SM-22
 pub fn read_request(
@@ -56,7 +56,7 @@ pub fn read_request(
     }))
 }
 
-/// Returns a modern request's revision, or `None` for a request of a legacy client. For proxies,
+/// Returns the revision of a modern request, or `None` for a request of a legacy client. For proxies,
 /// which do not decode the request.
 ///
 /// # Errors

@@ -12,7 +12,7 @@ use mcp_types::{
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum ServerNotification {
-    /// A call's progress.
+    /// Progress of a call.
     Progress {
         /// The token that the client has chosen.
         token: ProgressToken,
@@ -89,7 +89,7 @@ impl ServerNotification {
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum ClientNotification {
-    /// A session's handshake is complete (legacy era only).
+    /// The handshake of a session is complete (legacy era only).
     // spec: LIFE-03
     Initialized,
     /// The client has cancelled a request.

@@ -1,4 +1,4 @@
-//! A running call's progress and log messages, on their way to its client.
+//! Progress and log messages of a running call, on their way to its client.
 
 mod buffer;
 mod sink;
@@ -371,7 +371,7 @@ impl OpenSender {
 }
 
 impl TaskSender {
-    /// Returns the call's notifications, if its client receives the notification.
+    /// Returns the notifications of the call, if its client receives the notification.
     fn direct_for(&self, notification: &ServerNotification) -> Option<&OpenSender> {
         let is_progress = matches!(notification, ServerNotification::Progress { .. });
         let direct = self.direct.as_deref()?;

@@ -15,7 +15,7 @@ use crate::{Connection, Extensions, Fault, ServerNotification, SessionId};
 ///
 /// The methods run on tasks that read messages, so they must not block.
 pub trait Observer: Send + Sync + 'static {
-    /// Starts a message's observation.
+    /// Starts to observe a message.
     fn message(&self, message: &ObservedMessage<'_>) -> Box<dyn Observation>;
 
     /// Starts the observation of a session (legacy era). `is_client` is true for a session that this
@@ -67,7 +67,7 @@ pub(crate) struct NotificationObserver {
 }
 
 impl NotificationObserver {
-    /// Starts a notification's observation. Returns it with the keys that are added to `_meta`.
+    /// Starts to observe a notification. Returns the observation with the keys that are added to `_meta`.
     pub(crate) fn start(
         &self,
         notification: &ServerNotification,
@@ -85,13 +85,13 @@ impl NotificationObserver {
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
 pub struct ObservedMessage<'a> {
-    /// The method's name.
+    /// The method name.
     pub method: &'a str,
     /// The connection's revision.
     pub version: ProtocolVersion,
     /// True for a message that this side sends.
     pub is_sent: bool,
-    /// A request's id. `None` for a notification.
+    /// The request id. `None` for a notification.
     pub id: Option<&'a RequestId>,
     /// The URI of the resource that the message names.
     pub uri: Option<&'a str>,
@@ -101,7 +101,7 @@ pub struct ObservedMessage<'a> {
     pub connection: Option<&'a Connection>,
     /// The HTTP head of a message that was received.
     pub extensions: Option<&'a Extensions>,
-    /// The message's legacy session, on a server.
+    /// The legacy session of the message, on a server.
     pub session: Option<&'a SessionId>,
 }
 

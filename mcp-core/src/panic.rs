@@ -20,7 +20,7 @@ impl Panicked {
     }
 }
 
-/// Writes the panic's message.
+/// Writes the panic message.
 impl fmt::Display for Panicked {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.text())

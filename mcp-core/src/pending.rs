@@ -11,7 +11,7 @@ use mcp_types::RequestId;
 
 pub(crate) use ids::RequestIds;
 
-/// One side's requests that wait for a response.
+/// Requests of one side that wait for a response.
 ///
 /// Every request leaves the table exactly once, with the value `T` that its caller waits on: by its
 /// response or a cancellation ([`remove`](Self::remove)), by its deadline
@@ -36,7 +36,7 @@ struct Entry<T> {
     deadline: Option<Instant>,
 }
 
-/// A request's timeouts.
+/// Request timeouts.
 // spec: LIFE-12, LIFE-14
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct RequestTimeouts {

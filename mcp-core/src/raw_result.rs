@@ -5,7 +5,7 @@ use mcp_types::{
     CacheHint, CallToolResult, GetPromptResult, Meta, Method, ProtocolVersion, ReadResourceResult,
 };
 
-/// A call's result as its server has sent it: the members of the result as JSON. Gateways pass it on without
+/// The result of a call as its server has sent it: the members of the result as JSON. Gateways pass it on without
 /// decoding its content, which saves the time and the memory that decoding takes.
 ///
 /// The wire decodes it if the revision of the receiver does not have all that the result may contain.

@@ -36,7 +36,7 @@ pub enum Reply {
     Fault(Fault),
 }
 
-/// A method's result.
+/// The result of a method.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub enum ResultBody {

@@ -1,4 +1,4 @@
-//! A reply's addressee.
+//! The addressee of a reply.
 
 use std::sync::Arc;
 
@@ -7,11 +7,11 @@ use mcp_types::{ProtocolVersion, RequestId};
 use crate::wire::{self, EncodedReply, ReplyContext};
 use crate::{Reply, ServerProfile};
 
-/// A reply's addressee: the request, the server that replies, and the revision.
+/// The addressee of a reply: the request, the server that replies, and the revision.
 #[derive(Debug)]
 #[expect(clippy::exhaustive_structs, reason = "transports construct it")]
 pub struct ReplyTarget {
-    /// The request's id.
+    /// The request id.
     pub id: RequestId,
     /// The server that replies.
     pub profile: Arc<ServerProfile>,

@@ -1,4 +1,4 @@
-//! A request's metadata.
+//! Request metadata.
 
 use mcp_types::RawObject;
 

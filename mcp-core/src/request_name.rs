@@ -8,18 +8,18 @@ use crate::Call;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct RequestName<'a> {
-    /// The method's name.
+    /// The method name.
     pub method: &'a str,
-    /// The tool's name.
+    /// The tool name.
     pub tool: Option<&'a str>,
-    /// The prompt's name.
+    /// The prompt name.
     pub prompt: Option<&'a str>,
     /// The resource's URI, with everything that it contains.
     pub uri: Option<&'a str>,
 }
 
 impl<'a> RequestName<'a> {
-    /// A call's name.
+    /// Returns the name of a call.
     pub fn of(call: &'a Call) -> Self {
         let mut name = Self::method(call.method_name());
         match call {

@@ -82,12 +82,12 @@ impl RunningCall {
         }
     }
 
-    /// Returns the reply's addressee.
+    /// Returns the addressee of the reply.
     pub fn target(&self) -> &ReplyTarget {
         &self.target
     }
 
-    /// Returns the notifications' buffer, or `None` when the client wants none.
+    /// Returns the notification buffer, or `None` when the client wants none.
     pub fn notifications(&self) -> Option<&Arc<NotificationBuffer>> {
         self.buffer.as_ref()
     }

@@ -5,10 +5,11 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use hmac_sha256::Hash;
 
-/// A server's identity, for caches that several clients share. Two channels have equal
+/// The identity of a server, for caches that several clients share. Two channels have equal
 /// identities only if they reach the same server.
 ///
-/// An endpoint that makes a server for each request inserts its own identity into the calls' extensions: its servers accept each other's request states.
+/// An endpoint that makes a server for each request inserts its own identity into the extensions of each
+/// call: its servers accept each other's request states.
 ///
 /// It is a SHA-256 hash, so it reveals no secret of a URL, an argument or an environment variable.
 /// `Display` writes the hash in hexadecimal digits.

@@ -28,7 +28,7 @@ impl ServerRequest {
         }
     }
 
-    /// Returns the method's name.
+    /// Returns the method name.
     pub(crate) fn method_name(&self) -> &str {
         match self {
             Self::Ping => Method::Ping.as_str(),
@@ -43,7 +43,7 @@ impl From<InputRequest> for ServerRequest {
     }
 }
 
-/// A client's response to a [`ServerRequest`].
+/// The client's response to a [`ServerRequest`].
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum ClientResponse {

@@ -96,7 +96,7 @@ pub struct ScopedItem {
     pub kind: ItemKind,
     /// The name or URI of the item.
     pub id: String,
-    /// Every call's scopes. Empty if a function decides for each call.
+    /// Scopes of every call. Empty if a function decides for each call.
     pub scopes: Vec<String>,
 }
 

@@ -23,7 +23,7 @@ pub use used_states::UsedStateStore;
 
 pub use crate::legacy::SessionRecord;
 
-/// A store's failure.
+/// The error of a store.
 ///
 /// Its message may contain secrets, such as the URL of a database with its password. Servers write it
 /// to the log, and answer clients with a fixed message.
@@ -32,7 +32,7 @@ pub use crate::legacy::SessionRecord;
 pub struct StoreError(#[source] Box<dyn Error + Send + Sync>);
 
 impl StoreError {
-    /// Wraps a store's error.
+    /// Wraps the error of a store.
     pub fn new(error: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
         Self(error.into())
     }

@@ -44,7 +44,7 @@ impl ServerSubscription {
         (Self { granted }, acknowledged)
     }
 
-    /// Returns a change's notification, or `None` when the subscription does not cover it.
+    /// Returns the notification of a change, or `None` when the subscription does not cover it.
     // spec: SUB-02
     pub(crate) fn notification_for(&self, event: ChangeEvent) -> Option<ServerNotification> {
         let granted = match &event {
@@ -232,7 +232,7 @@ impl RunningSubscription {
         }
     }
 
-    /// Returns a change's notification. Access to a resource is checked for each change: it
+    /// Returns the notification of a change. Access to a resource is checked for each change: it
     /// may be below the URI that was subscribed to, and the rules may have changed.
     // spec: GAP-10
     fn notification_for(&self, event: ChangeEvent) -> Option<ServerNotification> {

@@ -76,7 +76,7 @@ impl<F: Fn(Exchange) -> BoxFuture<'static, Reply> + Send + Sync> Run for F {
     }
 }
 
-/// A call's remaining layers and its handler. Cloning is cheap.
+/// The remaining layers of a call and its handler. Cloning is cheap.
 ///
 /// As a tower service it is always ready, even if an inner layer is not: the call waits instead. A layer that
 /// depends on an inner layer's readiness, such as `LoadShed`, therefore belongs into the same

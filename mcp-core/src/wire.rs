@@ -50,7 +50,7 @@ use write::{
 /// The wire of 2026-07-28.
 pub(crate) static MODERN: &dyn Wire = &modern::Modern;
 
-/// Returns a revision's wire.
+/// Returns the wire of a revision.
 pub(crate) fn for_version(version: ProtocolVersion) -> &'static dyn Wire {
     match legacy::for_version(version) {
         Some(wire) => wire,
@@ -58,7 +58,7 @@ pub(crate) fn for_version(version: ProtocolVersion) -> &'static dyn Wire {
     }
 }
 
-/// Returns a revision's wire, for a client.
+/// Returns the wire of a revision, for a client.
 #[inline]
 pub(crate) fn client_for_version(version: ProtocolVersion) -> &'static dyn ClientWire {
     match legacy::for_version(version) {

@@ -23,7 +23,7 @@ pub trait EventLog: Send + Sync + 'static {
     /// Returns [`StoreError`] when the log fails.
     async fn append(&self, event: LoggedEvent) -> Result<String, StoreError>;
 
-    /// Returns the newest event's cursor, or the cursor before the first one.
+    /// Returns the cursor of the newest event, or the cursor before the first one.
     ///
     /// # Errors
     ///
@@ -71,9 +71,9 @@ impl<L: EventLog + ?Sized> EventLog for Arc<L> {
 pub struct LoggedEvent {
     /// The unique id, by which receivers find repeated events.
     pub id: String,
-    /// The event type's name.
+    /// The name of the event type.
     pub name: String,
-    /// The event's time, in milliseconds since 1970.
+    /// The event time, in milliseconds since 1970.
     pub timestamp: u64,
     /// The payload.
     pub data: RawObject,

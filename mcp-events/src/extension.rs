@@ -1,4 +1,4 @@
-//! The extension's definition.
+//! The definition of the extension.
 
 #[cfg(feature = "server")]
 use std::sync::Arc;
@@ -132,7 +132,7 @@ impl mcp_client::ClientExtension for Events {
 
 #[cfg(not(feature = "server"))]
 impl Events {
-    /// A client's extension.
+    /// Creates the extension for a client.
     pub fn new() -> Self {
         Self {}
     }

@@ -88,7 +88,7 @@ impl WebhookSecret {
         format!("{VERSION}{}", STANDARD.encode(mac))
     }
 
-    /// Verifies a message's signatures, of which one has to be by this secret. Signatures of other
+    /// Verifies the signatures of a message. One has to be by this secret. Signatures of other
     /// versions are ignored.
     ///
     /// # Errors

@@ -14,7 +14,7 @@ pub struct WebhookRecord {
     pub id: String,
     /// The subscriber's identity, by which subscriptions are limited.
     pub owner: String,
-    /// The subscription as JSON. It contains the signatures' secret: it is confidential.
+    /// The subscription as JSON. It contains the signing secret: it is confidential.
     pub subscription: String,
     /// The position and the state of the deliveries as JSON.
     pub progress: String,
@@ -138,7 +138,7 @@ pub trait WebhookStore: Send + Sync + 'static {
         limit: usize,
     ) -> Result<Vec<String>, StoreError>;
 
-    /// Stores a subscription's progress. Returns false, and stores nothing, when the node does not
+    /// Stores the progress of a subscription. Returns false, and stores nothing, when the node does not
     /// hold the lease or the subscription is gone.
     ///
     /// # Errors

@@ -1,4 +1,4 @@
-//! The methods' parameters and results.
+//! Parameters and results of the methods.
 
 use mcp_types::JsonObject;
 use serde::{Deserialize, Serialize};
@@ -63,7 +63,7 @@ pub struct ListEventsResult {
 pub struct EventOccurrence {
     /// The unique id: an event may arrive more than once.
     pub event_id: String,
-    /// The event type's name.
+    /// The name of the event type.
     pub name: String,
     /// The time in ISO 8601.
     pub timestamp: String,
@@ -150,7 +150,7 @@ impl Termination {
     }
 }
 
-/// A webhook's target.
+/// The target of a webhook.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Target {
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -176,11 +176,11 @@ pub(crate) struct SubscribeParams {
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct SubscribeResult {
-    /// The subscription's id, as `X-MCP-Subscription-Id` names it.
+    /// The subscription id, as `X-MCP-Subscription-Id` names it.
     pub id: String,
     /// The time in ISO 8601 before which the subscription has to be renewed. `None`: no end.
     pub refresh_before: Option<String>,
-    /// The subscription's position.
+    /// The position of the subscription.
     pub cursor: Option<String>,
     /// True if events before that position are lost.
     #[serde(default)]
@@ -190,7 +190,7 @@ pub struct SubscribeResult {
     pub delivery_status: Option<DeliveryStatus>,
 }
 
-/// A subscription's delivery state.
+/// The delivery state of a subscription.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]

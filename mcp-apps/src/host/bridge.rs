@@ -52,7 +52,7 @@ pub struct ViewLimits {
     pub invalid_messages: usize,
     /// Time that the view has to initialize, and to answer each request. Default: 30 seconds.
     pub timeout: Duration,
-    /// Each request handler's time limit. Default: 5 minutes, because handlers may ask the user.
+    /// Time limit of each request handler. Default: 5 minutes, because handlers may ask the user.
     pub handler_timeout: Duration,
 }
 

@@ -23,7 +23,7 @@ pub enum DisplayMode {
     Pip,
 }
 
-/// A host's colors.
+/// The colors of a host.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[non_exhaustive]
@@ -47,7 +47,7 @@ pub enum Platform {
     Mobile,
 }
 
-/// The frame's size, in CSS pixels. A dimension without a fixed value follows
+/// The frame size, in CSS pixels. A dimension without a fixed value follows
 /// [`HostBridge::on_size`](crate::HostBridge::on_size).
 // spec: APP-22
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
@@ -68,7 +68,7 @@ pub struct ContainerSize {
     pub max_height: Option<f64>,
 }
 
-/// A view's surroundings: an open object. Views use the members that they know.
+/// The surroundings of a view: an open object. Views use the members that they know.
 ///
 /// # Examples
 ///
@@ -111,7 +111,7 @@ impl HostContext {
         self.with("locale", locale.into())
     }
 
-    /// Sets the frame's size.
+    /// Sets the frame size.
     #[must_use]
     pub fn container(self, size: ContainerSize) -> Self {
         self.with_value("containerDimensions", &size)
@@ -315,7 +315,7 @@ pub struct ViewSize {
     pub height: Option<f64>,
 }
 
-/// A view request's refusal. The view receives the message, with the code -32000.
+/// A refused view request. The view receives the message, with the code -32000.
 // spec: APP-20
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]

@@ -89,7 +89,7 @@ impl View {
         .await
     }
 
-    /// Sends the tool call's arguments, once.
+    /// Sends the arguments of the tool call, once.
     ///
     /// # Errors
     ///
@@ -105,7 +105,7 @@ impl View {
         .await
     }
 
-    /// Sends the tool call's result.
+    /// Sends the result of the tool call.
     ///
     /// # Errors
     ///

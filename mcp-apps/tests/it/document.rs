@@ -1,4 +1,4 @@
-//! An app's document, as a host reads it.
+//! An app document, as a host reads it.
 
 use mcp::apps::{AppDocument, Csp, DocumentError, MIME_TYPE, ResourceUi};
 use mcp::prelude::*;

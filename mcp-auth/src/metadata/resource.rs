@@ -11,7 +11,7 @@ use crate::scope::Scopes;
 
 const WELL_KNOWN: &str = "/.well-known/oauth-protected-resource";
 
-/// An MCP server's metadata as a protected resource.
+/// Metadata of an MCP server as a protected resource.
 #[derive(Debug, Clone)]
 pub(crate) struct ResourceMetadata {
     /// The identifier, byte for byte as in the document.
@@ -61,7 +61,7 @@ impl ResourceDocument {
     }
 }
 
-/// Returns whether a resource's identifier is that of `server`: the same origin, and the same
+/// Returns whether a resource identifier is that of `server`: the same origin, and the same
 /// path or a parent of it.
 fn identifies(resource: &str, server: &Url) -> bool {
     let Ok(resource) = Url::parse(resource) else {

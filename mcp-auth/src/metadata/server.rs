@@ -23,7 +23,7 @@ pub(crate) fn is_same_issuer(expected: &str, found: &str) -> bool {
     is_root && bare(expected) == bare(found)
 }
 
-/// An authorization server's metadata.
+/// Authorization server metadata.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct ServerMetadata {
     /// The issuer, byte for byte as in the document.
@@ -176,7 +176,7 @@ pub(crate) async fn fetch_document<T: DeserializeOwned>(
     Err(error.unwrap_or(AuthError::Interrupted))
 }
 
-/// Returns an issuer's metadata URLs, in the order in which they are tried. For an issuer with a path, none
+/// Returns the metadata URLs of an issuer, in the order in which they are tried. For an issuer with a path, none
 /// of them is that of the issuer at the root.
 pub(crate) fn candidates(issuer: &Url) -> Vec<Url> {
     let path = issuer.path().trim_end_matches('/');

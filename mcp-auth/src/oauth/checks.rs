@@ -10,7 +10,7 @@ use crate::metadata::server::is_same_issuer;
 use crate::scope::Scopes;
 
 impl OAuth {
-    /// The requested scopes' upper bound.
+    /// Returns the upper bound for the requested scopes.
     fn scope_bound(&self) -> Option<&Scopes> {
         let is_bound = !self.grant.has_user() && !self.scopes.is_empty();
         self.max_scopes

@@ -120,7 +120,7 @@ impl Challenges {
         response
     }
 
-    /// Replaces a response's challenges.
+    /// Replaces the challenges of a response.
     pub(super) fn add(&self, headers: &mut HeaderMap, refusal: &Refusal) {
         headers.remove(WWW_AUTHENTICATE);
         let schemes: &[TokenType] = match self.policy {

@@ -34,7 +34,7 @@ const MARGIN: u64 = 30;
 /// Seconds for which metadata is used.
 const METADATA_AGE: u64 = 600;
 
-/// Exchanges a caller's token for a token of another service, so that a server can call the service
+/// Exchanges the caller's token for a token of another service, so that a server can call the service
 /// for its user.
 ///
 /// The received token itself is never sent on: it was issued for this server, and a service that accepts

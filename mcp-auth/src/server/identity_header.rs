@@ -100,12 +100,12 @@ impl IdentityHeader {
         })))
     }
 
-    /// Returns the header's name.
+    /// Returns the header name.
     pub fn name(&self) -> &HeaderName {
         &self.0.name
     }
 
-    /// Returns the header's value for a caller.
+    /// Returns the header value for a caller.
     ///
     /// # Errors
     ///

@@ -113,7 +113,7 @@ impl Issuer {
         &self.0.name
     }
 
-    /// Verifies a token's signature and returns its claims. When no known key fits, the issuer may
+    /// Verifies the signature of a token and returns its claims. When no known key fits, the issuer may
     /// have replaced one: the keys are fetched again, at most once in 30 seconds for all tokens together.
     /// An issuer may also replace a key under the same id, or without an id. So the keys are fetched for a wrong
     /// signature, too, if they are older than 30 seconds.

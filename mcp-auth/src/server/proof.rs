@@ -109,7 +109,7 @@ impl ProofChecker {
         Some(nonces.nonce(clock::unix_now()))
     }
 
-    /// Checks a request's proof. `token` is the access token of `principal`, which is bound to the key with
+    /// Checks the proof of a request. `token` is the access token of `principal`, which is bound to the key with
     /// `thumbprint`.
     ///
     /// # Errors

@@ -10,7 +10,7 @@ use super::cache::Digest;
 const SWEEP_INTERVAL: u64 = 60;
 
 /// A bounded set of proofs, divided fairly between their owners: a full set forgets the oldest proof of the owner that
-/// has the most, so that other owners' proofs are still known.
+/// has the most, so that the proofs of other owners are still known.
 pub(super) struct ProofMemory {
     state: Mutex<State>,
     capacity: usize,
@@ -19,7 +19,7 @@ pub(super) struct ProofMemory {
 #[derive(Default)]
 struct State {
     seen: HashSet<Digest>,
-    /// Each owner's proofs and their expiry, oldest first.
+    /// The proofs of each owner and their expiry, oldest first.
     owners: HashMap<Digest, VecDeque<(Digest, u64)>>,
     /// The owners, ordered by their number of proofs.
     sizes: BTreeSet<(usize, Digest)>,
@@ -34,7 +34,7 @@ impl ProofMemory {
         }
     }
 
-    /// Adds an owner's proof. Returns false if it was used before. The proofs of an owner expire in the order in
+    /// Adds a proof for `owner`. Returns false if it was used before. The proofs of an owner expire in the order in
     /// which they are added.
     pub(super) fn insert(&self, owner: Digest, proof: Digest, expires_at: u64, now: u64) -> bool {
         let mut state = self.state.lock();
@@ -59,7 +59,7 @@ impl ProofMemory {
 }
 
 impl State {
-    /// Changes an owner's proofs. The proof that `change` returns is forgotten.
+    /// Changes the proofs of `owner`. The proof that `change` returns is forgotten.
     fn change(
         &mut self,
         owner: Digest,

@@ -48,7 +48,7 @@ pub struct Protection(pub(super) Arc<ProtectionState>);
 
 /// Adds the program's value, which was read from the claims, to a request.
 pub(super) type InsertClaims = Arc<dyn Fn(&mut Extensions) + Send + Sync>;
-/// Reads the program's value from a token's claims.
+/// Reads the program's value from the token claims.
 pub(super) type ReadClaims =
     Arc<dyn Fn(&Claims) -> Result<InsertClaims, VerifyError> + Send + Sync>;
 
@@ -100,7 +100,7 @@ pub(super) struct Caller {
     expires_at: Option<u64>,
 }
 
-/// A request's credentials.
+/// Request credentials.
 #[derive(Clone)]
 pub(super) struct Credentials {
     pub(super) scheme: TokenType,
@@ -109,7 +109,7 @@ pub(super) struct Credentials {
 }
 
 impl Protection {
-    /// The metadata's path: `/.well-known/oauth-protected-resource` and the resource's path. The
+    /// The metadata path: `/.well-known/oauth-protected-resource` and the resource's path. The
     /// [protected](Self::protect) service answers requests for it.
     pub fn metadata_path(&self) -> &str {
         self.0.metadata_paths.first().map_or("/", String::as_str)
@@ -155,7 +155,7 @@ impl ProtectionState {
         is_metadata.then(|| self.metadata.respond(&head.method, &HeaderMap::new()))
     }
 
-    /// Reads a request's credentials.
+    /// Reads the credentials of a request.
     ///
     /// # Errors
     ///

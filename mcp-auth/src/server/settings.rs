@@ -252,7 +252,7 @@ impl ResourceServer {
         self
     }
 
-    /// Reads each token's claims into a type of the program, which handlers receive as
+    /// Reads the claims of each token into a type of the program, which handlers receive as
     /// `Identity<T>`. Tokens whose claims do not fit are refused.
     ///
     /// # Examples

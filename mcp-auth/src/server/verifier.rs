@@ -77,7 +77,7 @@ pub enum VerifyError {
 #[derive(Clone)]
 #[non_exhaustive]
 pub struct VerifiedToken {
-    /// The token's issuer.
+    /// The token issuer.
     pub issuer: String,
     /// The person or program, as the issuer names it.
     pub subject: String,

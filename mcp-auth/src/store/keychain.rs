@@ -20,7 +20,7 @@ use crate::secret::Secret;
 
 /// Time to wait for the keychain, which may ask the user for a password.
 const TIMEOUT: Duration = Duration::from_secs(60);
-/// The entry's user in the keychain. Its service is the program's name.
+/// The user of the entry in the keychain. Its service is the program name.
 const ENTRY: &str = "mcp credentials key";
 const KEY_LENGTH: usize = 32;
 /// First bytes of an encrypted record: its format version.
@@ -136,7 +136,7 @@ impl fmt::Debug for KeychainStore {
     }
 }
 
-/// Reads a service's key, and creates it if there is none.
+/// Reads the key of a service, and creates it if there is none.
 fn key(keychain: &Arc<Keychain>, service: &str) -> Result<Zeroizing<Vec<u8>>, KeychainError> {
     let entry = keychain.build(service, ENTRY, None)?;
     match entry.get_secret() {

@@ -30,9 +30,9 @@ pub(super) async fn run(args: &CallArgs, output: &Output) -> Result<(), Failure>
     }
 }
 
-/// A call's outcome.
+/// The outcome of a call.
 enum Called {
-    /// The tool's name, and its result.
+    /// The tool name, and its result.
     Done(String, Box<CallToolResult>),
     /// The call runs as a task.
     Task(Box<Task>),

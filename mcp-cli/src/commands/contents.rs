@@ -55,7 +55,7 @@ impl<'a> Contents<'a> {
         Ok(())
     }
 
-    /// Prints a resource's contents; with `--json`, it only saves the bytes.
+    /// Prints resource contents; with `--json`, it only saves the bytes.
     pub(super) async fn show_resource(&mut self, part: &ResourceContents) -> Result<(), Failure> {
         match part {
             ResourceContents::Text(text) => self.text(&text.text),

@@ -45,7 +45,7 @@ pub(super) async fn newer(args: &TargetArgs, output: &Output) -> Result<Snapshot
     capture(args, output).await
 }
 
-/// Captures a server's snapshot.
+/// Captures a snapshot of a server.
 pub(super) async fn capture(args: &TargetArgs, output: &Output) -> Result<Snapshot, Failure> {
     let capture = async |client: &mcp::Client| Ok(Snapshot::capture(client).await?);
     target::with_client_only(args, output, capture).await

@@ -1,4 +1,4 @@
-//! A client's messages on this process's standard streams, one per line.
+//! Client messages on the standard streams of this process, one per line.
 
 use std::future::ready;
 use std::io;

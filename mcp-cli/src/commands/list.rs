@@ -96,7 +96,7 @@ fn section(title: &str, rows: impl Iterator<Item = (String, String)>, output: &O
     }
 }
 
-/// Returns a tool's name with its arguments, the optional ones in brackets: `add a b [note]`.
+/// Returns the name of a tool with its arguments, the optional ones in brackets: `add a b [note]`.
 fn signature(name: &str, schema: &serde_json::Map<String, Value>) -> String {
     let required = schema.get("required").and_then(Value::as_array);
     let is_required =

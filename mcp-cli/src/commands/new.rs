@@ -11,7 +11,7 @@ use crate::output::Output;
 
 /// The clone in which this program was built. It does not exist where the program comes from a registry.
 const OWN_CLONE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
-/// A package's longest name.
+/// Maximum length of a package name.
 const MAX_NAME: usize = 64;
 
 /// A file of the new crate: its path in the folder, and its text.
@@ -64,7 +64,7 @@ fn package_name(path: &Path) -> Result<&str, Failure> {
     ))
 }
 
-/// Finds the SDK's clone. `None` takes the packages from the registry.
+/// Finds the clone of the SDK. `None` takes the packages from the registry.
 fn find_sdk(given: Option<&Path>) -> Result<Option<PathBuf>, Failure> {
     let folder = given.unwrap_or(Path::new(OWN_CLONE));
     let is_clone = folder.join("mcp/Cargo.toml").is_file();
@@ -95,7 +95,7 @@ fn write(path: &Path, text: &str) -> Result<(), Failure> {
     written.map_err(|error| Failure::unwritable(path, &error))
 }
 
-/// A template's source.
+/// Returns the source of a template.
 const fn source(template: Template) -> &'static str {
     match template {
         Template::Minimal => include_str!("../../templates/minimal/main.rs"),

@@ -197,7 +197,7 @@ fn author_of(text: &str) -> Value {
     }
 }
 
-/// The program's variables: with values, and those that the user is asked for when the bundle is installed.
+/// The program variables: with values, and those that the user is asked for when the bundle is installed.
 fn environment(list: &[String]) -> (Map<String, Value>, Map<String, Value>) {
     let (mut env, mut asked) = (Map::new(), Map::new());
     for text in list {

@@ -19,7 +19,7 @@ pub(super) async fn run(args: &ProxyArgs, output: &Output) -> Result<(), Failure
     done.map_err(|error| failure(&error))
 }
 
-/// Converts a relay's error.
+/// Converts a relay error.
 pub(super) fn failure(error: &RelayError) -> Failure {
     let kind = match error {
         RelayError::Closed(_) => FailureKind::Unreachable,

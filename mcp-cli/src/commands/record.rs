@@ -80,7 +80,7 @@ async fn keep(sender: &mpsc::Sender<Recorded>, start: Instant, side: Side, messa
     let _ = sender.send(entry).await;
 }
 
-/// A recording's file.
+/// The file of a recording.
 struct Writer {
     file: BufWriter<File>,
     left: u64,

@@ -9,7 +9,7 @@ use super::support::to_json;
 use crate::failure::{Failure, FailureKind};
 use crate::output::Output;
 
-/// Prints a tool's result.
+/// Prints a tool result.
 pub(super) async fn print(
     name: &str,
     result: &CallToolResult,

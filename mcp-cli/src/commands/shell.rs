@@ -9,7 +9,7 @@ use crate::failure::{Failure, usage};
 use crate::name_cache::{Names, is_safe};
 use crate::output::Output;
 
-/// The function's first line in generated scripts.
+/// The first line of the function in generated scripts.
 const FUNCTION: &str = "_mcp() {\n";
 /// Words that only `mcp` knows are completed first. Readline replaces the text after the last word
 /// break (`:` and `=` are some), so that the text before it is removed from the candidates.
@@ -133,7 +133,7 @@ fn takes_value(command: &clap::Command, flag: &str) -> bool {
     found.is_some_and(|argument| argument.get_action().takes_values())
 }
 
-/// A command's long flags.
+/// Returns the long flags of a command.
 fn flags(command: &str) -> Vec<String> {
     let mut cli = Cli::command();
     cli.build();

@@ -115,7 +115,7 @@ async fn find(skills: &SkillsClient, words: &[String]) -> Result<Skill, Failure>
     }
 }
 
-/// Classifies a skill's error.
+/// Classifies a skill error.
 impl From<SkillError> for Failure {
     fn from(error: SkillError) -> Self {
         match error {

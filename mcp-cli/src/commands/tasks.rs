@@ -47,7 +47,7 @@ async fn watch(task: TaskHandle, args: &ContentArgs, output: &Output) -> Result<
     }
 }
 
-/// Prints a task's states, and the result.
+/// Prints the states of a task, and the result.
 async fn follow(task: TaskHandle, args: &ContentArgs, output: &Output) -> Result<(), Failure> {
     let mut last = None;
     let mut updates = task.updates();

@@ -33,7 +33,7 @@ use crate::failure::Failure;
 use crate::output::Output;
 use crate::target;
 
-/// A check's time limit. What it has found until then is reported.
+/// Time limit of a check. What it has found until then is reported.
 const CHECK_LIMIT: Duration = Duration::from_secs(180);
 
 pub(super) async fn run(args: &TestArgs, output: &Output) -> Result<(), Failure> {
@@ -70,7 +70,7 @@ fn connection_check(steps: &doctor::Report) -> Check {
     check
 }
 
-/// Runs a connected server's checks. Fails when the server cannot be started again after a crash.
+/// Runs the checks against a connected server. Fails when the server cannot be started again after a crash.
 async fn run_checks(
     mut session: Session<'_>,
     args: &TestArgs,

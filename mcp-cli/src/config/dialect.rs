@@ -11,7 +11,7 @@ use crate::bounded;
 /// Largest size of a file in MiB.
 const MAX_MEBIBYTES: u64 = 1;
 
-/// A file's syntax.
+/// The syntax of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Dialect {
     /// An `mcp.json`, or settings in JSON with such members.

@@ -18,7 +18,7 @@ pub(crate) enum EditError {
     Unreadable(String),
 }
 
-/// Adds a server's entry, or replaces it if `replaces` is true. Returns the new text, which is the old one if
+/// Adds a server entry, or replaces it if `replaces` is true. Returns the new text, which is the old one if
 /// the entry is in it already.
 pub(crate) fn insert(
     host: Host,
@@ -49,7 +49,7 @@ pub(crate) fn insert(
     check(host.format(), edited, &expected)
 }
 
-/// Removes a server's entry. Returns `None` if there is none.
+/// Removes a server entry. Returns `None` if there is none.
 pub(crate) fn remove(host: Host, text: &str, name: &str) -> Result<Option<String>, EditError> {
     let mut expected = parse(host.format(), text)?;
     if servers(&mut expected, host)?.remove(name).is_none() {

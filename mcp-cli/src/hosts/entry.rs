@@ -1,4 +1,4 @@
-//! A server's entry in each host's settings.
+//! Server entries in the settings of each host.
 
 use serde_json::{Map, Value, json};
 
@@ -30,7 +30,7 @@ pub(crate) enum Launch {
     },
 }
 
-/// A server's entry: its members in the order of the settings file.
+/// A server entry: its members in the order of the settings file.
 pub(crate) type Entry = Vec<(&'static str, Value)>;
 
 /// Returns an entry as one JSON object.

@@ -1,4 +1,4 @@
-//! The page's requests.
+//! Requests of the page.
 
 use std::convert::Infallible;
 use std::fmt::Write as _;

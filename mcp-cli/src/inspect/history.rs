@@ -25,7 +25,7 @@ const BATCH: usize = 256;
 pub(super) struct Event {
     pub(super) number: u64,
     pub(super) json: Arc<str>,
-    /// A recording's line, if the event is a message.
+    /// The line in a recording, if the event is a message.
     line: Option<Arc<str>>,
 }
 

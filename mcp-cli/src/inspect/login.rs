@@ -31,7 +31,7 @@ pub(super) async fn run(url: &str, history: &Arc<History>) -> Result<(), String>
     text
 }
 
-/// Keeps an authorizer's steps in the history until the handle is dropped.
+/// Keeps the authorizer's steps in the history until the handle is dropped.
 pub(super) fn follow(
     mut events: impl Stream<Item = AuthEvent> + Send + Unpin + 'static,
     history: Arc<History>,

@@ -64,7 +64,7 @@ impl Service<Request<Bytes>> for ObservedClient {
     }
 }
 
-/// A response's body.
+/// An observed response body.
 #[derive(Debug)]
 pub(crate) struct ObservedBody {
     inner: HttpBody,
@@ -72,7 +72,7 @@ pub(crate) struct ObservedBody {
     stream: Option<ObservedStream>,
 }
 
-/// An event stream's second decoder: its events have ids and times to wait beside their messages.
+/// A second decoder for an event stream: its events have ids and times to wait beside their messages.
 #[derive(Debug)]
 struct ObservedStream {
     decoder: Decoder,

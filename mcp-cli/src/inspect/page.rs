@@ -1,4 +1,4 @@
-//! The page's files, embedded in the program.
+//! The files of the page, embedded in the program.
 
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
@@ -49,7 +49,7 @@ pub(super) fn index(nonce: &str) -> String {
     text("index.html").replace(STYLE, &style)
 }
 
-/// Returns a file's text, which is empty if there is no such file.
+/// Returns the text of a file, which is empty if there is no such file.
 fn text(wanted: &str) -> &'static str {
     let file = FILES.iter().find(|(name, _)| *name == wanted);
     file.map_or("", |(_, text)| *text)

@@ -20,7 +20,7 @@ pub(super) struct PendingRequests {
 #[derive(Debug)]
 pub(super) struct Pending {
     pub(super) method: String,
-    /// A call's tool.
+    /// The called tool.
     pub(super) tool: Option<String>,
     /// The request may be answered with a task (revision 2025-11-25).
     pub(super) allows_task: bool,

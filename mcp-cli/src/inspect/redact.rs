@@ -36,14 +36,14 @@ const SHOWN: [HeaderName; 13] = [
 /// Words in response header names whose values are hidden.
 const SECRETS: [&str; 6] = ["auth", "cookie", "key", "secret", "session", "token"];
 
-/// Returns a request's headers.
+/// Returns the headers of a request.
 pub(super) fn request(headers: &HeaderMap) -> Value {
     list(headers, |name| {
         SHOWN.iter().any(|shown| shown == name) || name.starts_with(MCP_PARAM_PREFIX)
     })
 }
 
-/// Returns a response's headers.
+/// Returns the headers of a response.
 pub(super) fn response(headers: &HeaderMap) -> Value {
     list(headers, |name| {
         // The challenge tells where to log in.

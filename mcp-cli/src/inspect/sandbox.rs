@@ -22,7 +22,7 @@ use super::session::Session;
 const PROXY: &str = include_str!("page/proxy.html");
 const SCRIPT: &str = include_str!("page/proxy.js");
 
-/// Every response's headers.
+/// Headers of every response.
 const HEADERS: [(HeaderName, &str); 3] = [
     (X_CONTENT_TYPE_OPTIONS, "nosniff"),
     (REFERRER_POLICY, "no-referrer"),

@@ -1,4 +1,4 @@
-//! Each revision's published schema. Checks a message part against its definition.
+//! The published schema of each revision. Checks a message part against its definition.
 //!
 //! The files in `schemas` are those of `docs/spec/schema` without descriptions.
 
@@ -57,7 +57,7 @@ pub(super) struct RevisionSchema {
 }
 
 impl RevisionSchema {
-    /// Returns a revision's schema. `None` for a revision whose schema is not in this program.
+    /// Returns the schema of a revision. `None` for a revision whose schema is not in this program.
     pub(super) fn get(version: ProtocolVersion) -> Option<&'static Self> {
         let (_, text, schema) = SCHEMAS.iter().find(|entry| entry.0 == version.as_str())?;
         schema.get_or_init(|| Self::read(version, text)).as_ref()
@@ -114,7 +114,7 @@ impl RevisionSchema {
         }
     }
 
-    /// Checks a request's result.
+    /// Checks the result of a request.
     pub(super) fn check_result(&self, method: &str, message: &Value, found: &mut Violations) {
         if let Some(definition) = self.result_definition(method) {
             self.check_definition(&definition, message, found);
@@ -174,7 +174,7 @@ impl RevisionSchema {
         }
     }
 
-    /// Returns a part's validator. `None` if nothing is defined.
+    /// Returns the validator for a part. `None` if nothing is defined.
     fn compiled(&self, definition: &str, part: Part) -> Option<Arc<dyn Check>> {
         let mut compiled = self.compiled.lock();
         let key = (definition.to_owned(), part);

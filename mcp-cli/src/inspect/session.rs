@@ -24,7 +24,7 @@ use super::views::{Opened, Views};
 use crate::sampling;
 use crate::target::Server;
 
-/// A request's time limit. A user may answer questions while it runs.
+/// Time limit of a request. A user may answer questions while it runs.
 const LIMIT: Duration = Duration::from_secs(600);
 /// Largest number of requests that run at the same time.
 const MAX_RUNNING: usize = 64;
@@ -56,7 +56,7 @@ pub(crate) struct Session {
 
 /// The snapshot that the server is compared with.
 pub(crate) struct Against {
-    /// The file's name.
+    /// The file name.
     pub(crate) file: String,
     pub(crate) snapshot: Snapshot,
 }
@@ -291,7 +291,7 @@ impl Session {
         self.connect(protocol).await
     }
 
-    /// Shows a tool's view.
+    /// Shows the view of a tool.
     pub(super) async fn open_view(&self, opened: Opened) -> Result<Value, String> {
         let client = self.client().await?;
         self.views.open(client, opened).await

@@ -61,7 +61,7 @@ impl Views {
         }
     }
 
-    /// Reads a tool's document, calls the tool, and connects the host with the view, which opens later.
+    /// Reads the document of a tool, calls the tool, and connects the host with the view, which opens later.
     pub(super) async fn open(&self, client: Client, opened: Opened) -> Result<Value, String> {
         let failed = |error: mcp::client::Error| error.to_string();
         let tools = client.list_tools().await.map_err(failed)?;
@@ -119,7 +119,7 @@ impl Views {
         Ok(json!({"view": id, "uri": uri, "csp": csp}))
     }
 
-    /// A view's host. It shows what the view asks for, and only calls the view's server.
+    /// Returns the host for a view. It shows what the view asks for, and only calls the view's server.
     fn bridge(&self, id: &str) -> HostBridge {
         let note = {
             let (history, id) = (self.history.clone(), id.to_owned());
@@ -169,7 +169,7 @@ impl Views {
         sent.map_err(|_| "the view sends too much, or has ended".to_owned())
     }
 
-    /// Returns a view's document.
+    /// Returns the document of a view.
     pub(super) fn document(&self, id: &str) -> Option<AppDocument> {
         let open = self.open.lock();
         let view = open.iter().find(|view| view.id == id);

@@ -1,4 +1,4 @@
-//! A server's notifications, for any number of readers.
+//! Server notifications, for any number of readers.
 
 use futures_core::Stream;
 use futures_util::stream;

@@ -12,14 +12,14 @@ use crate::error::ErrorKind;
 use crate::pager::Pagination;
 use crate::prepared::PreparedCall;
 
-/// A list method's result: one page of items.
+/// The result of a list method: one page of items.
 pub(super) trait ListPage: Sized + Send + 'static {
     type Item: Send + 'static;
 
     /// Builds the call for a page.
     fn call(page: Page) -> Call;
 
-    /// Converts the call's result.
+    /// Converts the result of the call.
     fn read(body: ResultBody) -> Result<Self, ErrorKind>;
 
     fn into_items(self) -> Vec<Self::Item>;

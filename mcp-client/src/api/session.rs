@@ -10,7 +10,7 @@ use crate::inputs::first_invalid_root;
 use crate::options::CallOptions;
 use crate::session;
 
-/// Sets a legacy session's minimum log level, if the server declares logging.
+/// Sets the minimum log level of a legacy session, if the server declares logging.
 pub(crate) async fn set_level(client: &Client, level: LoggingLevel) -> Result<(), Error> {
     let capabilities = client.server_capabilities().unwrap_or_default();
     if capabilities.logging.is_none() {

@@ -74,7 +74,7 @@ impl Client {
     }
 }
 
-/// Converts a tool's result.
+/// Converts a tool result.
 pub(crate) fn read_tool_result(body: ResultBody) -> Result<CallToolResult, ErrorKind> {
     match body {
         ResultBody::CallTool(result) => Ok(result),

@@ -1,4 +1,4 @@
-//! A call's input rounds.
+//! Input rounds of a call.
 
 use std::collections::BTreeMap;
 use std::pin::pin;

@@ -14,7 +14,7 @@ use crate::options::CallOptions;
 /// Pages that are requested to find the definition of one tool.
 const MAX_TOOL_PAGES: usize = 100;
 impl ActiveCall<'_> {
-    /// Removes a fault's cause. Returns whether the request can be sent again.
+    /// Removes the cause of a fault. Returns whether the request can be sent again.
     pub(super) async fn recovers_from(&mut self, fault: &Fault) -> bool {
         if self.switch_version(fault) {
             return true;

@@ -27,7 +27,7 @@ use crate::options::CallOptions;
 const DEFAULT_INTERVAL: Duration = Duration::from_secs(1);
 /// The number of input requests that are answered for one task.
 const MAX_ANSWERS: usize = 1024;
-/// The cancellation's time limit after a call was dropped.
+/// Time limit of the cancellation after a call was dropped.
 const CANCEL_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// The polls of one task.

@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::Serialize;
 
-/// A difference's effect on clients of the older snapshot.
+/// The effect of a difference on clients of the older snapshot.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
 #[non_exhaustive]
@@ -63,7 +63,7 @@ impl Diff {
         &self.0
     }
 
-    /// Returns a difference's greatest effect. `None` when the snapshots do not differ.
+    /// Returns the greatest effect of the differences. `None` when the snapshots do not differ.
     pub fn impact(&self) -> Option<Impact> {
         self.0.first().map(|difference| difference.impact)
     }

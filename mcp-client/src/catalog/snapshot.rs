@@ -14,7 +14,7 @@ pub(crate) const LISTS: [(&str, &str); 4] = [
     ("tools", "name"),
 ];
 
-/// A server's tools, prompts, resources, templates and capabilities, as one client sees them.
+/// The tools, prompts, resources, templates and capabilities of a server, as one client sees them.
 ///
 /// The JSON is stable: object keys are sorted, and the items of each list are sorted by name or URI.
 /// Two snapshots of an unchanged server are equal byte by byte, so the file can be under version
@@ -165,7 +165,7 @@ fn known<T>(list: Result<Vec<T>, Error>) -> Result<Vec<T>, Error> {
     }
 }
 
-/// Sorts the keys of objects, and the lists' items.
+/// Sorts object keys and list items.
 fn canonical(mut value: Value) -> Value {
     value.sort_all_objects();
     for (list, key) in LISTS {

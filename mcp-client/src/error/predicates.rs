@@ -168,7 +168,7 @@ impl Error {
         }
     }
 
-    /// Returns an input request's error, such as an elicitation.
+    /// Returns the error of an input request, such as an elicitation.
     pub fn input(&self) -> Option<&InputError> {
         match self.inner.kind.root() {
             ErrorKind::Input(error) => Some(error),
@@ -176,7 +176,7 @@ impl Error {
         }
     }
 
-    /// Returns a tool's error message, for results that were read with
+    /// Returns the error message of a tool, for results that were read with
     /// [`parse`](mcp_types::CallToolResult::parse).
     pub fn tool_error(&self) -> Option<&str> {
         match self.inner.kind.root() {

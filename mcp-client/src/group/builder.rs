@@ -24,7 +24,7 @@ const EVENT_CAPACITY: usize = 256;
 /// Shortest period of health checks.
 const MIN_PERIOD: Duration = Duration::from_secs(1);
 
-/// A [`Group`]'s settings, created by [`Group::builder`].
+/// Settings of a [`Group`], created by [`Group::builder`].
 #[must_use = "creates a group with `build`"]
 pub struct GroupBuilder {
     members: Vec<NewMember>,

@@ -121,7 +121,7 @@ impl Group {
         self.routed(&self.inner.prompts, prompt).await
     }
 
-    /// Returns the server's client in a resource's name (`server__uri`), and the URI on that
+    /// Returns the client of the server in a resource name (`server__uri`), and the URI on that
     /// server. No list is requested, so the server may not have the resource.
     async fn route_resource(&self, resource: &str) -> Result<(Client, String), Error> {
         let members = self.members();

@@ -1,4 +1,4 @@
-//! A group's events, and its servers' health.
+//! The events of a group, and the health of its servers.
 
 use std::fmt;
 use std::sync::Arc;
@@ -29,7 +29,7 @@ pub enum GroupEvent {
     Lost(u64),
 }
 
-/// A server's health in a group.
+/// The health of a server in a group.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Health {

@@ -106,7 +106,7 @@ impl Group {
         found.map(|found| found.prefix.clone())
     }
 
-    /// Returns a server's client. Starts the server if it does not run.
+    /// Returns the client of a server. Starts the server if it does not run.
     ///
     /// # Errors
     ///

@@ -38,7 +38,7 @@ pub(super) fn for_file(client: ClientBuilder) -> ClientBuilder {
     client
 }
 
-/// Adds an entry's registration to its client's login.
+/// Adds the registration of an entry to its client's login.
 #[cfg(feature = "http")]
 pub(super) fn with_registration(client: ClientBuilder, entry: &EntryOAuth) -> ClientBuilder {
     #[cfg(feature = "auth")]

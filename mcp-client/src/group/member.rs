@@ -119,7 +119,7 @@ impl Member {
         self.reporter.health.read().clone()
     }
 
-    /// Returns the running server's client. Starts the server if necessary. Concurrent callers
+    /// Returns the client of the running server. Starts the server if necessary. Concurrent callers
     /// wait for the same start.
     pub(super) async fn client(&self) -> Result<Client, Error> {
         let Some(connect) = &self.connect else {

@@ -89,7 +89,7 @@ impl ItemNames {
         self.names.retain(|(server, own), _| is_listed(server, own));
     }
 
-    /// Returns an item's name: the one that it has, or the first of the wanted ones that is free.
+    /// Returns the name of an item: the one that it has, or the first of the wanted ones that is free.
     pub fn assign(
         &mut self,
         item: NamedItem,

@@ -1,4 +1,4 @@
-//! A group's servers by their connection target, and by an `mcp.json`'s entries.
+//! The servers of a group by their connection target, and by the entries of an `mcp.json`.
 
 use std::io;
 use std::path::Path;
@@ -81,7 +81,7 @@ impl GroupBuilder {
         }))
     }
 
-    /// Adds a configuration file's servers. Each connection uses the settings of `client`,
+    /// Adds the servers in a configuration file. Each connection uses the settings of `client`,
     /// such as its handlers and timeouts. A login of `client` is for the servers with a URL.
     ///
     /// A disabled or invalid entry becomes an unused server; [`Group::health`] gives the reason.
@@ -184,7 +184,7 @@ async fn connect(
     }
 }
 
-/// Reads an entry's environment variables on a blocking thread, because its `envFile` can be a
+/// Reads the environment variables of an entry on a blocking thread, because its `envFile` can be a
 /// pipe that delivers data late.
 #[cfg(feature = "stdio")]
 async fn read_variables(spec: ServerSpec) -> io::Result<Vec<(String, String)>> {

@@ -8,7 +8,7 @@ use mcp_types::{BrokenConversation, ElicitParams, FormError, InputRequest, Metho
 
 use crate::mrtr::{InputResponseError, MrtrError};
 
-/// A handler's error.
+/// The error of a handler.
 pub(crate) type BoxError = Box<dyn StdError + Send + Sync>;
 
 /// The kind of input that a server requests.
@@ -113,7 +113,7 @@ pub enum InputError {
         /// The URL.
         url: String,
     },
-    /// A sampling request's conversation is malformed.
+    /// The conversation in a sampling request is malformed.
     // spec: SAMP-08, SAMP-09
     #[error("the conversation of the sampling request is malformed: {0}")]
     Conversation(#[from] BrokenConversation),
@@ -133,7 +133,7 @@ pub enum InputError {
     Answer(#[from] InputResponseError),
 }
 
-/// A handler's error when the user, or the program on the user's behalf, refuses to answer.
+/// The error of a handler when the user, or the program on the user's behalf, refuses to answer.
 /// Handlers for sampling return it. Forms and URLs have
 /// [`ElicitResult::decline`](mcp_types::ElicitResult::decline).
 // spec: MRTR-17, ERR-10

@@ -1,4 +1,4 @@
-//! A client's input handlers.
+//! Input handlers of a client.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -65,7 +65,7 @@ where
     Arc::new(move |request| Box::pin(handler(request).map(sealed::Convert::into_input)))
 }
 
-/// A client's handlers and roots.
+/// The handlers and roots of a client.
 #[derive(Clone, Default)]
 pub(crate) struct Inputs {
     form: Option<Handler<ElicitRequest, ElicitResult>>,
@@ -130,7 +130,7 @@ impl Inputs {
         self.roots.as_deref()
     }
 
-    /// Adds the handlers' capabilities to the declared ones.
+    /// Adds the capabilities of the handlers to the declared ones.
     // spec: ELIC-01, SAMP-01, ROOT-01
     pub(crate) fn declare(&self, mut declared: ClientCapabilities) -> ClientCapabilities {
         if self.form.is_some() {
@@ -229,7 +229,7 @@ pub(crate) fn first_invalid_root(roots: &[Root]) -> Option<String> {
     Some(invalid.uri.clone())
 }
 
-/// Checks a round's URLs before the first handler runs. A browser or the operating system would
+/// Checks the URLs of a round before the first handler runs. A browser or the operating system would
 /// run code or programs for other schemes than `https` and `http`.
 ///
 /// # Errors

@@ -12,7 +12,7 @@ use url::Url;
 use super::error::InputError;
 use super::url_elicitations::UrlElicitation;
 
-/// An input request's origin. A program that shows requests to a user must show it, too.
+/// The origin of an input request. A program that shows requests to a user must show it, too.
 // spec: ELIC-12
 #[derive(Debug, Clone)]
 #[non_exhaustive]
@@ -44,7 +44,7 @@ pub struct Asker {
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct ElicitRequest {
-    /// The request's parameters.
+    /// The request parameters.
     pub params: ElicitFormParams,
     /// The request's origin.
     pub asker: Arc<Asker>,
@@ -56,7 +56,7 @@ impl ElicitRequest {
         &self.params.message
     }
 
-    /// Returns the form's fields.
+    /// Returns the form fields.
     pub fn schema(&self) -> &FormSchema {
         &self.params.requested_schema
     }
@@ -109,7 +109,7 @@ pub(super) fn finish_form(
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct UrlRequest {
-    /// The request's parameters.
+    /// The request parameters.
     pub params: ElicitUrlParams,
     pub(super) url: Url,
     /// The request's origin.
@@ -165,7 +165,7 @@ impl UrlRequest {
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct SampleRequest {
-    /// The request's parameters.
+    /// The request parameters.
     pub params: CreateMessageParams,
     /// The request's origin.
     pub asker: Arc<Asker>,

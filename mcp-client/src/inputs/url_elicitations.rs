@@ -25,7 +25,7 @@ impl UrlElicitation {
     }
 }
 
-/// A client's open URL elicitations by their id.
+/// The open URL elicitations of a client by their id.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct UrlElicitations(Arc<Mutex<HashMap<String, Weak<UrlElicitation>>>>);
 

@@ -87,7 +87,7 @@ impl Subscribe {
         self
     }
 
-    /// Sets the acknowledgement's timeout. Default:
+    /// Sets the timeout for the acknowledgement. Default:
     /// [`ClientBuilder::timeout`](crate::ClientBuilder::timeout).
     pub fn timeout(mut self, timeout: Duration) -> Self {
         self.options.timeout = Some(timeout);

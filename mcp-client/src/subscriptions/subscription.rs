@@ -12,7 +12,7 @@ use mcp_types::SubscriptionFilter;
 use crate::change::Change;
 use crate::error::Error;
 
-/// A subscription's options, used when it starts and when it is opened again.
+/// Subscription options, used when the subscription starts and when it is opened again.
 #[derive(Debug, Clone)]
 pub(super) struct SubscribeOptions {
     pub(super) headers: HeaderMap,
@@ -22,7 +22,7 @@ pub(super) struct SubscribeOptions {
     pub(super) with_extensions: bool,
 }
 
-/// A server's changes as a stream. Dropping it ends the subscription.
+/// A stream of server changes. Dropping it ends the subscription.
 ///
 /// A broken stream is opened again with exponential backoff, starting at half a second, and then
 /// yields [`Change::Missed`]. The stream ends without an error when the server ends the

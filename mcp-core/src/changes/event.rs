@@ -34,7 +34,7 @@ const OF_SESSION: &str = "session:";
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct ExtensionNotification {
-    /// The extension's identifier. `session:` and an elicitation's id for the session that has sent it.
+    /// The extension identifier. `session:` and an elicitation id for the session that has sent it.
     pub extension: Box<str>,
     /// The method.
     pub method: Box<str>,

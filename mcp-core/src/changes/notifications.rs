@@ -12,7 +12,7 @@ use crate::CallerKey;
 pub(super) struct BroadcastQueue {
     /// The extensions that the subscriber declares and the server has.
     extensions: Vec<Box<str>>,
-    /// The session's topic, for notifications to it alone.
+    /// The session topic, for notifications to it alone.
     pub(super) topic: Option<Arc<str>>,
     /// The caller that the subscriber belongs to.
     caller: CallerKey,

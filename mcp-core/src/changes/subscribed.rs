@@ -18,14 +18,14 @@ pub(super) struct SubscribedUris(Mutex<State>);
 #[derive(Debug, Default)]
 struct State {
     counts: HashMap<Arc<str>, usize>,
-    /// Counts the URI set's changes.
+    /// Counts the changes of the URI set.
     version: u64,
     /// The tasks that wait for a change.
     readers: Slab<Option<Waker>>,
 }
 
 impl SubscribedUris {
-    /// Replaces a subscriber's URIs. Readers are notified if the set has changed.
+    /// Replaces the URIs of a subscriber. Readers are notified if the set has changed.
     pub(super) fn replace(
         &self,
         old: Option<&SubscriptionFilter>,

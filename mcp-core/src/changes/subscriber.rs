@@ -10,9 +10,9 @@ use crate::{Extensions, Gate, Principal};
 #[derive(Clone, Default)]
 #[expect(clippy::exhaustive_structs, reason = "transports construct it")]
 pub struct Subscriber {
-    /// The request's extensions: the [`Principal`], values that layers have inserted.
+    /// The request extensions: the [`Principal`], values that layers have inserted.
     pub extensions: Extensions,
-    /// The transport's gate.
+    /// The gate of the transport.
     pub gate: Option<Arc<dyn Gate>>,
 }
 

@@ -29,7 +29,7 @@ pub(super) fn default_level(profile: &ServerProfile) -> Option<LoggingLevel> {
     logging.map(|_| LoggingLevel::Info)
 }
 
-/// Chooses a session's revision. Returns the client and the result of `initialize`.
+/// Chooses the revision of a session. Returns the client and the result of `initialize`.
 ///
 /// # Errors
 ///

@@ -1,4 +1,4 @@
-//! A session's stored state.
+//! The stored state of a session.
 
 use mcp_types::{ClientCapabilities, LoggingLevel, ProtocolVersion, RawObject};
 use serde::de::{Deserializer, Error};
@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize, Serializer};
 use crate::client_context::check_client_size;
 use crate::{ClientContext, Principal};
 
-/// A session's stored state, with which another node or a later process continues it. Running
+/// The stored state of a session, with which another node or a later process continues it. Running
 /// calls and pending requests to the client are not stored.
 ///
 /// A record whose client has more than 16 KiB of JSON or 256 values does not deserialize.

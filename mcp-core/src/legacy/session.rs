@@ -125,7 +125,7 @@ impl Session {
         Ok((session, body.into()))
     }
 
-    /// Sets the session's id for its observer, once. Over pipes, sessions have none.
+    /// Sets the session id for its observer, once. Over pipes, sessions have none.
     pub fn set_observed_id(&self, id: SessionId) {
         if let Some(observer) = &self.observer {
             observer.set_id(id);

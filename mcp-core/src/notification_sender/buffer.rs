@@ -70,7 +70,7 @@ impl BufferState {
 impl NotificationBuffer {
     /// The default limit, in bytes: 64 KiB.
     const DEFAULT_LIMIT: usize = 64 * 1024;
-    /// A subscription's limit, in bytes: 4 KiB. Its changes are merged before they are encoded.
+    /// The limit for a subscription, in bytes: 4 KiB. Its changes are merged before they are encoded.
     const SUBSCRIPTION_LIMIT: usize = 4 * 1024;
     /// The number of reports that can wait. Further ones replace the newest.
     const MAX_WRITERS: usize = 64;

@@ -4,7 +4,7 @@ use mcp_types::RequestId;
 
 /// A generator of request ids: 1, 2, 3 and so on. Each side of a connection has its own.
 ///
-/// A request's progress token is its id, so that progress finds the request without another
+/// The progress token of a request is its id, so that progress finds the request without another
 /// table.
 // spec: BASE-04, PROG-01
 #[derive(Debug, Clone, Default)]

@@ -56,7 +56,7 @@ pub(crate) fn check_bytes(schema: &JsonObject) -> Result<(), SchemaError> {
 }
 
 impl Cost {
-    /// Computes a schema's cost. Returns the subschemas as well, including the targets of
+    /// Computes the cost of a schema. Returns the subschemas as well, including the targets of
     /// references.
     ///
     /// # Errors

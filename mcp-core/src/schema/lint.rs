@@ -22,7 +22,7 @@ pub use rules::{LintProfile, Severity};
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Lint {
-    /// The tool's name.
+    /// The tool name.
     pub tool: String,
     /// The location in the tool: `name`, or a JSON Pointer that starts with the schema's field.
     pub location: String,
@@ -55,7 +55,7 @@ impl fmt::Display for Lint {
     }
 }
 
-/// Returns a tool's lints: each kind once, at its first location.
+/// Returns the lints of a tool: each kind once, at its first location.
 // spec: TOOL-06, TOOL-07, TOOL-08, XHDR-21
 pub fn lint(tool: &Tool) -> Vec<Lint> {
     let mut linter = Linter::new(tool);
@@ -317,7 +317,7 @@ mod tests {
 
     use super::{LintProfile, Severity, lint};
 
-    /// Returns each lint's location, severity and first clients.
+    /// Returns the location, severity and first clients of each lint.
     fn lints_of(tool: &Tool) -> Vec<(String, Severity, &'static str)> {
         let lints = lint(tool).into_iter();
         lints

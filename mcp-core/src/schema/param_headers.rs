@@ -51,9 +51,9 @@ struct Property {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct ParamHeader {
-    /// The header's name without the common prefix.
+    /// The header name without the common prefix.
     name: Box<str>,
-    /// The argument's path, such as `options.limit`.
+    /// The argument path, such as `options.limit`.
     argument: Box<str>,
 }
 
@@ -100,12 +100,12 @@ impl ParamHeaders {
         Ok((!plan.headers.is_empty()).then_some(plan))
     }
 
-    /// Returns the headers' names without the common prefix.
+    /// Returns the header names without the common prefix.
     pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
         self.headers.iter().map(|header| &*header.name)
     }
 
-    /// Returns the arguments' paths, in the order of [`names`](Self::names).
+    /// Returns the argument paths, in the order of [`names`](Self::names).
     pub(crate) fn arguments(&self) -> impl Iterator<Item = &str> {
         self.headers.iter().map(|header| &*header.argument)
     }

@@ -1,4 +1,4 @@
-//! Limits of a schema's regular expressions: their size when they are compiled, and the work of
+//! Limits for the regular expressions in a schema: their size when they are compiled, and the work of
 //! matching them.
 
 use jsonschema::PatternOptions;
@@ -35,7 +35,7 @@ pub(super) struct Patterns {
 }
 
 impl Patterns {
-    /// Measures a schema's patterns, given by its subschemas.
+    /// Measures the patterns of a schema, given by its subschemas.
     ///
     /// # Errors
     ///

@@ -77,7 +77,7 @@ pub enum SchemaError {
         /// The limit of steps.
         limit: usize,
     },
-    /// The schema's regular expressions are too large, alone or together.
+    /// The regular expressions in the schema are too large, alone or together.
     #[error(
         "the patterns of the schema are too large, at {pattern:?}: compiled, one can have {limit} \
          bytes, and all can have {total}; make them smaller, for example with `maxLength` in place \
@@ -120,7 +120,7 @@ pub struct Violations {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Violation {
-    /// The value's path, such as `user.address[2]`. Empty for the whole value.
+    /// The path of the value, such as `user.address[2]`. Empty for the whole value.
     pub path: String,
     /// The expected and the actual value.
     pub reason: String,

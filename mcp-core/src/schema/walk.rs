@@ -30,7 +30,7 @@ impl Subschema<'_> {
     }
 }
 
-/// Returns a `$ref`'s target into the same schema.
+/// Returns the target of a `$ref` into the same schema.
 pub fn target<'a>(root: &'a JsonObject, reference: &str) -> Option<&'a JsonObject> {
     let pointer = reference.strip_prefix('#')?;
     let Some(pointer) = pointer.strip_prefix('/') else {

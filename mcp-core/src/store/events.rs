@@ -7,13 +7,13 @@ use bytes::Bytes;
 
 use super::StoreError;
 
-/// A stream's id: its session and its name.
+/// The id of a stream: its session and its name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[expect(clippy::exhaustive_structs, reason = "an id has these parts")]
 pub struct StreamId<'a> {
-    /// The session's id.
+    /// The session id.
     pub session: &'a str,
-    /// The stream's name within the session.
+    /// The stream name within the session.
     pub stream: &'a str,
 }
 

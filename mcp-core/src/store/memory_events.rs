@@ -167,7 +167,7 @@ impl StoredEvents {
         }
     }
 
-    /// Removes a session's events. [`put`](Self::put) returns them, in new ranks.
+    /// Removes the events of a session. [`put`](Self::put) returns them, in new ranks.
     fn take(&mut self, session: &str) -> Option<(Arc<str>, SessionEvents)> {
         let (session, events) = self.sessions.remove_entry(session)?;
         self.events -= events.order.len();

@@ -45,7 +45,7 @@ pub trait SessionRelay: Send + Sync + 'static {
     async fn receive(&self) -> RelayMessage;
 }
 
-/// A [`RelayMessage`]'s receivers.
+/// The receivers of a [`RelayMessage`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum RelayTarget {
@@ -59,13 +59,13 @@ pub enum RelayTarget {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[expect(clippy::exhaustive_structs, reason = "its receivers have both values")]
 pub struct RelayMessage {
-    /// The session's id.
+    /// The session id.
     pub session: String,
     /// The content.
     pub event: RelayEvent,
 }
 
-/// A [`RelayMessage`]'s content.
+/// The content of a [`RelayMessage`].
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]

@@ -31,7 +31,7 @@ pub struct TaskRecord {
 }
 
 impl TaskRecord {
-    /// A new task's record.
+    /// Creates the record of a new task.
     pub fn new(task: Task, owner: Option<&Principal>, node: impl Into<Box<str>>) -> Self {
         Self {
             task,

@@ -1,4 +1,4 @@
-//! A filter's limits, and its reduction to the changes that a client may subscribe to.
+//! Limits of a filter, and its reduction to the changes that a client may subscribe to.
 
 use std::collections::HashSet;
 

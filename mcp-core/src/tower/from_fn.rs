@@ -64,7 +64,7 @@ where
     }
 }
 
-/// A [`FromFn`] layer's service.
+/// The service of a [`FromFn`] layer.
 #[derive(Clone)]
 pub struct FromFnService<F> {
     function: F,

@@ -164,7 +164,7 @@ impl LayerStack {
         }
     }
 
-    /// Adds an extension's layers: at the reserved position, else around the present layers.
+    /// Adds the layers of an extension: at the reserved position, else around the present layers.
     pub fn add_extension(&mut self, id: &str, added: Layers) {
         self.added.push(id.to_owned());
         let mut segments = self.segments.iter_mut();

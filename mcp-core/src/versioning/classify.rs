@@ -1,11 +1,11 @@
-//! A request's era, as a server determines it.
+//! The era of a request, as a server determines it.
 
 use mcp_types::{Method, ProtocolVersion, Request};
 
 use crate::Fault;
 use crate::wire::Envelope;
 
-/// A request's era.
+/// The era of a request.
 #[derive(Debug)]
 pub(crate) enum RequestEra<'a> {
     /// A self-contained request of the modern era.
@@ -16,7 +16,7 @@ pub(crate) enum RequestEra<'a> {
     Refused(Fault),
 }
 
-/// Determines a request's era by its envelope. `header` is the version in the HTTP header, a
+/// Determines the era of a request by its envelope. `header` is the version in the HTTP header, a
 /// cross-check for requests without an envelope.
 ///
 /// A request with an envelope is modern, whatever its method: `initialize` with an envelope is an

@@ -57,7 +57,7 @@ pub fn newest_common(
         .max()
 }
 
-/// Returns a new session's revision: the requested one, if it is offered and has sessions, or
+/// Returns the revision of a new session: the requested one, if it is offered and has sessions, or
 /// the newest offered one with sessions.
 // spec: LIFE-07
 pub(crate) fn session_version(

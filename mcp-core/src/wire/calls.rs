@@ -69,7 +69,7 @@ fn is_client_request(method: Method) -> bool {
     spec.kind == MethodKind::Request && spec.sender != Sender::Server
 }
 
-/// Appends a call's parameters to an open object, and closes it.
+/// Appends the parameters of a call to an open object, and closes it.
 #[inline]
 pub(super) fn write_params(out: &mut Vec<u8>, call: &Call, to: ProtocolVersion) {
     match call {

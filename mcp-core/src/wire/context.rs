@@ -34,7 +34,7 @@ impl DecodedRequest {
 /// Data that a server sends along with a request to its client.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct ServerRequestContext<'a> {
-    /// The request's id.
+    /// The request id.
     pub(crate) id: &'a RequestId,
     /// The client's capabilities. It receives a mode of elicitation that it declares, although its revision does
     /// not have it.
@@ -60,14 +60,14 @@ impl<'a> ServerRequestContext<'a> {
 /// Data that a reply is encoded with.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct ReplyContext<'a> {
-    /// The request's id.
+    /// The request id.
     pub(crate) id: &'a RequestId,
     /// The server that replies.
     pub(crate) profile: &'a ServerProfile,
 }
 
 impl<'a> ReplyContext<'a> {
-    /// A reply's context to the request `id`.
+    /// Creates the context for a reply to the request `id`.
     pub(crate) fn new(id: &'a RequestId, profile: &'a ServerProfile) -> Self {
         Self { id, profile }
     }
@@ -77,7 +77,7 @@ impl<'a> ReplyContext<'a> {
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
 pub struct ClientRequestContext<'a> {
-    /// The request's id.
+    /// The request id.
     pub id: &'a RequestId,
     /// The client that sends it.
     pub profile: &'a ClientProfile,

@@ -6,7 +6,7 @@ use super::{DecodeError, client_for_version, for_version};
 use crate::{ClientNotification, ClientRequest, Fault, Reply, ServerNotification, ServerRequest};
 
 impl Fault {
-    /// Returns a revision's error object.
+    /// Returns the error object for a revision.
     pub fn to_error(&self, version: ProtocolVersion) -> ErrorObject {
         for_version(version).error(self)
     }

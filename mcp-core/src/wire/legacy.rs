@@ -41,7 +41,7 @@ static WIRES: [Legacy; 4] = [
     },
 ];
 
-/// Returns a revision's wire, or `None` when the revision has no sessions.
+/// Returns the wire of a revision, or `None` when the revision has no sessions.
 pub(super) fn for_version(version: ProtocolVersion) -> Option<&'static Legacy> {
     WIRES.iter().find(|wire| wire.version == version)
 }

@@ -160,7 +160,7 @@ pub fn decoded(body: ResultBody) -> Result<ResultBody, DecodeError> {
     }
 }
 
-/// Returns a tool's result, with its content decoded.
+/// Returns the result of a tool, with its content decoded.
 ///
 /// Returns `None` for the result of another method, and for a malformed result.
 pub fn tool_result(body: &ResultBody) -> Option<Cow<'_, CallToolResult>> {

@@ -1,4 +1,4 @@
-//! A revision's encoders and decoders.
+//! The encoders and decoders of a revision.
 
 use std::fmt::Debug;
 

@@ -1,4 +1,4 @@
-//! The extension's methods, for clients.
+//! Extension methods, for clients.
 
 use std::time::Duration;
 
@@ -13,7 +13,7 @@ use crate::wire::{
     SubscribeParams, SubscribeResult, Target,
 };
 
-/// A server's events, for a client that was built with [`Events`](crate::Events).
+/// The events of a server, for a client that was built with [`Events`](crate::Events).
 ///
 /// # Examples
 ///

@@ -41,21 +41,21 @@ const SUBSCRIPTION_ID: &str = "x-mcp-subscription-id";
 pub enum WebhookEvent {
     /// An event.
     Event {
-        /// The subscription's id.
+        /// The subscription id.
         subscription: String,
         /// The event.
         event: EventOccurrence,
     },
     /// Events before the next one are lost.
     Gap {
-        /// The subscription's id.
+        /// The subscription id.
         subscription: String,
         /// The position after the gap.
         cursor: Option<String>,
     },
     /// The server has ended the subscription.
     Terminated {
-        /// The subscription's id.
+        /// The subscription id.
         subscription: String,
         /// The reason that the server gives.
         reason: String,
@@ -149,7 +149,7 @@ struct Bound {
     running: HashSet<IdDigest>,
 }
 
-/// A message id's reservation while the handler runs. Dropping it releases the id.
+/// A reserved message id while the handler runs. Dropping it releases the id.
 struct Reservation {
     state: Arc<Mutex<State>>,
     subscription: String,
@@ -336,7 +336,7 @@ impl WebhookReceiver {
         subscription: Option<&str>,
         has_signed: impl Fn(&WebhookSecret) -> bool,
     ) -> Result<bool, ReceiveError> {
-        // A large body's digests are computed without the lock.
+        // The digests of a large body are computed without the lock.
         let (bound, unbound) = {
             let state = self.state.lock();
             let bound = subscription.and_then(|id| state.subscriptions.get(id));

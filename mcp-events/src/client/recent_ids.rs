@@ -1,10 +1,10 @@
-//! A sender's last ids, to find repeated messages.
+//! The last ids of a sender, to find repeated messages.
 
 use std::collections::{HashSet, VecDeque};
 
 use hmac_sha256::Hash;
 
-/// An id's digest. An id may have any length; its digest has 32 bytes.
+/// The digest of an id. An id may have any length; its digest has 32 bytes.
 pub(super) type IdDigest = [u8; 32];
 
 /// The digests of the last `N` ids.

@@ -26,7 +26,7 @@ const QUEUE: usize = 256;
 const QUEUE_BYTES: u32 = 16 << 20;
 /// Ids of events that are remembered, to find repeated ones.
 const REMEMBERED: usize = 1024;
-/// A server's longest silence: heartbeats come every 30 seconds at the latest.
+/// Maximum silence of a server: heartbeats come every 30 seconds at the latest.
 const SILENCE: Duration = Duration::from_secs(75);
 const FIRST_WAIT: Duration = Duration::from_secs(1);
 const LONGEST_WAIT: Duration = Duration::from_secs(60);
@@ -86,7 +86,7 @@ impl Queue {
         (Self { sender, bytes }, updates)
     }
 
-    /// An update's share: its bytes, at most the whole queue.
+    /// Returns the share of an update: its bytes, at most the whole queue.
     fn share(size: usize) -> u32 {
         u32::try_from(size).map_or(QUEUE_BYTES, |size| size.min(QUEUE_BYTES))
     }
@@ -146,7 +146,7 @@ impl Stream for EventStream {
     }
 }
 
-/// A stream's position, and the ids of its last events.
+/// The position in a stream, and the ids of its last events.
 #[derive(Debug, Default)]
 struct Received {
     cursor: Option<String>,

@@ -19,7 +19,7 @@ const INTERVAL: Duration = Duration::from_secs(10);
 /// The subscriptions without a lease that a node claims at once, so that several nodes share them.
 const CLAIMS: usize = 100;
 
-/// Starts this node's deliveries, once. Does nothing outside a tokio runtime.
+/// Starts the deliveries of this node, once. Does nothing outside a tokio runtime.
 pub(super) fn start(shared: &Arc<Shared>) {
     let Some(webhooks) = shared.webhooks.get() else {
         return;

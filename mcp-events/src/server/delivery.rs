@@ -19,7 +19,7 @@ use super::webhooks::{WebhookFailure, WebhookPost, WebhookResponse, Webhooks};
 use crate::clock;
 use crate::wire::{DeliveryMode, DeliveryStatus};
 
-/// A message's largest body.
+/// Maximum size of a message body.
 const MAX_BODY: usize = 256 << 10;
 /// The events that the task reads at once.
 const PAGE: usize = 100;
@@ -42,7 +42,7 @@ impl From<StoreError> for Halt {
     }
 }
 
-/// A delivery's continuation.
+/// The next step of a delivery.
 enum Next {
     Now,
     /// After the next event of this type that follows this position.

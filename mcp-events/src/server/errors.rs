@@ -58,7 +58,7 @@ pub(super) fn callback(reason: &str, message: &str) -> RequestError {
     )
 }
 
-/// The log's failure, whose message is not for clients.
+/// The failure of the log, whose message is not for clients.
 pub(super) fn log_failed(failure: StoreError) -> RequestError {
     tracing::error!(error = %failure, "the event log failed");
     RequestError::fault(Fault::internal("the event log failed; try again later"))

@@ -137,7 +137,7 @@ impl<T: JsonSchema + 'static> EventType<T> {
         self
     }
 
-    /// Selects a subscriber's events by its arguments and its identity. The arguments are checked
+    /// Selects the events of a subscriber by its arguments and its identity. The arguments are checked
     /// when a client begins to receive events. The filter runs for each event and subscriber, so keep it
     /// short.
     #[must_use]

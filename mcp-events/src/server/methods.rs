@@ -30,7 +30,7 @@ const STREAM_PAGE: usize = 100;
 /// The wait after a log failure.
 const LOG_RETRY: Duration = Duration::from_secs(5);
 
-/// A method's caller.
+/// The caller of a method.
 pub(super) struct EventCaller {
     notifications: NotificationSender,
     pub(super) principal: Option<Principal>,

@@ -1,4 +1,4 @@
-//! A server's settings, and publishing.
+//! Server settings, and publishing.
 
 use std::any::TypeId;
 use std::sync::Arc;

@@ -39,7 +39,7 @@ pub(super) struct Page {
 }
 
 impl Selection {
-    /// Checks a request's parameters.
+    /// Checks the parameters of a request.
     ///
     /// # Errors
     ///
@@ -81,7 +81,7 @@ impl Selection {
         })
     }
 
-    /// The event type's name.
+    /// The name of the event type.
     pub(super) fn name(&self) -> &str {
         &self.entry.descriptor.name
     }

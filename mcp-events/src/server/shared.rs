@@ -26,7 +26,7 @@ pub struct EventLimits {
     pub heartbeat: Duration,
     /// The time after which clients should poll again. Default: 5 seconds.
     pub poll_interval: Duration,
-    /// Each log operation's time limit, except waiting for events. Default: 5 seconds.
+    /// Time limit of each log operation, except waiting for events. Default: 5 seconds.
     pub log_timeout: Duration,
 }
 
@@ -78,7 +78,7 @@ type NotifyClients = Box<dyn Fn() + Send + Sync>;
 /// The state that the handlers and the publishers share.
 pub(crate) struct Shared {
     types: RwLock<Vec<Arc<TypeEntry>>>,
-    /// Counts the event types' changes.
+    /// Counts the changes of event types.
     types_changed: watch::Sender<u64>,
     /// Notifies the clients of the server that was registered last.
     pub(super) notify_clients: RwLock<Option<NotifyClients>>,
@@ -137,7 +137,7 @@ impl Shared {
             .cloned()
     }
 
-    /// Limits a log operation's time.
+    /// Limits the duration of a log operation.
     pub(super) async fn timed<T>(
         &self,
         operation: impl Future<Output = Result<T, StoreError>>,

@@ -212,12 +212,12 @@ fn read_url(text: &str) -> Result<Url, RequestError> {
         .map_err(|error| RequestError::invalid_params(format!("`delivery.url`: {error}")))
 }
 
-/// A subscriber's identity: a principal is unique per issuer.
+/// Returns the identity of a subscriber: a principal is unique per issuer.
 fn owner_of(caller: &Principal) -> String {
     json!([caller.issuer, caller.subject]).to_string()
 }
 
-/// A subscription's id, the same for equal parameters.
+/// Returns the id of a subscription, the same for equal parameters.
 fn id_of(owner: &str, url: &Url, name: &str, arguments: &JsonObject) -> String {
     // The order of members makes no difference.
     let mut arguments = Value::Object(arguments.clone());

@@ -1,4 +1,4 @@
-//! A URL's agreement to receive events, before its first event.
+//! Checks that a URL agrees to receive events, before its first event.
 
 use bytes::Bytes;
 use mcp_server::RequestError;
@@ -50,7 +50,7 @@ pub(super) async fn verify(
     set.map_err(errors::store_failed)
 }
 
-/// A URL's answer to a challenge.
+/// The answer of a URL to a challenge.
 enum Challenge {
     Repeated,
     /// The URL works, but does not know challenges; with the reason.

@@ -29,7 +29,7 @@ pub struct WebhookPost {
     pub body: Bytes,
 }
 
-/// A webhook's response.
+/// A webhook response.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct WebhookResponse {
@@ -194,7 +194,7 @@ impl Webhooks {
     /// Keeps the subscriptions in a store, which several nodes may share. Default: a
     /// [`MemoryWebhookStore`].
     ///
-    /// An event's delivery is two operations of the store, and each further attempt two more. Each
+    /// The delivery of an event takes two operations of the store, and each further attempt two more. Each
     /// node extends its leases with one operation every 10 seconds.
     #[must_use]
     pub fn store(mut self, store: impl WebhookStore) -> Self {
@@ -243,7 +243,7 @@ impl Webhooks {
         self
     }
 
-    /// Limits a store operation's time.
+    /// Limits the duration of a store operation.
     pub(super) async fn timed<T>(
         &self,
         operation: impl Future<Output = Result<T, StoreError>>,

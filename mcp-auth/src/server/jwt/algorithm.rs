@@ -36,7 +36,7 @@ pub enum Algorithm {
     EdDsa,
 }
 
-/// An algorithm's implementation.
+/// The implementation of an algorithm.
 pub(super) enum Verification {
     Rsa(&'static RsaParameters),
     Other(&'static dyn VerificationAlgorithm),

@@ -140,7 +140,7 @@ impl Jwk {
         }
     }
 
-    /// Returns the key's thumbprint (RFC 7638, SHA-256).
+    /// Returns the key thumbprint (RFC 7638, SHA-256).
     pub(in crate::server) fn thumbprint(&self) -> String {
         let encode = |bytes: &[u8]| URL_SAFE_NO_PAD.encode(bytes);
         let curve = |name: &str, point: &[u8]| {
@@ -176,7 +176,7 @@ fn without_zeros(mut bytes: Vec<u8>) -> Vec<u8> {
     bytes
 }
 
-/// An issuer's public keys.
+/// The public keys of an issuer.
 #[derive(Debug, Default)]
 pub(in crate::server) struct KeySet(Vec<Jwk>);
 
@@ -190,7 +190,7 @@ pub(in crate::server) enum KeyLookup<'a> {
 }
 
 impl KeySet {
-    /// Reads an issuer's keys. Ignores those that [`Jwk::read`] cannot use.
+    /// Reads the keys of an issuer. Ignores those that [`Jwk::read`] cannot use.
     pub(in crate::server) fn read(keys: &[Value]) -> Self {
         let keys = keys.iter().filter_map(Jwk::read);
         Self(keys.take(MAX_KEYS).collect())

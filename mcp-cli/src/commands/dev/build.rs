@@ -30,12 +30,12 @@ const MAX_LINES: usize = 20;
 /// keep the pipe open.
 const REST: Duration = Duration::from_millis(200);
 
-/// A build's outcome.
+/// The outcome of a build.
 #[derive(Debug, Default)]
 pub(super) struct Build {
     pub(super) succeeded: bool,
     pub(super) executables: Vec<PathBuf>,
-    /// The packages' folders on this machine.
+    /// The package folders on this machine.
     pub(super) packages: BTreeSet<PathBuf>,
     errors: Vec<BuildError>,
     /// The last lines of standard error.
@@ -108,7 +108,7 @@ impl Build {
         Ok(())
     }
 
-    /// Adds a package's folder, if its source is on this machine. `file` is a file of the package.
+    /// Adds the folder of a package, if its source is on this machine. `file` is a file of the package.
     fn add_package(&mut self, id: &PackageId, file: &Path) {
         if !id.repr.starts_with("path+") {
             return;

@@ -23,10 +23,10 @@ use super::plan::Program;
 use crate::config;
 use crate::output::Output;
 
-/// The server's name in the gateway.
+/// The server name in the gateway.
 pub(super) const SERVER: &str = "server";
 
-/// A call's longest wait for a build and a start. Clients give up after a minute.
+/// Maximum wait of a call for a build and a start. Clients give up after a minute.
 const MAX_WAIT: Duration = Duration::from_secs(45);
 
 /// Time for the end of calls that run when the next program is ready.

@@ -193,7 +193,7 @@ impl CargoRun {
         })
     }
 
-    /// Returns the package's folder.
+    /// Returns the package folder.
     fn package(&self, folder: &Path) -> Result<PathBuf, Failure> {
         let mut options = self.options.iter();
         while let Some(option) = options.next() {

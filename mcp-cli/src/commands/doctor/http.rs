@@ -176,7 +176,7 @@ pub(super) fn header_mismatch(fault: Option<&Fault>) -> Option<&'static str> {
     }
 }
 
-/// A header's text, shortened.
+/// Returns the text of a header, shortened.
 pub(super) fn value(headers: &HeaderMap, name: &HeaderName) -> String {
     let value = headers.get(name).and_then(|value| value.to_str().ok());
     value.unwrap_or_default().chars().take(MAX_VALUE).collect()

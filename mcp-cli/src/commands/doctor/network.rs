@@ -10,7 +10,7 @@ use super::report::{Report, Step};
 use crate::config;
 use crate::failure::FailureKind;
 
-/// Each attempt's time limit.
+/// Time limit of each attempt.
 const LIMIT: Duration = Duration::from_secs(5);
 /// Largest number of addresses that are tried.
 const MAX_ADDRESSES: usize = 8;

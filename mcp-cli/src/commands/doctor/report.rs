@@ -1,11 +1,11 @@
-//! A report's steps and their outcomes.
+//! The steps of a report and their outcomes.
 
 use serde_json::{Value, json};
 
 use crate::failure::{Failure, FailureKind};
 use crate::output::Output;
 
-/// A step's outcome.
+/// The outcome of a step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum State {
     Ok,
@@ -31,7 +31,7 @@ pub(super) struct Step {
     detail: String,
     cure: Option<String>,
     kind: FailureKind,
-    /// The JSON document's further fields.
+    /// Further fields of the JSON document.
     data: Value,
 }
 
@@ -161,7 +161,7 @@ impl Report {
         }
     }
 
-    /// The command's outcome: the first failed step decides the exit code.
+    /// The outcome of the command: the first failed step decides the exit code.
     pub(in super::super) fn into_result(self) -> Result<(), Failure> {
         match self.first_failure() {
             None => Ok(()),

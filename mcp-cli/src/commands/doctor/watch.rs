@@ -1,4 +1,4 @@
-//! A connection's HTTP requests.
+//! The HTTP requests of a connection.
 
 use std::sync::Arc;
 use std::task::{Context, Poll};
@@ -19,7 +19,7 @@ const MAX_EXCHANGES: usize = 64;
 #[derive(Debug, Clone)]
 pub(super) struct Exchange {
     pub(super) method: Method,
-    /// The message's method, as the header `Mcp-Method` repeats it.
+    /// The method of the message, as the header `Mcp-Method` repeats it.
     pub(super) call: Option<String>,
     pub(super) status: StatusCode,
     pub(super) headers: HeaderMap,
@@ -28,7 +28,7 @@ pub(super) struct Exchange {
     pub(super) received: SystemTime,
 }
 
-/// A connection's first exchanges.
+/// The first exchanges of a connection.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Exchanges(Arc<Mutex<Vec<Exchange>>>);
 

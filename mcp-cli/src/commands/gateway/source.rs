@@ -1,4 +1,4 @@
-//! A gateway's configuration file: TOML, or an `mcp.json`.
+//! The gateway configuration file: TOML, or an `mcp.json`.
 
 use mcp::HttpClient;
 use mcp::gateway::config::{AdminConfig, AuthorizationConfig, GatewayConfig, HttpConfig};
@@ -18,7 +18,7 @@ pub(super) struct Source {
     logins: Logins,
 }
 
-/// A file's settings.
+/// The settings in a file.
 pub(super) struct Loaded {
     pub(super) gateway: Gateway,
     pub(super) http: Option<HttpConfig>,
@@ -139,7 +139,7 @@ impl Source {
         Ok((loaded, names))
     }
 
-    /// Adds the command line's settings.
+    /// Adds the settings of the command line.
     fn with_flags(&self, mut gateway: Gateway, names: &[String]) -> Result<Gateway, Failure> {
         if self.args.plain_names {
             gateway = gateway.naming(Naming::PlainUnlessTaken);

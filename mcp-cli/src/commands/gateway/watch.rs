@@ -1,4 +1,4 @@
-//! The configuration file's changes while the gateway runs.
+//! Changes of the configuration file while the gateway runs.
 
 use std::time::Duration;
 

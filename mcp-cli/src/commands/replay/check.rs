@@ -1,4 +1,4 @@
-//! A recorded client's requests, sent to a server.
+//! The requests of a recorded client, sent to a server.
 
 use std::collections::HashMap;
 use std::io;
@@ -71,7 +71,7 @@ pub(super) async fn run(
     report.into_result()
 }
 
-/// A check's outcome.
+/// The outcome of a check.
 #[derive(Debug, Default)]
 struct CheckReport {
     requests: usize,

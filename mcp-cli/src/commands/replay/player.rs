@@ -1,4 +1,4 @@
-//! A recorded server's answers.
+//! The answers of a recorded server.
 
 use mcp::types::meta::keys::SUBSCRIPTION_ID;
 use mcp::types::{Method, codes};
@@ -9,7 +9,7 @@ use super::recording::{Dialogue, Kind, id_text};
 /// Largest number of dialogues that wait for the client.
 const MAX_WAITING: usize = 1024;
 
-/// Plays a recording's server. It answers each request like the recorded one with the same method
+/// Plays the server in a recording. It answers each request like the recorded one with the same method
 /// and parameters; `_meta` is not compared. Equal requests are answered in the recorded order, and then
 /// by the last answer.
 #[derive(Debug)]

@@ -13,7 +13,7 @@ use crate::session_file::{Side, VERSION};
 /// Largest file in MiB.
 const MAX_MEBIBYTES: u64 = 256;
 
-/// A file's first line: the version of its format.
+/// The first line of a file: the version of its format.
 #[derive(Debug, Deserialize)]
 struct Header {
     recording: u32,
@@ -191,7 +191,7 @@ impl Kind {
     }
 }
 
-/// Returns a batch's messages, or the single message.
+/// Returns the messages of a batch, or the single message.
 pub(super) fn split(message: Value) -> Vec<Value> {
     match message {
         Value::Array(messages) => messages,

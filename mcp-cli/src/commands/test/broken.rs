@@ -9,9 +9,9 @@ type Object = Map<String, Value>;
 
 /// Properties of a tool that are broken, for each kind.
 const MAX_PROPERTIES: usize = 6;
-/// The huge text's characters.
+/// Number of characters in the huge text.
 const HUGE: usize = 1 << 20;
-/// The nested value's levels. JSON parsers stop at 128 and more.
+/// Number of levels in the nested value. JSON parsers stop at 128 and more.
 const DEEP: usize = 100;
 /// An argument that no tool has.
 const EXTRA: &str = "no_such_argument";

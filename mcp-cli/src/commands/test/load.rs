@@ -20,7 +20,7 @@ const SESSIONS: usize = 10;
 const TURNS: [usize; 8] = [0, 1, 2, 3, 4, 6, 8, 12];
 /// Longest time between a slow call and its cancellation.
 const MAX_RUN: Duration = Duration::from_secs(1);
-/// A repeated request's time limit.
+/// Time limit of a repeated request.
 const CALL_LIMIT: Duration = Duration::from_secs(20);
 /// Time limit of the memory check's calls.
 const MEMORY_LIMIT: Duration = Duration::from_secs(120);

@@ -14,7 +14,7 @@ const SHOWN: usize = 3;
 /// Characters of a finding's description.
 const MAX_TEXT: usize = 400;
 
-/// A finding's certainty.
+/// The certainty of a finding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Confidence {
     /// The check has seen it.
@@ -153,7 +153,7 @@ impl Check {
         }
     }
 
-    /// Prints each rule's first findings.
+    /// Prints the first findings of each rule.
     fn print_findings(&self, output: &Output) {
         let mut rules: Vec<(&str, usize)> = Vec::new();
         for found in &self.findings {
@@ -191,7 +191,7 @@ impl Check {
     }
 }
 
-/// A run's checks, in their order.
+/// The checks of a run, in their order.
 #[derive(Debug)]
 pub(super) struct Report {
     target: String,
@@ -290,7 +290,7 @@ impl Report {
         xml
     }
 
-    /// The command's outcome: an error fails it.
+    /// The outcome of the command: an error fails it.
     pub(super) fn into_result(self) -> Result<(), Failure> {
         match self.counts() {
             (0, _) => Ok(()),

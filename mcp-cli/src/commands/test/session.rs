@@ -20,7 +20,7 @@ const PROGRESS_FACTOR: u32 = 5;
 /// Number of times that a server is started again.
 const MAX_REOPENED: usize = 20;
 
-/// A call's outcome.
+/// The outcome of a call.
 #[derive(Debug)]
 pub(super) enum Outcome {
     /// The tool's result, which can be an error.
@@ -44,7 +44,7 @@ pub(super) struct Session<'a> {
     server: Server,
     args: &'a TestArgs,
     output: Output,
-    /// A request's time limit.
+    /// Time limit of a request.
     limit: Duration,
     pub(super) client: Client,
     reopened: usize,

@@ -75,7 +75,7 @@ fn tool(old: &Item, new: &Item, path: &str, recorder: &mut Recorder) {
     others(old, new, &compared, path, recorder);
 }
 
-/// Compares a tool's hints. Clients decide by them whether they ask the user, so a tool that
+/// Compares the hints of a tool. Clients decide by them whether they ask the user, so a tool that
 /// becomes less safe is breaking.
 fn hints(old: &Item, new: &Item, path: &str, recorder: &mut Recorder) {
     // The name, the default, and the safe value.

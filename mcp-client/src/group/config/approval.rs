@@ -12,7 +12,7 @@ use parking_lot::Mutex;
 
 use crate::error::{Error, ErrorKind};
 
-/// A configuration file's command before it is run: the argument of the hook in
+/// A command of a configuration file before it is run: the argument of the hook in
 /// [`GroupConfig::approve`](super::GroupConfig::approve).
 ///
 /// A program that asks its user should show all fields: arguments and environment variables decide
@@ -84,7 +84,7 @@ pub(super) fn program_name(command: &str) -> &str {
     first.map_or(command, |(first, _)| first)
 }
 
-/// A configuration file's approval hook and its decisions. Clones share the decisions. Without
+/// The approval hook of a configuration file and its decisions. Clones share the decisions. Without
 /// a hook every command is approved.
 #[derive(Clone, Default)]
 pub struct Approval(Option<Arc<ApprovalState>>);

@@ -58,7 +58,7 @@ impl Variables {
 }
 
 impl ServerSpec {
-    /// Returns a program's environment variables: those of `envFile`, followed by those of
+    /// Returns the environment variables for a program: those of `envFile`, followed by those of
     /// `env`. The file has a `NAME=value` in each line, and is read at each call.
     ///
     /// # Errors
@@ -100,7 +100,7 @@ fn read_file(path: &Path) -> io::Result<String> {
     })
 }
 
-/// Returns a configuration file's project folder.
+/// Returns the project folder of a configuration file.
 fn project_folder(path: &Path) -> PathBuf {
     let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
     let folder = path.parent().unwrap_or(&path);
@@ -126,7 +126,7 @@ fn parse_variable(line: &str) -> Option<(String, String)> {
     Some((name.to_owned(), unquoted(value.trim())))
 }
 
-/// Removes a value's quotes. A value without quotes may be followed by a comment.
+/// Removes the quotes around a value. A value without quotes may be followed by a comment.
 fn unquoted(value: &str) -> String {
     let quoted = |quote| {
         let (inside, _) = value.strip_prefix(quote)?.split_once(quote)?;

@@ -12,7 +12,7 @@ use super::spec::{ConfigError, EntryError, EntryOAuth, GroupConfig, ServerEntry,
 use super::variables::{self, Variables};
 
 impl GroupConfig {
-    /// Parses a file's content. Comments and trailing commas are allowed. Members of entries that are
+    /// Parses the content of a file. Comments and trailing commas are allowed. Members of entries that are
     /// [ignored](ServerEntry::ignored) are a warning in the log.
     ///
     /// # Errors
@@ -164,7 +164,7 @@ impl RawOAuth {
     }
 }
 
-/// An entry's command.
+/// The command of an entry.
 #[derive(Deserialize)]
 #[serde(untagged)]
 enum RawCommand {
@@ -250,7 +250,7 @@ impl RawEntry {
         self.ignored.keys().cloned().chain(other).collect()
     }
 
-    /// Returns the variables' names in the members that a server gets.
+    /// Returns the names of variables in the members that a server gets.
     fn variables(&self, program: Option<&String>, oauth: Option<&RawOAuth>) -> Vec<String> {
         let single = [&self.env_file, &self.cwd, &self.url, &self.http_url];
         let login = oauth.map(|oauth| [&oauth.client_id, &oauth.client_secret]);

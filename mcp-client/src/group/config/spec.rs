@@ -1,4 +1,4 @@
-//! A configuration file's servers, and the errors of its entries.
+//! The servers in a configuration file, and the errors of its entries.
 
 use std::collections::BTreeMap;
 use std::future::Future;
@@ -8,7 +8,7 @@ use std::{fmt, io};
 use super::approval::{Approval, PendingCommand, program_name};
 use crate::error::Error;
 
-/// A configuration file's servers, in the file's order.
+/// The servers in a configuration file, in the file's order.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct GroupConfig {
@@ -107,14 +107,14 @@ pub enum ServerSpec {
     Url {
         /// The URL.
         url: String,
-        /// Every request's headers.
+        /// Headers of every request.
         headers: Vec<(String, String)>,
         /// The registration for logins.
         oauth: Option<EntryOAuth>,
     },
 }
 
-/// A program's registration at an entry's authorization server: the member `oauth`, or `auth` of Cursor.
+/// The registration of a program at an entry's authorization server: the member `oauth`, or `auth` of Cursor.
 /// `Debug` omits the secret.
 ///
 /// It applies to the client's login, such as [`GroupBuilder::oauth`](super::super::GroupBuilder::oauth). Without a
@@ -221,7 +221,7 @@ pub enum ConfigError {
     /// The file does not exist, is not readable, or is longer than 1 MiB.
     #[error("the file {path:?} cannot be read: {source}")]
     Unreadable {
-        /// The file's path.
+        /// The file path.
         path: PathBuf,
         /// The operating system's error.
         source: io::Error,

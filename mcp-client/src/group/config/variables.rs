@@ -120,7 +120,7 @@ impl<'a> Found<'a> {
     }
 }
 
-/// Returns the variables' names in a text, without `env:`.
+/// Returns the names of variables in a text, without `env:`.
 pub(super) fn names(text: &str) -> impl Iterator<Item = &str> {
     let found = std::iter::successors(Found::first(text), |found| Found::first(found.behind));
     found.map(|found| found.name.strip_prefix(ENV).unwrap_or(found.name))

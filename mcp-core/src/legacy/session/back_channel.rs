@@ -49,7 +49,7 @@ impl BackChannel for Session {
     }
 }
 
-/// A response's future from the client. Dropping it cancels the request.
+/// A future that resolves to the client's response. Dropping it cancels the request.
 #[must_use = "dropping the future cancels the request"]
 pub struct PendingResponse {
     session: Arc<Session>,

@@ -1,4 +1,4 @@
-//! The client's messages.
+//! Handles client messages.
 
 use std::sync::Arc;
 use std::task::Waker;

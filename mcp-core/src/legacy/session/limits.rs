@@ -25,7 +25,7 @@ pub struct SessionLimits {
     pub request_ids_after: i64,
     /// The clock.
     pub clock: fn() -> Instant,
-    /// The session's transport, for observers. Default: unknown.
+    /// The transport of the session, for observers. Default: unknown.
     pub transport: Option<Transport>,
 }
 

@@ -1,4 +1,4 @@
-//! A session's observation and the messages that it handles.
+//! Observes a session and the messages that it handles.
 
 use std::sync::{Arc, OnceLock};
 
@@ -11,7 +11,7 @@ use crate::{
 };
 use mcp_types::{ProtocolVersion, RawObject, RequestId};
 
-/// A session's observer. Few servers have one.
+/// The observer of a session. Few servers have one.
 pub(super) struct SessionObserver {
     observer: Arc<dyn Observer>,
     version: ProtocolVersion,
@@ -37,7 +37,7 @@ impl SessionObserver {
         }))
     }
 
-    /// Sets the session's id, once.
+    /// Sets the session id, once.
     pub(super) fn set_id(&self, id: SessionId) {
         let _ = self.id.set(id);
     }
@@ -48,7 +48,7 @@ impl SessionObserver {
         *self.session.lock() = Some(session);
     }
 
-    /// Ends the session's observation.
+    /// Ends the observation of the session.
     pub(super) fn close(&self) {
         if let Some(session) = self.session.lock().take() {
             session.end(Ok(()));

@@ -51,7 +51,7 @@ pub(super) fn check(graph: &Graph<'_>) -> Result<(), SchemaError> {
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 struct Scope(u64);
 
-/// A path's depth.
+/// The depth of a path.
 #[derive(Clone, Copy, Default)]
 struct Depth {
     nodes: usize,
@@ -68,7 +68,7 @@ impl Depth {
     }
 }
 
-/// An `unevaluated…` keyword's subject: the members or the elements that other keywords evaluate.
+/// The subject of an `unevaluated…` keyword: the members or the elements that other keywords evaluate.
 #[derive(Clone, Copy)]
 enum Kind {
     Properties,

@@ -1,4 +1,4 @@
-//! A schema's subschemas as a graph.
+//! The subschemas of a schema as a graph.
 
 use std::collections::HashMap;
 use std::ptr;
@@ -9,14 +9,14 @@ use serde_json::Value;
 use crate::schema::SchemaError;
 use crate::schema::walk::{Subschema, subschemas};
 
-/// A schema's maximum nesting depth.
+/// The maximum nesting depth of a schema.
 const MAX_DEPTH: usize = 64;
 /// The maximum number of subschemas.
 pub(super) const MAX_SCHEMAS: usize = 4096;
 /// The maximum number of references that lead from one schema to the next, all for the same value.
 const MAX_STEPS: usize = 64;
 
-/// A schema's subschemas, and the order in which they are evaluated.
+/// The subschemas of a schema, and the order in which they are evaluated.
 #[derive(Default)]
 pub(super) struct Graph<'a> {
     pub(super) nodes: Vec<Node<'a>>,
@@ -49,7 +49,7 @@ pub(super) struct Node<'a> {
     pub(super) unevaluated: Unevaluated,
 }
 
-/// A reference's target.
+/// The target of a reference.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Reference<'a> {
     pub(super) text: &'a str,
@@ -79,7 +79,7 @@ pub(super) struct Unevaluated {
 }
 
 impl<'a> Graph<'a> {
-    /// Creates a schema's graph.
+    /// Creates the graph of a schema.
     ///
     /// # Errors
     ///

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use crate::schema::walk::subschemas;
 
-/// A JSON value's maximum depth, which the parser enforces.
+/// The maximum depth of a JSON value, which the parser enforces.
 pub(super) const MAX_LEVELS: usize = 128;
 /// Values that are compared in one unit of work.
 const COMPARED_PER_UNIT: u64 = 64;

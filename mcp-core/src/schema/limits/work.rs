@@ -24,7 +24,7 @@ pub(super) struct Work {
     pub(super) evaluations: u64,
     /// The number of times a string's bytes are read.
     pub(super) reads: u64,
-    /// A pattern's matches.
+    /// Matches of patterns.
     pub(super) matches: u64,
     /// Evaluations of `uniqueItems`.
     pub(super) unique: u64,
@@ -120,10 +120,10 @@ pub(super) fn per_value(graph: &Graph<'_>, order: &[usize]) -> Vec<Work> {
     costs
 }
 
-/// Each subschema's work on values of one depth.
+/// The work of each subschema on values of one depth.
 #[derive(PartialEq)]
 struct Level {
-    /// An evaluation's work.
+    /// Work of an evaluation.
     evaluations: Vec<Work>,
     /// Work of a visit that finds what is evaluated.
     visits: Vec<Work>,
@@ -148,7 +148,7 @@ fn one_of(works: &[Work], list: &[usize]) -> Work {
     works.copied().fold(Work::default(), Work::or)
 }
 
-/// Returns an evaluation's work. `here` is the work of schemas on the same value, `below` that
+/// Returns the work of an evaluation. `here` is the work of schemas on the same value, `below` that
 /// on its members and elements.
 fn evaluate(node: &Node<'_>, index: usize, own: Work, here: &Level, below: &Level) -> Work {
     let members = one_of(&below.evaluations, &node.named);

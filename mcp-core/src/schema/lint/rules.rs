@@ -24,7 +24,7 @@ pub enum LintProfile {
     Smolagents,
 }
 
-/// A [`Lint`](super::Lint)'s severity.
+/// The severity of a [`Lint`](super::Lint).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum Severity {

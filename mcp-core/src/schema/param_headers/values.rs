@@ -11,16 +11,16 @@ use crate::Fault;
 /// A mirrored argument with its value in a call.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct MirroredArgument<'p> {
-    /// The header's name, without the common prefix.
+    /// The header name, without the common prefix.
     pub(super) header: &'p str,
-    /// The argument's path, such as `options.limit`.
+    /// The argument path, such as `options.limit`.
     pub(super) argument: &'p str,
     /// The value. `None` when it is missing or `null`.
     // spec: XHDR-12
     pub(super) value: Option<ParamValue>,
 }
 
-/// A mirrored argument's value.
+/// The value of a mirrored argument.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum ParamValue {
     /// A string.
@@ -139,7 +139,7 @@ fn mismatch(message: String) -> Fault {
 }
 
 impl ParamHeaders {
-    /// Returns a call's headers, as [`MirroredHeaders::params`](crate::MirroredHeaders::params) has them:
+    /// Returns the headers of a call, as [`MirroredHeaders::params`](crate::MirroredHeaders::params) has them:
     /// each name without the common prefix, and the value. `None` when the arguments contain one of
     /// them twice.
     // spec: XHDR-02, XHDR-12
@@ -208,7 +208,7 @@ struct Members<'p, 'v> {
 }
 
 impl Members<'_, '_> {
-    /// Reads an object's members. Does nothing for other values.
+    /// Reads the members of an object. Does nothing for other values.
     fn read(self, raw: RawJson<'_>) -> Result<(), DuplicateArgument> {
         let mut seen = vec![false; self.properties.len()];
         for (name, value) in raw.members() {

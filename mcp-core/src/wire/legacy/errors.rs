@@ -70,7 +70,7 @@ fn is_known(code: i64, version: ProtocolVersion) -> bool {
     }
 }
 
-/// Converts a client's error response into a fault.
+/// Converts the error response of a client into a fault.
 // spec: ERR-10
 pub(super) fn client_error_to_fault(error: ErrorObject, method: Option<Method>) -> Fault {
     match error.code {
@@ -81,7 +81,7 @@ pub(super) fn client_error_to_fault(error: ErrorObject, method: Option<Method>) 
     }
 }
 
-/// Converts a server's error response into the fault that the client acts on.
+/// Converts the error response of a server into the fault that the client acts on.
 ///
 /// Modern codes are converted as well: a modern server answers a legacy client with them.
 // spec: ERR-13, LIFE-11, COMPAT-16

@@ -5,7 +5,7 @@ use mcp_types::ProtocolVersion;
 /// The revision.
 pub(super) const VERSION: ProtocolVersion = ProtocolVersion::V2026_07_28;
 
-/// A complete result's `resultType`.
+/// The `resultType` of a complete result.
 pub(super) const COMPLETE: &str = "complete";
 /// The `resultType` of a result that asks for input.
 pub(super) const INPUT_REQUIRED: &str = "input_required";

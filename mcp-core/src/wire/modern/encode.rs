@@ -285,7 +285,7 @@ pub(in crate::wire) fn write_request_meta(out: &mut Vec<u8>, context: &ClientReq
     write_json(out, &SentMeta(context));
 }
 
-/// Writes a request's parameters. Discovery has none, and session requests do not exist in this
+/// Writes the parameters of a request. Discovery has none, and session requests do not exist in this
 /// revision.
 #[inline]
 fn write_params(out: &mut Vec<u8>, request: &ClientRequest) {
@@ -296,7 +296,7 @@ fn write_params(out: &mut Vec<u8>, request: &ClientRequest) {
     }
 }
 
-/// A request's `_meta`: the envelope, then the caller's keys.
+/// The `_meta` of a request: the envelope, then the caller's keys.
 // spec: META-08, META-11
 struct SentMeta<'a>(&'a ClientRequestContext<'a>);
 

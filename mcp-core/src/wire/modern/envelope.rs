@@ -29,7 +29,7 @@ pub(crate) struct Envelope<'a> {
 }
 
 impl<'a> Envelope<'a> {
-    /// Reads a request's envelope. Returns `None` for a request whose `_meta` names no revision.
+    /// Reads the envelope of a request. Returns `None` for a request whose `_meta` names no revision.
     ///
     /// # Errors
     ///

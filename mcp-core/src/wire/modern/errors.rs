@@ -64,7 +64,7 @@ pub(in crate::wire) fn to_error(fault: &Fault) -> ErrorObject {
     }
 }
 
-/// Adds a missing resource's URI.
+/// Adds the URI of a missing resource.
 pub(in crate::wire) fn with_uri(error: ErrorObject, uri: &str) -> ErrorObject {
     let mut data = MissingResource::default();
     data.uri = uri.to_owned();
@@ -82,7 +82,7 @@ fn with_retry(error: ErrorObject, fault: &Fault) -> ErrorObject {
 // spec: ERR-03, ERR-04, ERR-06
 fn is_defined(code: i64) -> bool {
     match code {
-        // The events extension's codes.
+        // Codes of the events extension.
         codes::EVENTS_CALLBACK_ENDPOINT_ERROR..=codes::EVENTS_NOT_FOUND => true,
         codes::PARSE_ERROR
         | codes::INVALID_REQUEST
@@ -102,7 +102,7 @@ fn is_defined(code: i64) -> bool {
     }
 }
 
-/// Converts a server's error response into the fault that the client acts on. Other errors
+/// Converts the error response of a server into the fault that the client acts on. Other errors
 /// stay error objects ([`Fault::Protocol`]).
 ///
 /// Older servers report a missing resource with a separate code.

@@ -110,7 +110,7 @@ pub(super) fn narrow_annotations(annotations: &mut Option<Annotations>, to: Prot
     }
 }
 
-/// A tool's result in a conversation. It cannot contain calls and tool results.
+/// A tool result in a conversation. It cannot contain calls and tool results.
 // spec: SAMP-07, TOOL-18
 impl Narrow for ToolResultContent {
     fn narrow(&mut self, to: ProtocolVersion) {

@@ -1,4 +1,4 @@
-//! A comparison's state, and the changes that it finds.
+//! The state of a comparison, and the changes that it finds.
 
 use serde_json::Value;
 
