@@ -502,7 +502,7 @@ async fn finish(sending: &mut Option<BoxFuture<'static, ()>>) {
     }
 }
 
-/// Returns a call's last message, which is its response.
+/// Returns the last message of a call, which is its response.
 async fn last_message(mut frames: Frames) -> Option<Bytes> {
     let mut last = None;
     while let Some(frame) = frames.next().await {

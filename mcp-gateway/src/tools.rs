@@ -95,7 +95,7 @@ impl ToolHeaders {
         page.next_cursor
     }
 
-    /// Returns a call's headers: names without their prefix, and values.
+    /// Returns the headers of a call: names without their prefix, and values.
     // spec: XHDR-02, XHDR-12
     pub(crate) fn params(&self, request: &Request<'_>) -> Vec<(Box<str>, Box<str>)> {
         let Ok(Some(name)) = request.params.text("name") else {

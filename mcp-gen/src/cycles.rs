@@ -75,7 +75,7 @@ fn parts(shape: &Shape) -> Vec<usize> {
     slots
 }
 
-/// A type's strongly connected component.
+/// The strongly connected component of a type.
 #[derive(Clone, Copy)]
 struct Component {
     id: usize,

@@ -6,7 +6,7 @@ use mcp_types::escape_line;
 /// Most characters of a description.
 const MAX_CHARS: usize = 4_000;
 
-/// Returns a doc comment's lines.
+/// Returns the lines of a doc comment.
 pub(crate) fn lines(text: &str) -> Vec<String> {
     let mut short: String = text.chars().take(MAX_CHARS).collect();
     if short.len() < text.len() {

@@ -70,7 +70,7 @@ fn remove_equal_variants(shape: &mut Shape) {
     }
 }
 
-/// The part of a type's label that equal types share. Types with different names are never equal.
+/// The part of the label that equal types share. Types with different names are never equal.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 enum Name {
     Label(String),
@@ -78,7 +78,7 @@ enum Name {
     Slot(usize),
 }
 
-/// Returns each slot's name: the shortest suffix of its label that is the label of a type with the same
+/// Returns the name of each slot: the shortest suffix of its label that is the label of a type with the same
 /// shape, such as `Severity` for `MinSeverity`.
 fn common_labels(types: &Table) -> Vec<Name> {
     // With one name for all types, only their shapes count.
@@ -105,7 +105,7 @@ fn common_labels(types: &Table) -> Vec<Name> {
     labeled.into_iter().enumerate().map(name).collect()
 }
 
-/// Returns each slot's class: types of one class are equal. Classes are numbered by their first slots.
+/// Returns the class of each slot: types of one class are equal. Classes are numbered by their first slots.
 ///
 /// Starts with one class for all types, and splits classes until types of one class refer to types of one class.
 fn classes(types: &Table, names: &[Name]) -> Vec<usize> {

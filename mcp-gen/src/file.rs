@@ -30,7 +30,7 @@ pub(crate) fn write(
     ))
 }
 
-/// Reads a generated file's catalog.
+/// Reads the catalog of a generated file.
 ///
 /// # Errors
 ///

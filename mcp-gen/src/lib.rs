@@ -1,4 +1,4 @@
-//! Unstable: typed Rust code from a server's catalog.
+//! Unstable: typed Rust code from a server catalog.
 //!
 //! [`Generator::client`] generates a struct with a method for each tool, prompt, resource and template.
 //! [`Generator::server`] generates a trait with the same methods, and a function that makes a server of

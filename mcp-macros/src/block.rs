@@ -76,7 +76,7 @@ fn impl_block(item: TokenStream) -> syn::Result<ItemImpl> {
     }
 }
 
-/// A block's marked methods.
+/// The marked methods of a block.
 struct Methods {
     /// Methods without errors.
     valid: Vec<RouteMethod>,
@@ -236,7 +236,7 @@ impl GeneratedCode<'_> {
             #cfgs
             #[allow(trivial_bounds)]
             impl #generics #ty #bounds {
-                /// Returns an `impl` block's marked functions as routes.
+                /// Returns the marked functions of an `impl` block as routes.
                 #allowed
                 #function
             }

@@ -312,7 +312,7 @@ fn is_format(format: &LitStr, errors: &mut Errors) -> bool {
     known
 }
 
-/// An enum's values.
+/// The values of an enum.
 #[derive(Default)]
 struct Values<'a> {
     idents: Vec<&'a Ident>,

@@ -29,7 +29,7 @@ const IRRELEVANT: &[&str] = &[
     "skip_serializing_if",
 ];
 
-/// The attributes' position.
+/// The position of the attributes.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Place {
     Type,

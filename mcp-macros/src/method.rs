@@ -187,7 +187,7 @@ impl RouteMethod {
         self.route.completes()
     }
 
-    /// Returns the arguments' names; `None` if they are fields of a struct.
+    /// Returns the argument names; `None` if they are fields of a struct.
     pub(crate) fn argument_names(&self) -> Option<Vec<&str>> {
         if let Some((_, variables)) = self.route.variables() {
             return Some(variables.iter().map(String::as_str).collect());
@@ -569,11 +569,11 @@ impl<'ast> Visit<'ast> for UnsupportedTypes {
         visit::visit_type_reference(self, found);
     }
 
-    // References in a function pointer's signature are allowed.
+    // References in the signature of a function pointer are allowed.
     fn visit_type_fn_ptr(&mut self, _: &'ast TypeFnPtr) {}
 }
 
-/// Replaces lifetimes of a function's signature by `'_`, because generated code cannot name them.
+/// Replaces lifetimes in the signature of a function by `'_`, because generated code cannot name them.
 pub(crate) struct AnonymizeLifetimes(Vec<Ident>);
 
 pub(crate) fn anonymize_lifetimes(signature: &Signature) -> AnonymizeLifetimes {

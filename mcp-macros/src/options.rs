@@ -1,4 +1,4 @@
-//! An attribute's options, such as `name = "x", read_only`, and the library's path.
+//! Attribute options, such as `name = "x", read_only`, and the library path.
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
@@ -70,7 +70,7 @@ impl Options {
         (text, Self::parse(attribute, rest, known, errors))
     }
 
-    /// Parses an attribute's options on an item or a parameter; none if there is no attribute.
+    /// Parses the options of an attribute on an item or a parameter; none if there is no attribute.
     pub(crate) fn from_attribute(
         attribute: &'static str,
         found: Option<&Attribute>,
@@ -89,7 +89,7 @@ impl Options {
         Self::parse(attribute, tokens, known, errors)
     }
 
-    /// Parses the options of a derive's own attribute, such as `#[output]`; none if there is no attribute.
+    /// Parses the options of a derive attribute, such as `#[output]`; none if there is no attribute.
     pub(crate) fn of_derive(
         attribute: &'static str,
         attributes: &[Attribute],

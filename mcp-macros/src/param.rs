@@ -46,7 +46,7 @@ const EXTRACTORS: &[&str] = &[
     "Tools",
 ];
 
-/// A parameter's position, which determines what its type may be.
+/// The position of a parameter, which determines the types it accepts.
 #[derive(Clone, Copy)]
 enum Position {
     /// A parameter with a name: an extractor or an argument.

@@ -1,4 +1,4 @@
-//! A marked method's attribute: `#[tool]`, `#[resource]`, `#[prompt]` or `#[completion]`.
+//! The attribute of a marked method: `#[tool]`, `#[resource]`, `#[prompt]` or `#[completion]`.
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
@@ -14,7 +14,7 @@ use crate::options::{CratePath, Options, hygienic, string_literal};
 use crate::task::task_mode;
 use crate::variables;
 
-/// A marked function's place.
+/// The place of a marked function.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum FnPosition {
     /// In an `impl` block with `#[mcp::server]`.
@@ -85,13 +85,13 @@ impl RouteKind {
 pub(crate) struct RouteAttribute<'a> {
     pub(crate) kind: RouteKind,
     attribute: &'a Attribute,
-    /// The string literal without a name: a resource's URI.
+    /// The string literal without a name: a resource URI.
     text: Option<LitStr>,
     options: Options,
 }
 
 impl<'a> RouteAttribute<'a> {
-    /// Parses a function's attribute. Only a free function's attribute has the option
+    /// Parses the attribute of a function. Only the attribute of a free function has the option
     /// `crate`; for a method, the attribute of the `impl` block has it.
     pub(crate) fn parse(
         kind: RouteKind,
@@ -267,7 +267,7 @@ impl Route {
         }
     }
 
-    /// Returns a resource's URI and its variables.
+    /// Returns the resource URI and its variables.
     pub(crate) fn variables(&self) -> Option<(&LitStr, &[String])> {
         match &self.own {
             OwnOptions::Resource { uri, variables, .. } => Some((uri, variables)),
@@ -414,7 +414,7 @@ impl Route {
         quote!(#cache #task #layer #visible_to #scopes)
     }
 
-    /// Returns the function that lists a template's resources.
+    /// Returns the function that lists the resources of a template.
     pub(crate) fn list(&self) -> Option<&Expr> {
         match &self.own {
             OwnOptions::Resource { list, .. } => list.as_deref(),
@@ -502,7 +502,7 @@ fn check_tool_name(name: &str, given: Option<&LitStr>, ident: &Ident, errors: &m
     }
 }
 
-/// Returns a string literal's value, or the tokens of another expression.
+/// Returns the value of a string literal, or the tokens of another expression.
 fn literal(expr: &Expr) -> String {
     match string_literal(expr) {
         Some(text) => text.value(),

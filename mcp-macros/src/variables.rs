@@ -1,8 +1,8 @@
-//! A URI template's variables.
+//! URI template variables.
 
 use syn::LitStr;
 
-/// Returns the variables' names, in their order. The server checks the rest of the template when
+/// Returns the variable names, in their order. The server checks the rest of the template when
 /// it starts.
 ///
 /// # Errors

@@ -1,4 +1,4 @@
-//! A Redis server's handle.
+//! A handle to a Redis server.
 
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;

@@ -18,7 +18,7 @@ use uuid::Uuid;
 use crate::RedisError;
 use crate::keys::Keys;
 
-/// Time between an operation's first two attempts. Each further wait is twice as long.
+/// Time between the first two attempts of an operation. Each further wait is twice as long.
 const FIRST_DELAY: Duration = Duration::from_millis(20);
 const MAX_DELAY: Duration = Duration::from_millis(500);
 /// Commands that may wait for a reply at the same time. Others wait before they are sent.
@@ -119,7 +119,7 @@ fn is_temporary(error: &redis::RedisError) -> bool {
         || error.kind() == ErrorKind::Server(ServerErrorKind::BusyLoading)
 }
 
-/// Returns an error's reason. Errors of the crate `redis` contain no URL and no argument.
+/// Returns the reason of an error. Errors of the crate `redis` contain no URL and no argument.
 pub(crate) fn reason(error: &redis::RedisError) -> String {
     match (error.code(), error.detail()) {
         (Some(code), Some(detail)) => format!("{code} {detail}"),
@@ -132,7 +132,7 @@ pub(crate) fn reason(error: &redis::RedisError) -> String {
 pub(crate) struct Commands {
     pub(crate) connection: Arc<Connection>,
     pub(crate) keys: Keys,
-    /// Each operation's time limit.
+    /// Time limit of each operation.
     pub(crate) timeout: Duration,
 }
 

@@ -13,7 +13,7 @@ use crate::connection::{Commands, millis, random_name};
 
 /// The size of the events that [`EventStore::after`] returns at once, in bytes.
 const PAGE_BYTES: usize = 256 << 10;
-/// An event number's bits for the position within one millisecond.
+/// Bits of an event number that hold the position within one millisecond.
 const SEQUENCE_BITS: u32 = 20;
 
 /// A store of stream events in Redis. [`Redis::events`](crate::Redis::events) creates it.
@@ -64,7 +64,7 @@ impl RedisEvents {
         self
     }
 
-    /// Sets the maximum total size of a session's messages in bytes. Default: 4 MiB.
+    /// Sets the maximum total size of the messages in a session, in bytes. Default: 4 MiB.
     #[must_use]
     pub fn max_bytes(mut self, bytes: usize) -> Self {
         self.max_bytes = bytes;

@@ -31,12 +31,12 @@ impl Keys {
         format!("{}:changes", self.0)
     }
 
-    /// A task's key.
+    /// Returns the task key.
     pub(crate) fn task(&self, id: &str) -> String {
         format!("{}:{{tasks}}:task:{id}", self.0)
     }
 
-    /// A task's key, and those of the tasks' expiry, sizes and totals.
+    /// Returns the task key, and the keys of task expiry, sizes and totals.
     pub(crate) fn task_and_totals(&self, id: &str) -> [String; 4] {
         let key = |name| format!("{}:{{tasks}}:{name}", self.0);
         [self.task(id), key("expiry"), key("sizes"), key("totals")]
@@ -73,12 +73,12 @@ impl Keys {
         format!("{}:events", self.0)
     }
 
-    /// The key of a webhook's subscription.
+    /// Returns the key of a webhook subscription.
     pub(crate) fn webhook(&self, id: &str) -> String {
         format!("{}:{{webhooks}}:webhook:{id}", self.0)
     }
 
-    /// The keys of the webhooks' expiry, owners and leases.
+    /// Returns the keys of webhook expiry, owners and leases.
     pub(crate) fn webhooks(&self) -> [String; 3] {
         ["expiry", "owners", "leases"].map(|name| format!("{}:{{webhooks}}:{name}", self.0))
     }

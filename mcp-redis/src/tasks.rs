@@ -99,7 +99,7 @@ fn encode(operation: &'static str, record: &TaskRecord) -> Result<Vec<u8>, Redis
     serde_json::to_vec(record).map_err(|error| RedisError::malformed(operation, error))
 }
 
-/// Returns an owner's name in the totals, empty for callers without identity.
+/// Returns the name of an owner in the totals, empty for callers without identity.
 fn owner_name(record: &TaskRecord) -> String {
     let owner = record.owner.as_ref();
     // The length keeps different pairs different.

@@ -85,7 +85,7 @@ impl RedisWebhooks {
     }
 }
 
-/// An agreement's name: a digest of fixed length, as a URL may be long.
+/// Returns the name of an agreement: a digest of fixed length, as a URL may be long.
 fn agreement(owner: &str, url: &str) -> String {
     // The length keeps different pairs different.
     let key = format!("{}:{owner}{url}", owner.len());

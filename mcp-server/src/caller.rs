@@ -1,10 +1,10 @@
-//! A request's caller, as visibility filters see it.
+//! The caller of a request, as visibility filters see it.
 
 use std::fmt;
 
 use mcp_core::{ClientContext, Exchange, Extensions, Principal};
 
-/// A request's caller: the argument of visibility filters such as
+/// The caller of a request: the argument of visibility filters such as
 /// [`ToolRoute::visible_to`](crate::ToolRoute::visible_to).
 ///
 /// # Examples
@@ -30,7 +30,7 @@ pub struct Caller<'a> {
 }
 
 impl<'a> Caller<'a> {
-    /// A caller with its request's extensions. For engines and services that check a visibility by
+    /// A caller with the extensions of its request. For engines and services that check a visibility by
     /// themselves.
     ///
     /// # Examples
@@ -90,8 +90,8 @@ impl<'a> Caller<'a> {
         self.extensions.get()
     }
 
-    /// A header's value in the HTTP request. Returns `None` on other transports, and when the
-    /// value is not visible ASCII.
+    /// Returns the value of a header in the HTTP request. Returns `None` on other transports, and when
+    /// the value is not visible ASCII.
     pub fn header(&self, name: &str) -> Option<&'a str> {
         let parts = self.extensions.parts()?;
         parts.headers.get(name)?.to_str().ok()

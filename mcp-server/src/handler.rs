@@ -34,7 +34,7 @@ macro_rules! handlers {
                 ///
                 /// # Errors
                 ///
-                /// Returns an extractor's first rejection.
+                /// Returns the first rejection of an extractor.
                 fn call(
                     &self,
                     call: CallContext,

@@ -1,4 +1,4 @@
-//! A server's routes, and changes of them while the server runs.
+//! Server routes, and their changes while the server runs.
 //!
 //! | file | content, lowest first |
 //! |---|---|
@@ -10,7 +10,7 @@
 //! | `methods` | the extension methods, as they are looked up |
 //! | `snapshot` | [`Registry`]: an immutable version of the routes |
 //! | `resource_listing` | the list of resources, with computed lists |
-//! | `lookup` | a URI's route and the source of a completion |
+//! | `lookup` | the route of a URI and the source of a completion |
 //! | `shared` | [`SharedRegistry`]: the config and its current registry |
 
 mod config;

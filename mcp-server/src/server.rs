@@ -49,7 +49,7 @@ pub struct Server {
     service: Next,
     /// Replaces calls before anything else sees them.
     replace_call: Option<ReplaceCall>,
-    /// The layers' observer.
+    /// The observer of the layers.
     observer: Option<Arc<dyn Observer>>,
 }
 
@@ -178,7 +178,7 @@ impl Server {
         self.configure(|config| config.add_extension(parts))
     }
 
-    /// Puts an extension's layers here instead of where [`extension`](Self::extension) is called,
+    /// Places the extension layers here instead of where [`extension`](Self::extension) is called,
     /// which follows: around the layers that were added before, and inside those that are added
     /// later. `id` is the extension's identifier. For extensions that are added elsewhere,
     /// such as by a function of another crate.

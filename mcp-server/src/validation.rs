@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use mcp_core::schema::Validator;
 
-/// A server's validation settings, in addition to decoding arguments into Rust types.
+/// Validation settings, in addition to decoding arguments into Rust types.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Validation {
     /// Strings are converted to the type that the schema asks for, such as `"5"` to `5`.

@@ -1,4 +1,4 @@
-//! The extension's messages: skills, their files, and its requests' parameters and results.
+//! Messages of the extension: skills, their files, request parameters and results.
 //!
 //! Spec: <https://github.com/modelcontextprotocol/ext-skills>
 
@@ -12,7 +12,7 @@ pub(crate) const DIRECTORY_MIME_TYPE: &str = "inode/directory";
 /// Maximum number of files in a skill: 512.
 // spec: SKILL-15
 pub(crate) const MAX_RESOURCES: usize = 512;
-/// Maximum total size of a skill's files: 16 MiB.
+/// Maximum total size of the files in a skill: 16 MiB.
 // spec: SKILL-15
 pub(crate) const MAX_BYTES: u64 = 16 << 20;
 
@@ -28,14 +28,14 @@ pub struct SkillsSettings {
     pub directory_read: Option<bool>,
 }
 
-/// A skill's definition, as `skills/list` returns it.
+/// The definition of a skill, as `skills/list` returns it.
 // spec: SKILL-10
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Skill {
-    /// The instructions' URI.
+    /// URI of the instructions.
     pub uri: String,
-    /// The instructions' front matter, verbatim: `name`, `description` and more.
+    /// The front matter of the instructions, verbatim: `name`, `description` and more.
     // spec: SKILL-11
     pub frontmatter: JsonObject,
     /// The skill's files.
@@ -44,7 +44,7 @@ pub struct Skill {
 }
 
 impl Skill {
-    /// Creates a skill from its instructions' URI, their front matter, and its files.
+    /// Creates a skill from the URI of its instructions, their front matter, and its files.
     pub fn new(uri: impl Into<String>, frontmatter: JsonObject, resources: SkillResources) -> Self {
         Self {
             uri: uri.into(),
@@ -65,7 +65,7 @@ impl Skill {
     }
 }
 
-/// A skill's files.
+/// The files of a skill.
 ///
 /// In JSON the value is an array of files or the string `dynamic`. Any other value is read as
 /// [`Invalid`](Self::Invalid), so that one invalid skill does not affect the other skills of a list.
@@ -123,14 +123,14 @@ impl<'de> Deserialize<'de> for SkillResources {
 pub struct SkillResource {
     /// The file's URI.
     pub uri: String,
-    /// The bytes' digest: `sha256:` and 64 hexadecimal digits in lower case.
+    /// Digest of the bytes: `sha256:` and 64 hexadecimal digits in lower case.
     pub digest: String,
     /// Size in bytes.
     pub size: u64,
 }
 
 impl SkillResource {
-    /// Creates a file from its URI, its bytes' SHA-256, and its size in bytes.
+    /// Creates a file from its URI, the SHA-256 of its bytes, and its size in bytes.
     pub fn new(uri: impl Into<String>, sha256: [u8; 32], size: u64) -> Self {
         Self {
             uri: uri.into(),

@@ -1,4 +1,4 @@
-//! A running call's connection to its task: questions and progress.
+//! The connection of a running call to its task: questions and progress.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use tokio::sync::{Notify, oneshot};
 /// Longest status message in bytes. A longer one is cut.
 const MAX_MESSAGE: usize = 1024;
 
-/// A running call's connection to its task.
+/// The connection of a running call to its task.
 pub(crate) struct TaskLink {
     is_task: AtomicBool,
     state: Mutex<LinkState>,
@@ -76,7 +76,7 @@ impl TaskLink {
     }
 }
 
-/// Returns a progress report's status message.
+/// Returns the status message for a progress report.
 fn describe(progress: &ProgressUpdate) -> String {
     let done = progress.progress;
     let mut message = match (&progress.message, progress.total) {

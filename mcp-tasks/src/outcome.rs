@@ -19,7 +19,7 @@ pub(crate) enum Outcome {
 }
 
 impl Outcome {
-    /// A reply's outcome. The wire encodes it, so that a task has the same result as a direct
+    /// Converts a reply into an outcome. The wire encodes it, so that a task has the same result as a direct
     /// reply.
     // spec: TASK-08, TASK-11
     pub(crate) fn from_reply(reply: Reply, profile: Arc<ServerProfile>) -> Self {

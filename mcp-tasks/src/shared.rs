@@ -20,7 +20,7 @@ const STORE_TIMEOUT: Duration = Duration::from_secs(10);
 const HEARTBEAT: Duration = Duration::from_secs(10);
 /// The time after which a node without a mark counts as dead.
 pub(crate) const LEASE: Duration = Duration::from_secs(30);
-/// A change's attempts while other nodes change the same task.
+/// Maximum attempts at a change while other nodes change the same task.
 const ATTEMPTS: usize = 32;
 
 /// Settings, the store, and the tasks that run on this node.

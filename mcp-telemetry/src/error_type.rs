@@ -1,4 +1,4 @@
-//! `error.type` and a fault's status.
+//! `error.type` and the status of a fault.
 
 use std::borrow::Cow;
 
@@ -18,7 +18,7 @@ pub(crate) const CANCELLED: &str = "cancelled";
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Failure {
     pub(crate) error_type: Cow<'static, str>,
-    /// A JSON-RPC error's code, as a string.
+    /// The code of a JSON-RPC error, as a string.
     pub(crate) code: Option<Cow<'static, str>>,
     pub(crate) message: Option<String>,
     /// A handler or a peer has chosen the code, so metrics do not contain it.
@@ -39,7 +39,7 @@ impl Failure {
         }
     }
 
-    /// Returns a reply's failure, or `None` for a success.
+    /// Returns the failure in a reply, or `None` for a success.
     pub(crate) fn of_reply(reply: &Reply, is_sent: bool, version: ProtocolVersion) -> Option<Self> {
         match reply {
             Reply::Complete { body, .. } if body.is_tool_error() => {
@@ -50,7 +50,7 @@ impl Failure {
         }
     }
 
-    /// Returns a fault's failure. `is_sent`: this side has sent the request, so that an internal
+    /// Returns the failure for a fault. `is_sent`: this side has sent the request, so that an internal
     /// fault is a connection error, not of the peer.
     pub(crate) fn of_fault(fault: &Fault, is_sent: bool, version: ProtocolVersion) -> Self {
         match fault {

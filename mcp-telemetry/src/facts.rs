@@ -11,7 +11,7 @@ use crate::error_type::{Failure, OTHER};
 use crate::known_names::{KnownName, KnownNames, NameKind, OperationKind};
 use crate::network::{Attributes, Network};
 
-/// The attributes' names.
+/// Attribute names.
 pub(crate) mod names {
     pub(crate) const METHOD: &str = "mcp.method.name";
     pub(crate) const ERROR_TYPE: &str = "error.type";
@@ -74,7 +74,7 @@ impl Name {
     }
 }
 
-/// A method's name.
+/// A method name.
 #[derive(Debug, Clone)]
 pub(crate) enum MethodName {
     /// A protocol method.
@@ -154,7 +154,7 @@ fn session_of(connection: &Connection) -> Option<SessionId> {
     connection.state.as_ref()?.lock().ok()?.session.clone()
 }
 
-/// A resource's URI.
+/// A resource URI.
 #[derive(Debug)]
 struct ResourceUri {
     /// The URI without the parts that are often secrets.
@@ -350,7 +350,7 @@ fn push_failure(failure: &Failure, attributes: &mut Attributes) {
     }
 }
 
-/// Returns the attributes of a session's duration.
+/// Returns the attributes of the session duration.
 pub(crate) fn session_attributes(
     version: ProtocolVersion,
     network: &Network,

@@ -1,9 +1,9 @@
-//! The conventions' histograms.
+//! Histograms of the semantic conventions.
 
 use opentelemetry::metrics::{Histogram, Meter};
 use opentelemetry::{InstrumentationScope, global};
 
-/// The histograms' boundaries, in seconds.
+/// Histogram boundaries, in seconds.
 pub const BOUNDARIES: [f64; 14] = [
     0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 30.0, 60.0, 120.0, 300.0,
 ];
@@ -11,7 +11,7 @@ pub const BOUNDARIES: [f64; 14] = [
 /// The instrumentation scope's name.
 const SCOPE: &str = "mcp";
 
-/// The conventions' histograms.
+/// Histograms of the semantic conventions.
 #[derive(Debug)]
 pub(crate) struct Instruments {
     pub(crate) client_operations: Histogram<f64>,

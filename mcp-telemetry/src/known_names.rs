@@ -42,7 +42,7 @@ impl KnownName {
         &self.0.text
     }
 
-    /// Returns a successful operation's attributes. Those of the first kind of operation are made
+    /// Returns the attributes of a successful operation. Those of the first kind of operation are made
     /// once; `None` for another kind.
     pub(crate) fn attributes(
         &self,

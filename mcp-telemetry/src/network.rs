@@ -7,7 +7,7 @@ use mcp_core::{Connection, ConnectionState, Extensions, Transport};
 use opentelemetry::KeyValue;
 use smallvec::SmallVec;
 
-/// The attributes' names.
+/// Attribute names.
 mod names {
     pub(super) const TRANSPORT: &str = "network.transport";
     pub(super) const PROTOCOL: &str = "network.protocol.name";
@@ -54,7 +54,7 @@ impl Network {
         }
     }
 
-    /// Returns what the attributes of a server's metric depend on.
+    /// Returns the values that the attributes of a server metric depend on.
     pub(crate) fn kind(&self) -> (Option<Transport>, Option<Version>) {
         (self.transport, self.version)
     }
@@ -107,7 +107,7 @@ impl Network {
         self.protocol_version()
     }
 
-    /// Adds a metric's attributes.
+    /// Adds the metric attributes.
     pub(crate) fn push(&self, is_client: bool, attributes: &mut Attributes) {
         let pairs = [
             (names::TRANSPORT, self.transport()),

@@ -20,7 +20,7 @@ use crate::network::Attributes;
 use crate::settings::Settings;
 use crate::trace_context::{self, Origin};
 
-/// Limit on the length of a peer's string in a span, in bytes.
+/// Maximum length of a string from a peer in a span, in bytes.
 const MAX_FIELD_BYTES: usize = 1024;
 
 /// Limit on the length of arguments and results in a span, in bytes.
@@ -115,7 +115,7 @@ impl Operation {
         }
     }
 
-    /// Records a tool call's arguments, if the settings want them.
+    /// Records the arguments of a tool call, if the settings want them.
     pub(crate) fn record_arguments(&self, exchange: &Exchange) {
         let (Some(redact), Call::CallTool(params)) = (&self.settings.arguments, &exchange.call)
         else {
@@ -291,7 +291,7 @@ fn make_span<'a>(facts: &Facts, details: impl Fn() -> Details<'a>) -> Span {
     }
 }
 
-/// Shortens a peer's string to the field limit.
+/// Shortens a string from a peer to the field limit.
 fn field(text: &str) -> &str {
     truncate(text, MAX_FIELD_BYTES)
 }

@@ -136,7 +136,7 @@ pub(crate) fn ambient() -> Context {
     }
 }
 
-/// A message's place in a trace.
+/// The place of a message in a trace.
 #[derive(Debug, Default)]
 pub(crate) struct Origin {
     /// The parent's context. `None`: the ambient one.

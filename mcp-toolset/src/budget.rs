@@ -11,7 +11,7 @@ use crate::result::Part;
 /// Name of the tool that reads stored results.
 pub(crate) const READ_RESULT: &str = "read_result";
 
-/// A token's characters, estimated: English text has 4, JSON and code have fewer.
+/// Estimated characters per token: 4 in English text, fewer in JSON and code.
 const CHARS_PER_TOKEN: usize = 4;
 /// Stored results, and their characters together.
 const MAX_STORED: usize = 32;
@@ -22,7 +22,7 @@ const SIZE_HINT: &str = "anthropic/maxResultSizeChars";
 const MAX_HINT: usize = 500_000;
 /// Lines that a call reads by default.
 const DEFAULT_LINES: usize = 200;
-/// A line's characters. JSON is often one long line, which the model could not read in parts.
+/// Maximum length of a line, in characters. JSON is often one long line, which is split so that a model can read parts.
 const LINE_CHARS: usize = 500;
 
 /// An estimated number of tokens: a quarter of the characters.
@@ -39,7 +39,7 @@ const LINE_CHARS: usize = 500;
 pub struct Tokens(pub usize);
 
 impl Tokens {
-    /// Estimates a text's tokens.
+    /// Estimates the number of tokens in a text.
     pub fn of(text: &str) -> Self {
         Self(text.chars().count().div_ceil(CHARS_PER_TOKEN))
     }
@@ -77,7 +77,7 @@ struct Stored {
 }
 
 impl StoredResults {
-    /// Cuts a result's texts in the middle, and stores what is missing.
+    /// Cuts the texts of a result in the middle, and stores the rest.
     pub(crate) fn shorten(&self, parts: &mut [Part], budget: Tokens) {
         let mut left = budget.chars();
         for part in parts {

@@ -2,12 +2,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-/// A name's characters.
+/// Maximum length of a name, in characters.
 const MAX_NAME: usize = 64;
 /// Characters of the digest at the end of a changed name.
 const DIGEST: usize = 8;
 
-/// A list's names for a model. The same list has the same names in each process.
+/// Names of a tool list for a model. The same list has the same names in each process.
 #[derive(Debug, Default)]
 pub(crate) struct Names {
     own_by_name: BTreeMap<String, String>,
@@ -30,7 +30,7 @@ impl Names {
         names
     }
 
-    /// Returns a tool's name for a model.
+    /// Returns the name of a tool for a model.
     pub(crate) fn name<'a>(&'a self, own: &'a str) -> &'a str {
         self.name_by_own.get(own).map_or(own, String::as_str)
     }

@@ -71,7 +71,7 @@ struct Document {
     servers: BTreeMap<String, Pins>,
 }
 
-/// A server's tools, by their names.
+/// A server's tools, by name.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Pins {

@@ -1,6 +1,6 @@
 //! Formats of model providers: [`Provider`], and its [`Profile`] as data.
 
-/// A model provider's interface: the shape of definitions, calls and results.
+/// The interface of a model provider: the shape of definitions, calls and results.
 ///
 /// # Examples
 ///
@@ -31,7 +31,7 @@ pub enum Provider {
 pub struct Profile {
     /// The document with the rules.
     pub document: &'static str,
-    /// The rules' month, such as `2026-11`.
+    /// Month of the rules, such as `2026-11`.
     pub date: &'static str,
     /// Keywords of constraints and annotations that stay. The others become a part of the description.
     pub keywords: &'static [&'static str],
@@ -51,9 +51,9 @@ pub struct Profile {
     pub needs_properties: bool,
     /// Levels of objects and arrays.
     pub max_depth: usize,
-    /// A description's characters. `None`: not documented.
+    /// Maximum length of a description, in characters. `None`: not documented.
     pub max_description: Option<usize>,
-    /// A request's tools. `None`: not documented.
+    /// Maximum number of tools in a request. `None`: not documented.
     pub max_tools: Option<usize>,
     /// MIME types of images in results. Others are lines of text.
     pub images: &'static [&'static str],

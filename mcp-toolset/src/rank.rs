@@ -4,7 +4,7 @@
 //! |---|---|
 //! | `words` | words of names and sentences, their stems |
 //! | `synonyms` | words with the same meaning |
-//! | `index` | the words in a list of tools, and a query's scores |
+//! | `index` | the words in a list of tools, and the scores of a query |
 
 mod index;
 mod synonyms;
@@ -67,7 +67,7 @@ impl WordRanker {
         Self::default()
     }
 
-    /// Returns a list's index, the last used one first.
+    /// Returns the index of a tool list, and moves it to the front of the cache.
     fn index(&self, tools: &[Tool]) -> Arc<Index> {
         let mut indices = self.indices.lock();
         let known = indices.iter().position(|index| index.tools == tools);

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use crate::provider::{Profile, Provider};
 
-/// Largest image or sound in bytes: the providers' lowest limit.
+/// Maximum size of an image or a sound, in bytes: the lowest limit among the providers.
 const MAX_MEDIA_BYTES: usize = 5_000_000;
 
 /// A tool call of a model.
@@ -43,7 +43,7 @@ pub(crate) fn definition(provider: Provider, name: &str, text: &str, schema: Val
     }
 }
 
-/// Returns the definitions as the value of a request's `tools`.
+/// Returns the definitions as the `tools` value of a request.
 pub(crate) fn tools(provider: Provider, definitions: Vec<Value>) -> Value {
     match provider {
         Provider::Gemini => json!([{ "functionDeclarations": definitions }]),
@@ -307,7 +307,7 @@ fn data_url(kind: &str, data: &str) -> String {
     format!("data:{kind};base64,{data}")
 }
 
-/// Marks an error's text as an error, if the provider has no field for that.
+/// Marks the text of an error as an error, if the provider has no field for that.
 fn marked(text: String, is_error: bool) -> String {
     if is_error {
         format!("Error: {text}")

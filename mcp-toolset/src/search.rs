@@ -51,7 +51,7 @@ const MAX_LIMIT: usize = 20;
 const MAX_NAMES: usize = 20;
 /// JSON size of the definitions in one answer, in bytes.
 const MAX_DEFINITION_BYTES: usize = 200_000;
-/// A description's characters in a search result.
+/// Maximum length of a description in a search result, in characters.
 const MAX_LINE_CHARS: usize = 160;
 
 /// Returns the definitions of the three tools.
@@ -312,7 +312,7 @@ fn strings<'a>(arguments: &'a JsonObject, name: &str) -> Result<Vec<&'a str>, St
         .ok_or_else(|| format!("argument `{name}` must be a list of strings"))
 }
 
-/// Returns a text's first characters.
+/// Returns the first characters of a text.
 fn cut(text: &str, chars: usize) -> &str {
     let end = text.char_indices().nth(chars);
     end.map_or(text, |(end, _)| &text[..end])

@@ -25,7 +25,7 @@ use crate::search;
 /// Characters of a description where the provider documents no limit.
 const MAX_DESCRIPTION: usize = 8_000;
 
-/// JSON size of a tool's schema in bytes. A tool with a larger one is left out.
+/// JSON size of a tool schema, in bytes. A tool with a larger one is left out.
 const MAX_SCHEMA_BYTES: usize = 200_000;
 
 type Filter = Arc<dyn Fn(&Tool) -> bool + Send + Sync>;
@@ -82,7 +82,7 @@ enum Source {
 struct List {
     tools: Vec<Tool>,
     names: Names,
-    /// A group's servers, by the tools' names.
+    /// A group's servers, by tool name.
     servers: BTreeMap<String, Arc<str>>,
     /// The names of tools that are held.
     held: BTreeSet<String>,
@@ -128,7 +128,7 @@ impl ToolSet {
     }
 
     /// Offers only tools with the definitions in a lock file: a server cannot change what the model reads. See [`PinFile`].
-    /// Default: the servers' definitions.
+    /// Default: the definitions that the servers send.
     pub fn pin(mut self, pins: PinFile) -> Self {
         self.pins = Some(pins);
         self
@@ -141,9 +141,9 @@ impl ToolSet {
         self
     }
 
-    /// Sets the size of a result's text. Default: no limit. A longer text is cut in the middle with a note that names what is
-    /// missing, and the model reads it with a further tool, `read_result`. A server can ask for more, up to 500,000 characters,
-    /// with `anthropic/maxResultSizeChars` in the `_meta` of the tool or of the result.
+    /// Sets the maximum size of a result text. Default: no limit. A longer text is cut in the middle with a note that
+    /// names what is missing, and the model reads it with a further tool, `read_result`. A server can ask for more, up
+    /// to 500,000 characters, with `anthropic/maxResultSizeChars` in the `_meta` of the tool or of the result.
     pub fn result_budget(mut self, budget: Tokens) -> Self {
         self.budget = Some(budget);
         self
@@ -160,8 +160,9 @@ impl ToolSet {
         self
     }
 
-    /// Lists the tools, and returns the value of a request's `tools`. Tools beyond the number that the provider accepts are
-    /// left out, with a warning in the log; see [`deferred`](Self::deferred). So are tools with a schema above 200 kB.
+    /// Lists the tools, and returns the `tools` value of a request. Tools beyond the number that the provider accepts
+    /// are left out, with a warning in the log; see [`deferred`](Self::deferred). Tools with a schema above
+    /// 200 kB are left out as well.
     ///
     /// # Errors
     ///
@@ -197,12 +198,13 @@ impl ToolSet {
         Ok(result::tools(provider, definitions.collect()))
     }
 
-    /// Runs a reply's tool calls at the same time, and returns their results as the provider's blocks, in the calls' order. The reply is the provider's answer, or the message in it.
+    /// Runs the tool calls of a reply concurrently, and returns their results as the provider's blocks, in call order.
+    /// The reply is the provider's answer, or the message in it.
     ///
     /// Images and sounds that a provider does not accept in results follow after all of them: for OpenAI chat completions as a
     /// user message, which says that they are data, and for Gemini as parts.
     ///
-    /// A call that fails is a result that says why. Empty: the reply has no calls.
+    /// The result of a failed call says why it failed. Empty: the reply has no calls.
     pub async fn run(&self, provider: Provider, reply: &Value) -> Vec<Value> {
         let calls = result::calls(provider, reply);
         let results = calls.iter().map(|call| self.result(provider, call));
@@ -213,7 +215,7 @@ impl ToolSet {
         blocks
     }
 
-    /// Returns a call's result as a block, and its parts.
+    /// Returns the result of a call as a block, and its parts.
     async fn result(&self, provider: Provider, call: &ModelCall) -> (Value, Vec<Part>) {
         let result = self.answer(call).await;
         let profile = provider.profile();
@@ -254,7 +256,7 @@ impl ToolSet {
         }
     }
 
-    /// Answers a call to one of a deferred set's three tools.
+    /// Answers a call to one of the three tools in a deferred set.
     async fn answer_deferred(&self, own: &str, call: &ModelCall, list: &List) -> CallToolResult {
         let Some(ranker) = &self.ranker else {
             return CallToolResult::error(search::unknown_tool(&call.name));

@@ -34,7 +34,7 @@ const EXCERPT: usize = 256;
 /// The lines of one read, bounded by the read size and by the line limit.
 pub(crate) type Batch = Vec<Line>;
 
-/// A direction's outcome: the error is that of the byte stream or of the transport.
+/// The outcome of one direction: the error comes from the byte stream or from the transport.
 pub(crate) type Ended = Result<(), Box<dyn Error + Send + Sync>>;
 
 /// Both directions of a pipe or of a transport, each with its task. Dropping it aborts both tasks.
@@ -106,7 +106,7 @@ impl Pipe {
     }
 }
 
-/// Passes on a transport's messages. Those that it has already share a batch.
+/// Passes on messages of a transport. Those that it has already share a batch.
 async fn receive(from: Arc<impl MessageTransport>, limit: usize, to: mpsc::Sender<Batch>) -> Ended {
     let mut batch = Batch::new();
     let mut size = 0;

@@ -44,7 +44,7 @@ enum Phase {
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct QueueClosed;
 
-/// Suppresses a cancelled call's messages. Clones share the flag.
+/// Suppresses the messages of a cancelled call. Clones share the flag.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct CancelFlag(Arc<AtomicBool>);
 
@@ -144,7 +144,7 @@ impl WriteQueue {
         Ok(())
     }
 
-    /// Sets a call's flag. The lock excludes a `send` that has just checked the flag.
+    /// Sets the flag of a call. The lock excludes a `send` that has just checked the flag.
     // spec: STDIO-11
     #[cfg(feature = "server")]
     pub(crate) fn cancel(&self, flag: &CancelFlag) {

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-/// A cached result's scope. An unknown scope is read as [`Private`](Self::Private).
+/// The scope of a cached result. An unknown scope is read as [`Private`](Self::Private).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
@@ -20,7 +20,7 @@ pub enum CacheScope {
     Private,
 }
 
-/// A result's freshness and scope. The default is private and stale at once.
+/// The freshness and scope of a result. The default is private and stale at once.
 // spec: CACHE-01, CACHE-12
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[non_exhaustive]

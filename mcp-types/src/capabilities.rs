@@ -13,7 +13,7 @@ pub use server::{ListChangedCapability, ResourcesCapability, ServerCapabilities}
 
 use crate::JsonObject;
 
-/// Serializes an extension's settings. Settings that are not an object become an empty object.
+/// Serializes the settings of an extension. Settings that are not an object become an empty object.
 fn extension_settings(settings: &impl Serialize) -> JsonObject {
     match serde_json::to_value(settings) {
         Ok(Value::Object(members)) => members,

@@ -98,7 +98,7 @@ pub struct RetryAfter {
 #[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct UnsupportedVersion {
-    /// The supported revisions' names, including revisions that this crate does not know.
+    /// Names of the supported revisions, including revisions that this crate does not know.
     pub supported: Vec<String>,
     /// The requested revision's name.
     pub requested: String,

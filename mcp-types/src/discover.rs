@@ -1,4 +1,4 @@
-//! Discovery of a server's revisions and capabilities.
+//! Discovery of server revisions and capabilities.
 //!
 //! Spec: <https://modelcontextprotocol.io/specification/2026-07-28/server/discover>
 
@@ -13,7 +13,7 @@ use crate::{Meta, ServerCapabilities};
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct DiscoverResult {
-    /// The supported revisions' names, newest first. Revisions that this crate does not know are
+    /// Names of the supported revisions, newest first. Revisions that this crate does not know are
     /// included.
     pub supported_versions: Vec<String>,
     /// The server's capabilities.

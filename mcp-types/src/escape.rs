@@ -1,4 +1,4 @@
-//! A peer's escaped text, for logs, terminals and error messages.
+//! Escaped text from a peer, for logs, terminals and error messages.
 
 use std::borrow::Cow;
 use std::fmt::Write as _;

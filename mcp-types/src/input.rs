@@ -257,9 +257,9 @@ impl<'de> Deserialize<'de> for InputRequest {
 #[serde(untagged)]
 #[non_exhaustive]
 pub enum InputResponse {
-    /// An elicitation's result.
+    /// The result of an elicitation.
     Elicit(ElicitResult),
-    /// A sampling request's result.
+    /// The result of a sampling request.
     CreateMessage(Box<CreateMessageResult>),
     /// The client's roots.
     ListRoots(ListRootsResult),

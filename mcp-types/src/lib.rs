@@ -133,5 +133,5 @@ pub use version::{ProtocolVersion, UnknownVersion};
 #[cfg(feature = "url")]
 pub use url::Url;
 
-/// A JSON object that keeps its members' order: a schema, arguments, metadata.
+/// A JSON object that keeps the order of its members: a schema, arguments, metadata.
 pub type JsonObject = serde_json::Map<String, serde_json::Value>;

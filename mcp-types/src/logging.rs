@@ -24,7 +24,7 @@ pub enum LoggingLevel {
     Warning,
     /// Errors.
     Error,
-    /// A component's failures.
+    /// Failures of a component.
     Critical,
     /// Conditions that require immediate action.
     Alert,
@@ -51,7 +51,7 @@ pub struct LogMessage {
 }
 
 impl LogMessage {
-    /// Creates a log message without a logger's name.
+    /// Creates a log message without a logger name.
     pub fn new(level: LoggingLevel, data: impl Into<Value>) -> Self {
         Self {
             level,

@@ -19,14 +19,14 @@ pub enum UrlError {
     Scheme {
         /// The URL's scheme.
         scheme: String,
-        /// The allowed schemes' description.
+        /// Description of the allowed schemes.
         allowed: &'static str,
     },
 }
 
 impl ElicitUrlParams {
     /// Checks a URL that this program sends: `https:`, or `http:` with a loopback host, in ASCII and
-    /// without user information. For a peer's URL, use `checked_url` (feature `url`), which reads
+    /// without user information. For a URL from a peer, use `checked_url` (feature `url`), which reads
     /// it as browsers do.
     ///
     /// # Errors
@@ -55,7 +55,7 @@ fn is_scheme(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || b"+-.".contains(&byte)
 }
 
-/// Returns true for a URI's characters, and for brackets and `%` at any place.
+/// Returns true for URI characters, and for brackets and `%` at any place.
 fn is_printable(byte: u8) -> bool {
     byte.is_ascii_graphic() && !b"\"<>\\^`{|}".contains(&byte)
 }

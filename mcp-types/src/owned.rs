@@ -91,7 +91,7 @@ macro_rules! unions {
             /// # Ok::<(), Box<dyn std::error::Error>>(())
             /// ```
             ClientMessage,
-            /// Parameters of a client's request or notification, typed by the method.
+            /// Parameters of a client request or notification, typed by the method.
             ClientParams;
             $($client)* $($both)*
         }
@@ -100,7 +100,7 @@ macro_rules! unions {
             /// client.
             ///
             /// It is the counterpart of [`ClientMessage`]. A response does not say which method it answers: a program
-            /// that forwards messages remembers the methods by the requests' ids, and edits the result with
+            /// that forwards messages remembers the methods by request id, and edits the result with
             /// [`Lossless::edit`].
             ///
             /// # Examples
@@ -123,7 +123,7 @@ macro_rules! unions {
             /// # Ok::<(), Box<dyn std::error::Error>>(())
             /// ```
             ServerMessage,
-            /// Parameters of a server's request or notification, typed by the method.
+            /// Parameters of a server request or notification, typed by the method.
             ServerParams;
             $($server)* $($both)*
         }
@@ -210,7 +210,7 @@ macro_rules! messages {
                 }
             }
 
-            /// Returns a request's id, or the one that a response repeats.
+            /// Returns the request id, or the id that a response repeats.
             pub fn id(&self) -> Option<&RequestId> {
                 match self {
                     Self::Request { id, .. } | Self::Response { id, .. } => Some(id),

@@ -25,7 +25,7 @@ impl Cursor {
     }
 }
 
-/// A list request's parameters. Default: the first page.
+/// The parameters of a list request. Default: the first page.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 #[non_exhaustive]

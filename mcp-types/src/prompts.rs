@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::setters::{display_name, setters};
 use crate::{ContentBlock, Cursor, ExtraFields, Icon, Meta, RawObject, Role, de};
 
-/// A prompt's definition, as `prompts/list` returns it. Unknown members are kept.
+/// The definition of a prompt, as `prompts/list` returns it. Unknown members are kept.
 ///
 /// # Examples
 ///
@@ -85,7 +85,7 @@ impl Prompt {
     }
 }
 
-/// A prompt's argument. Its value is a string.
+/// A prompt argument. Its value is a string.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 #[non_exhaustive]
@@ -127,7 +127,7 @@ impl PromptArgument {
     }
 }
 
-/// A prompt's message.
+/// A prompt message.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 #[non_exhaustive]
@@ -213,7 +213,7 @@ pub struct GetPromptResult {
 impl GetPromptResult {
     setters! { description, meta }
 
-    /// Creates a result from a prompt's messages.
+    /// Creates a result from prompt messages.
     pub fn new(messages: impl IntoIterator<Item = PromptMessage>) -> Self {
         Self {
             messages: messages.into_iter().collect(),

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::setters::{display_name, setters};
 use crate::{Annotations, Cursor, ExtraFields, Icon, Meta, ResourceContents, ResourceLink, de};
 
-/// A resource's definition, as `resources/list` returns it. Unknown members are kept.
+/// The definition of a resource, as `resources/list` returns it. Unknown members are kept.
 ///
 /// # Examples
 ///
@@ -81,7 +81,7 @@ impl Resource {
     }
 }
 
-/// A resource template's definition, as `resources/templates/list` returns it. Unknown members are
+/// The definition of a resource template, as `resources/templates/list` returns it. Unknown members are
 /// kept.
 ///
 /// Spec: <https://modelcontextprotocol.io/specification/2026-07-28/server/resources#resource-templates>

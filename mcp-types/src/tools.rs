@@ -17,7 +17,7 @@ use crate::{
     escape_line,
 };
 
-/// A tool's definition, as `tools/list` returns it.
+/// The definition of a tool, as `tools/list` returns it.
 ///
 /// Unknown members and all keywords of the schemas are kept.
 ///
@@ -70,7 +70,7 @@ pub struct Tool {
     /// Description for a language model.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
-    /// The arguments' JSON Schema. Its root has `"type": "object"`.
+    /// JSON Schema of the arguments. Its root has `"type": "object"`.
     // spec: TOOL-06
     pub input_schema: Arc<JsonObject>,
     /// The structured result's JSON Schema.
@@ -111,7 +111,7 @@ impl Tool {
         }
     }
 
-    /// Sets the arguments' JSON Schema.
+    /// Sets the JSON Schema of the arguments.
     #[must_use]
     pub fn input_schema(mut self, schema: impl Into<Arc<JsonObject>>) -> Self {
         self.input_schema = schema.into();
@@ -154,7 +154,7 @@ impl Tool {
         self
     }
 
-    /// Returns the name to show to users: the tool's title, its annotations' title, or its name.
+    /// Returns the name to show to users: the tool's title, the title in its annotations, or its name.
     // spec: TOOL-10
     pub fn display_name(&self) -> &str {
         let annotated = || self.annotations.as_ref()?.title.as_deref();
@@ -174,7 +174,7 @@ fn no_parameters() -> Arc<JsonObject> {
     Arc::new(schema)
 }
 
-/// Hints about a tool's behavior. Clients trust them only if they trust the server.
+/// Hints about the behavior of a tool. Clients trust them only if they trust the server.
 ///
 /// Spec: <https://modelcontextprotocol.io/specification/2026-07-28/schema#toolannotations>
 // spec: TOOL-10, TOOL-11
@@ -203,7 +203,7 @@ pub struct ToolAnnotations {
     pub extra: ExtraFields,
 }
 
-/// A tool's support for experimental tasks (only 2025-11-25).
+/// The support of a tool for experimental tasks (only 2025-11-25).
 // spec: TOOL-05, TASKL-01
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
@@ -330,7 +330,7 @@ impl CallToolResult {
         })
     }
 
-    /// Creates a failed call's result. The language model reads the text.
+    /// Creates the result of a failed call. The language model reads the text.
     // spec: TOOL-20
     pub fn error(text: impl Into<String>) -> Self {
         Self {

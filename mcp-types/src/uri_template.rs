@@ -46,8 +46,8 @@ fn split_operator(expression: &str) -> (Option<char>, &str) {
     }
 }
 
-/// Returns a template's variables in their order, without modifiers such as `*` and `:3`, each
-/// with its expression's operator.
+/// Returns the variables of a template in their order, without modifiers such as `*` and `:3`, each
+/// with the operator of its expression.
 pub fn variables(template: &str) -> impl Iterator<Item = (&str, Option<char>)> {
     let expressions = parts(template).filter_map(|part| match part {
         Part::Literal(_) => None,

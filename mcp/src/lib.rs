@@ -65,7 +65,7 @@ pub use mcp_apps as apps;
 #[cfg(feature = "events")]
 pub use mcp_events as events;
 
-/// Unstable: typed Rust code from a server's catalog.
+/// Unstable: typed Rust code from a server catalog.
 #[cfg(feature = "gen")]
 pub use mcp_gen as generate;
 
@@ -95,7 +95,7 @@ pub use mcp_client as client;
 /// [`connect`](ClientBuilder::connect) opens one with settings and handlers.
 #[cfg(feature = "client")]
 pub use mcp_client::Client;
-/// A [`Client`]'s settings: [`connect`](ClientBuilder::connect) opens it with them.
+/// Settings of a [`Client`]: [`connect`](ClientBuilder::connect) opens it with them.
 #[cfg(feature = "client")]
 pub use mcp_client::ClientBuilder;
 #[cfg(all(feature = "client", feature = "stdio"))]

@@ -1,4 +1,4 @@
-//! `cargo xtask api`: the libraries' public items, compared with a list that is reviewed with
+//! `cargo xtask api`: the public items of the libraries, compared with a list that is reviewed with
 //! every change.
 //!
 //! The list is made from the source code, so it does not depend on the toolchain
@@ -8,7 +8,7 @@
 //!
 //! | module | responsibility |
 //! |---|---|
-//! | [`surface`] | every crate's public paths, through re-exports |
+//! | [`surface`] | public paths of every crate, through re-exports |
 //! | [`items`] | the lines of an item |
 //! | [`text`] | formatting tokens as people write them |
 

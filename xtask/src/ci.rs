@@ -141,7 +141,7 @@ pub(crate) fn run(workspace: &Workspace, args: &CiArgs) -> Result<bool> {
     Ok(reports.iter().all(|report| report.has_passed(args.strict)))
 }
 
-/// A step's result.
+/// The result of a step.
 struct StepReport {
     name: &'static str,
     time: Duration,

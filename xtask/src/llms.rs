@@ -88,7 +88,7 @@ fn index(sources: &Sources) -> Result<String> {
     Ok(text)
 }
 
-/// Returns the overview, the guide, the macros' documentation and the list of items.
+/// Returns the overview, the guide, the macro documentation and the list of items.
 fn full(sources: &Sources) -> Result<String> {
     let mut text = head(sources)?;
     let mut files = vec![file(sources, OVERVIEW)?];

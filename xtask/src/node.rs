@@ -52,7 +52,7 @@ impl Packages {
         &self.node
     }
 
-    /// A file's path in a package.
+    /// Returns the path of a file in a package.
     pub(crate) fn file(&self, package: &str, path: &str) -> PathBuf {
         self.modules.join(package).join(path)
     }

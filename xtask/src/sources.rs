@@ -118,7 +118,7 @@ impl Sources {
         &self.rust
     }
 
-    /// The library crates' Rust files, without tests.
+    /// Rust files of the library crates, without tests.
     pub(crate) fn library(&self) -> impl Iterator<Item = &RustFile> {
         self.rust.iter().filter(|file| is_library(&file.path))
     }
@@ -145,7 +145,7 @@ impl RustFile {
     }
 }
 
-/// Returns a path's package: its first folder.
+/// Returns the package that contains a path: its first folder.
 pub(crate) fn package(path: &str) -> &str {
     path.split('/').next().unwrap_or(path)
 }
@@ -245,7 +245,7 @@ fn is_test_attribute(attribute: &Attribute) -> bool {
     condition == "test" || condition.starts_with("all(test")
 }
 
-/// An item's attributes, and the visibility and the name of a definition.
+/// The attributes of an item, and the visibility and name of a definition.
 pub(crate) struct Parts<'a> {
     pub(crate) attrs: &'a [Attribute],
     pub(crate) vis: &'a Visibility,

@@ -10,10 +10,10 @@ use crate::Result;
 /// The crate whose features users choose.
 pub(crate) const FACADE: &str = "omnimcp";
 
-/// The published packages' prefix. Their folders and libraries do not have it.
+/// Prefix of the published packages. Their folders and libraries do not have it.
 pub(crate) const PREFIX: &str = "omni";
 
-/// Returns a package's folder.
+/// Returns the package folder.
 pub(crate) fn folder_of(package: &str) -> &str {
     package.strip_prefix(PREFIX).unwrap_or(package)
 }

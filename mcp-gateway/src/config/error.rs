@@ -3,7 +3,7 @@
 use std::io;
 use std::path::PathBuf;
 
-/// A configuration file's error.
+/// An error in a configuration file.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ConfigError {

@@ -1,4 +1,4 @@
-//! A configuration file's tables.
+//! The tables of a configuration file.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -143,15 +143,15 @@ pub struct AuthorizationConfig {
 pub struct ServerConfig {
     /// The URL of a server over HTTP.
     pub url: Option<ConfigText>,
-    /// Each request's headers, for a server over HTTP.
+    /// Headers of each request to an HTTP server.
     pub headers: BTreeMap<String, ConfigText>,
-    /// An HTTP service's OpenAPI document, whose operations become tools. `url` is the base URL then.
+    /// OpenAPI document of an HTTP service, whose operations become tools. `url` is then the base URL.
     pub openapi: Option<OpenApiConfig>,
     /// Calls a server over HTTP in the name of the gateway's callers.
     pub token_exchange: Option<TokenExchangeConfig>,
     /// Names the caller to a server over HTTP.
     pub forward_identity: Option<IdentityConfig>,
-    /// A server's program on standard streams.
+    /// Program of a server on standard streams.
     pub command: Option<ConfigText>,
     /// The program's arguments.
     pub args: Vec<ConfigText>,
@@ -207,9 +207,9 @@ pub struct TokenExchangeConfig {
     pub client_id: String,
     /// The gateway's client secret at the issuer.
     pub client_secret: ConfigText,
-    /// The tokens' audience. Default: the server's URL.
+    /// Audience of the tokens. Default: the server's URL.
     pub resource: Option<String>,
-    /// The tokens' scopes. Default: those that the issuer chooses.
+    /// Scopes of the tokens. Default: those that the issuer chooses.
     #[serde(default)]
     pub scopes: Vec<String>,
 }
@@ -264,7 +264,7 @@ pub struct ToolConfig {
     pub visible_to: Option<AccessConfig>,
 }
 
-/// A hidden argument's value. `Debug` omits it.
+/// The value of a hidden argument. `Debug` omits it.
 #[derive(Clone, PartialEq, Deserialize)]
 #[serde(untagged)]
 #[expect(
@@ -295,7 +295,7 @@ pub struct LimitsConfig {
     pub concurrency: Option<usize>,
     /// Size of a result as JSON, in bytes.
     pub max_result_bytes: Option<usize>,
-    /// A call's time, in seconds.
+    /// Time limit of a call, in seconds.
     pub timeout_seconds: Option<f64>,
 }
 
@@ -312,7 +312,7 @@ pub struct AccessConfig {
 }
 
 impl GatewayConfig {
-    /// Parses a file's content.
+    /// Parses the content of a file.
     ///
     /// # Errors
     ///

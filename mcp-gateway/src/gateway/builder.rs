@@ -50,7 +50,7 @@ const START_LIMIT: Duration = Duration::from_secs(30);
 ///
 /// Tools and prompts are named `server__tool` ([`Naming`] has another choice). Resources and templates
 /// keep their URIs. An item whose URIs another server answers for, also by a template, is left out with a warning in
-/// the log: the first server wins, in the settings' order.
+/// the log: the first server wins, in the order of the settings.
 ///
 /// # Legacy servers
 ///
@@ -102,7 +102,7 @@ pub struct ConnectedGateway {
     pub server: Server,
     /// The servers behind the gateway: their health, and their end.
     pub group: Group,
-    /// Shows the servers' state, and changes them and their settings while the gateway runs.
+    /// Shows the state of the servers, and changes them and their settings while the gateway runs.
     pub control: GatewayControl,
 }
 
@@ -161,7 +161,7 @@ impl GatewayControl {
             .await?
     }
 
-    /// Each server's health, items, calls and last failure.
+    /// Returns the health, items, calls and last failure of each server.
     ///
     /// # Errors
     ///
@@ -284,7 +284,7 @@ impl Gateway {
     /// Offers only tools with the definitions in a lock file: a server cannot change what language models read. The log names
     /// the tools that are held, with their differences, and calls of them are refused. When a user approves one with
     /// `mcp pin FILE` or [`PinFile::approve`], it is offered within a second. A reload does not change the file. Default: the
-    /// servers' definitions.
+    /// definitions that the servers send.
     ///
     /// # Examples
     ///

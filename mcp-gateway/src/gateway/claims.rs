@@ -48,12 +48,12 @@ impl ExtensionClaims {
         self.0.is_empty()
     }
 
-    /// Returns the extensions' identifiers.
+    /// Returns the extension identifiers.
     pub(super) fn ids(&self) -> impl Iterator<Item = &str> {
         self.0.iter().map(|claim| &*claim.id)
     }
 
-    /// Returns a method's extension. The pattern `budget/*` is also one of the notifications
+    /// Returns the extension of a method. The pattern `budget/*` is also one of the notifications
     /// `notifications/budget/*`.
     pub(super) fn find(&self, method: &str) -> Option<&str> {
         let short = method.strip_prefix(NOTIFICATIONS);

@@ -1,4 +1,4 @@
-//! A gateway's callers, and what their calls show to servers: credentials, an identity.
+//! Callers of a gateway, and what their calls show to servers: credentials, an identity.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use super::quota::Owner;
 /// Longest name or version of a client that is passed on, in characters.
 const MAX_CLIENT_NAME: usize = 128;
 
-/// A request's caller.
+/// The caller of a request.
 pub(super) struct Caller {
     pub(super) key: CallerKey,
     pub(super) facts: Arc<ClientContext>,

@@ -205,7 +205,7 @@ pub(super) async fn read_manifests(servers: &mut [ListedServer], pins: Option<&P
     join_all(reading.collect::<Vec<_>>()).await;
 }
 
-/// Returns an item's names. The prefix of the settings precedes the group's prefix.
+/// Returns the names of an item. The prefix from the settings precedes the group prefix.
 fn wanted_names(
     (group_prefix, prefix): (&str, Option<&str>),
     mut naming: Naming,
@@ -224,7 +224,7 @@ fn wanted_names(
     first.into_iter().chain(others)
 }
 
-/// Returns each server's health in a group.
+/// Returns the health of each server in a group.
 pub(super) fn health(group: &Group) -> HashMap<Arc<str>, Health> {
     group.health().into_iter().collect()
 }

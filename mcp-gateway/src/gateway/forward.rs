@@ -27,7 +27,7 @@ use super::upstream::{Upstream, with_caller, with_tasks};
 /// Longest wait for the end of a visit, as that of clients.
 const VISIT_LIMIT: Duration = Duration::from_secs(300);
 
-/// A client's request, without its arguments.
+/// A client request, without its arguments.
 pub(super) struct Request {
     /// The name or URI as the client sent it.
     pub(super) item: String,

@@ -15,7 +15,7 @@ use uuid::Uuid;
 
 use super::memory_used_states::MemoryUsedStates;
 
-/// A call's longest wait for its turn.
+/// Maximum time that a call waits for its turn.
 const WAIT: Duration = Duration::from_secs(30);
 
 /// Time that a state counts beyond its own lifetime, because the clocks of nodes differ.
@@ -76,7 +76,7 @@ impl CallLimits {
         self
     }
 
-    /// Sets a call's time, from its start to its result or its next question to the client.
+    /// Sets the time limit of a call, from its start to its result or its next question to the client.
     pub fn timeout(mut self, timeout: Duration) -> Self {
         self.timeout = Some(timeout);
         self
@@ -122,7 +122,7 @@ impl Limiter {
         self.max_result_bytes
     }
 
-    /// Returns a call's time.
+    /// Returns the time limit of a call.
     pub(super) fn time_limit(&self) -> Option<Duration> {
         self.timeout
     }
@@ -234,7 +234,7 @@ impl io::Write for Budget {
     }
 }
 
-/// A gateway's used states, or those of all gateways with the same store.
+/// The used states of a gateway, or of all gateways with the same store.
 #[derive(Clone)]
 pub(super) struct UsedStates(pub(super) Arc<dyn UsedStateStore>);
 

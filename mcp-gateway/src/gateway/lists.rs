@@ -56,7 +56,7 @@ pub(super) enum Command {
     Status(oneshot::Sender<GatewayStatus>),
 }
 
-/// Receives a command's outcome.
+/// Receives the outcome of a command.
 pub(super) type Done = oneshot::Sender<Result<(), GatewayError>>;
 
 /// A server, its extension, and the extension's settings.

@@ -341,7 +341,7 @@ impl GatewayServer {
     ///
     /// [`Gateway::connect`](super::Gateway::connect) fails when two servers claim the same extension or method. It also
     /// fails when a pattern matches a method that the protocol or a known extension defines. Extensions stay as they
-    /// were when the gateway opened; a reload changes their servers' connections only.
+    /// were when the gateway opened; a reload changes only the connections of their servers.
     ///
     /// # Examples
     ///
@@ -446,7 +446,7 @@ impl ServerSettings {
     }
 }
 
-/// Returns a hash of an entry's settings.
+/// Returns a hash of the entry settings.
 pub(crate) fn spec_id(spec: &ServerSpec) -> String {
     let mut parts = Vec::new();
     match spec {

@@ -76,14 +76,14 @@ impl ExtensionOwner {
         move |method| self.find(method).is_some()
     }
 
-    /// Returns a method's server, with its current settings.
+    /// Returns the server that handles a method, with its current settings.
     fn find(&self, method: &str) -> Option<Arc<Upstream>> {
         let upstream = self.directory.find(&self.server)?;
         let is_own = upstream.settings.extensions.find(method) == Some(&*self.id);
         is_own.then_some(upstream)
     }
 
-    /// Returns a method's server. For a caller that does not see the server, the method is unknown.
+    /// Returns the server that handles a method. For a caller that does not see the server, the method is unknown.
     fn find_visible(
         &self,
         method: &str,
@@ -161,7 +161,7 @@ async fn pass_request(
         .map_err(RequestError::fault)
 }
 
-/// A request's caller, for filters.
+/// The caller of a request, for filters.
 struct CallerContext {
     facts: Arc<ClientContext>,
     extensions: Extensions,

@@ -20,7 +20,7 @@ use super::upstream::Upstream;
 /// Time between two looks at the file.
 const INTERVAL: Duration = Duration::from_secs(1);
 
-/// A gateway's pins, and the tools that it holds. Clones share them.
+/// The pins of a gateway, and the tools that it holds back. Clones share them.
 #[derive(Clone)]
 pub(super) struct PinnedTools(Arc<SharedPins>);
 

@@ -1,4 +1,4 @@
-//! A legacy server's requests and notifications: elicitation, sampling, roots, extensions.
+//! Requests and notifications from a legacy server: elicitation, sampling, roots, extensions.
 //!
 //! Since 2026-07-28 a client answers a question with another request. A legacy server waits for the answer meanwhile, so
 //! the gateway parks its call between the two requests.
@@ -57,7 +57,7 @@ struct SharedQuestions {
     has_streams: AtomicBool,
 }
 
-/// A server's extensions, and the clients that receive their notifications.
+/// The extensions of a server, and the clients that receive their notifications.
 #[derive(Debug, Clone)]
 pub(super) struct Broadcast {
     pub(super) extensions: Arc<ExtensionClaims>,
@@ -106,7 +106,7 @@ impl Broadcast {
         }
     }
 
-    /// The notifications of a caller's session. `speaker` chooses among the caller's sessions.
+    /// The notifications of a caller session. `speaker` chooses among the caller's sessions.
     pub(super) fn for_caller(&self, caller: &CallerKey, speaker: &Speaker) -> Self {
         Self {
             caller: Some(caller.clone()),
@@ -131,7 +131,7 @@ impl Broadcast {
     }
 }
 
-/// Longest wait for a call's turn.
+/// Maximum time that a call waits for its turn.
 const WAIT: Duration = Duration::from_secs(30);
 
 /// The turn of one call. Requests of the server belong to it until this is dropped.
@@ -183,7 +183,7 @@ impl Questions {
             .with_roots()
     }
 
-    /// Waits for a call's turn.
+    /// Waits for the turn of a call.
     ///
     /// # Errors
     ///
@@ -288,7 +288,7 @@ const MAX_CALLS: usize = 1024;
 /// Those of one owner.
 const MAX_OF_OWNER: usize = 256;
 
-/// A gateway's waiting calls.
+/// The parked calls of a gateway.
 #[derive(Clone, Default)]
 pub(super) struct Parked(Arc<ParkedCalls>);
 
@@ -303,7 +303,7 @@ struct ParkedCall {
 }
 
 impl Parked {
-    /// Returns a call's guard, which parks the call when it is dropped.
+    /// Returns a guard that parks the call when it is dropped.
     ///
     /// # Errors
     ///

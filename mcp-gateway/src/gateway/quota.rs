@@ -14,7 +14,7 @@ const MAX_WAITING: usize = 64;
 /// The time after which a refused call may be repeated.
 pub(super) const RETRY: Duration = Duration::from_secs(5);
 
-/// A waiting call's owner: a principal, or anonymous clients with the same address.
+/// The owner of a waiting call: a principal, or anonymous clients with the same address.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub(super) struct Owner {
     caller: CallerKey,

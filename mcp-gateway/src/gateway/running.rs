@@ -17,7 +17,7 @@ use super::quota::Place;
 use super::sessions::Lease;
 use super::usage::InUse;
 
-/// Maximum number of a call's events that wait for the gateway. Further ones are dropped, except questions.
+/// Maximum number of events that a call buffers for the gateway. Further ones are dropped, except questions.
 const MAX_EVENTS: usize = 64;
 
 /// All log levels, the least severe first.
@@ -32,7 +32,7 @@ const LEVELS: [LoggingLevel; 8] = [
     LoggingLevel::Emergency,
 ];
 
-/// A running call's next event.
+/// The next event of a running call.
 pub(super) enum CallEvent<R> {
     /// The server has answered the request.
     Ended(Step<'static, R>),
@@ -69,7 +69,7 @@ pub(super) enum CallSession {
     Own(Box<Lease>),
 }
 
-/// The parts of a client's request that a call receives.
+/// The parts of a client request that a call receives.
 pub(super) struct Context {
     pub(super) meta: Option<Meta>,
     pub(super) progress: Progress,

@@ -30,7 +30,7 @@ pub enum ToolMode {
     Search,
 }
 
-/// The search in a gateway's tools. Clones share the ranker.
+/// The search in the tools of a gateway. Clones share the ranker.
 #[derive(Clone)]
 pub(super) struct ToolSearch {
     pub(super) ranker: Arc<dyn Ranker>,
@@ -163,7 +163,7 @@ async fn visible_tools(exchange: &Exchange, next: &Next) -> Result<Vec<Tool>, Re
     Ok(tools)
 }
 
-/// Converts an unknown tool's fault into a result that the language model reads.
+/// Converts the fault for an unknown tool into a result that the language model reads.
 fn unknown_as_result(reply: Reply) -> Reply {
     match reply {
         Reply::Fault(Fault::NoSuchItem {

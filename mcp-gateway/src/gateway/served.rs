@@ -86,7 +86,7 @@ impl<T: Clone + PartialEq> Served<T> {
         named.collect()
     }
 
-    /// Returns a server's served items.
+    /// Returns the served items of a server.
     pub(super) fn items(&self, server: &Arc<str>) -> &[Named<T>] {
         self.servers.get(server).map_or(&[], Vec::as_slice)
     }

@@ -1,4 +1,4 @@
-//! A legacy server's sessions, separated by caller.
+//! Sessions with a legacy server, separated by caller.
 //!
 //! A server may keep a state in a session; the state must not reach another caller. A session does not say which call asks
 //! a question. So two kinds of calls have a session for themselves while they run: those of a caller with an identity,

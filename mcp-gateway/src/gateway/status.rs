@@ -9,13 +9,13 @@ use mcp_client::group::Health;
 use mcp_core::{CallerKey, LogLimit};
 use parking_lot::Mutex;
 
-/// The events' target.
+/// Target of the audit events.
 const TARGET: &str = "mcp_gateway::audit";
 
 /// Longest text of a failure in characters: a server chooses its length.
 const MAX_TEXT: usize = 300;
 
-/// A running gateway's servers, for its operator. Returned by
+/// The servers of a running gateway, for its operator. Returned by
 /// [`GatewayControl::status`](super::GatewayControl::status).
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
@@ -89,11 +89,11 @@ pub struct LastFailure {
     pub text: String,
 }
 
-/// A call's outcome.
+/// The outcome of a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum CallOutcome {
     Ok,
-    /// A tool's result that is an error.
+    /// A tool result that is an error.
     ErrorResult,
     Error,
     /// Cancelled, or waiting for its client.

@@ -63,7 +63,7 @@ impl TakenUris {
     }
 }
 
-/// A URI, or a template's URIs.
+/// A URI, or the URIs of a template.
 #[derive(Debug)]
 pub(super) struct UriPattern {
     pieces: Vec<Piece>,
@@ -79,7 +79,7 @@ impl UriPattern {
         }
     }
 
-    /// A URI template's pattern.
+    /// Creates the pattern of a URI template.
     pub(super) fn template(template: &str) -> Self {
         let mut pieces = Vec::new();
         for part in parts(template) {

@@ -1,4 +1,4 @@
-//! A task's JSON, as it passes the gateway: members that the gateway does not read stay as they are.
+//! The JSON of a task as it passes the gateway: members that the gateway does not read stay as they are.
 
 use std::collections::BTreeMap;
 use std::time::Duration;

@@ -21,7 +21,7 @@ use super::usage::{OpenTasks, Usage};
 /// The purpose of sealed ids.
 const PURPOSE: &str = keys::TASKS_EXTENSION;
 
-/// A server's longest id, in bytes.
+/// Maximum length of a task id from a server, in bytes.
 const MAX_ID: usize = 2048;
 
 /// The task ids as clients see them.
@@ -32,7 +32,7 @@ pub(super) struct TaskIds {
     pub(super) open: OpenTasks,
 }
 
-/// A sealed id's content.
+/// The content of a sealed id.
 #[derive(Serialize, Deserialize)]
 struct SealedTask {
     /// The server's name.
@@ -114,7 +114,7 @@ impl TaskIds {
         })
     }
 
-    /// Returns an id's task, if the caller may see its tool now.
+    /// Returns the task with this id, if the caller may see its tool now.
     // spec: TASK-18, TASK-22
     pub(super) fn find(
         &self,
@@ -139,7 +139,7 @@ impl TaskIds {
         })
     }
 
-    /// Notes that a client knows a task's state.
+    /// Notes that a client knows the state of a task.
     pub(super) fn note(&self, task: &FoundTask, body: &TaskBody) {
         let (server, id) = (&task.upstream.server, &task.id);
         if body.has_ended() {

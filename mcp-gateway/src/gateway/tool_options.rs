@@ -1,4 +1,4 @@
-//! A tool's settings: [`ToolOptions`].
+//! Tool settings: [`ToolOptions`].
 
 use std::fmt;
 use std::sync::Arc;

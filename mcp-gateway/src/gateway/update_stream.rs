@@ -89,7 +89,7 @@ impl UpdateStream {
     }
 }
 
-/// A subscription's task.
+/// The task that runs a subscription.
 struct UpdateTask {
     upstream: Arc<Upstream>,
     notify: Notify,

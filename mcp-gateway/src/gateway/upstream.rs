@@ -173,7 +173,7 @@ impl Upstream {
         Ok(completed)
     }
 
-    /// Starts a call's audit entry. `item` is the name that the server gives the item, or its URI.
+    /// Starts the audit entry of a call. `item` is the name that the server gives the item, or its URI.
     pub(super) fn audit(
         &self,
         caller: &CallerKey,
@@ -311,7 +311,7 @@ pub(super) fn with_caller<R>(
     headers.fold(call, |call, (name, value)| call.header(name, value))
 }
 
-/// A gateway's servers by their names, with their current settings. Requests that name a server in sealed data find
+/// The servers of a gateway by name, with their current settings. Requests that name a server in sealed data find
 /// it here.
 #[derive(Clone, Default)]
 pub(super) struct Directory(Arc<RwLock<HashMap<Arc<str>, Arc<Upstream>>>>);

@@ -57,7 +57,7 @@ const MAX_TASKS: usize = 10_000;
 /// Longest time that a task keeps its server from being stopped.
 const MAX_TIME: Duration = Duration::from_secs(24 * 3600);
 
-/// A server and its task's id.
+/// A server and the id of its task.
 type Key = (Arc<str>, Box<str>);
 
 /// The tasks of which no end is known.
@@ -71,7 +71,7 @@ struct OpenTask {
 }
 
 impl OpenTasks {
-    /// Keeps a task's server from being stopped until the task has ended or its time has passed.
+    /// Keeps the server of a task running until the task has ended or its time has passed.
     pub(super) fn add(&self, server: &Arc<str>, id: &str, ttl: Option<Duration>, usage: &Usage) {
         let key: Key = (server.clone(), id.into());
         let mut tasks = self.0.lock();

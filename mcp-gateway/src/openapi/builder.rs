@@ -169,7 +169,7 @@ impl OpenApi {
         self
     }
 
-    /// Sets a call's time. Default: 30 seconds.
+    /// Sets the time limit of a call. Default: 30 seconds.
     pub fn timeout(mut self, timeout: Duration) -> Self {
         self.timeout = timeout;
         self
@@ -264,7 +264,7 @@ struct CallHeaders(HeaderMap);
 
 impl FromCall for CallHeaders {
     fn from_call(call: &mut CallContext) -> Result<Self, Rejection> {
-        // An HTTP request's headers are elsewhere: anybody can send those.
+        // Headers of an HTTP request are not read here, because anybody can send them.
         let headers = call.extensions().get::<HeaderMap>();
         Ok(Self(headers.cloned().unwrap_or_default()))
     }

@@ -13,7 +13,7 @@ use super::reference::resolve;
 use super::schema::{Properties, accepts, of_output};
 use super::target::Target;
 
-/// A tool's longest name.
+/// Maximum length of a tool name.
 const MAX_NAME: usize = 128;
 /// Longest schema in bytes: the longest that the validator accepts.
 const MAX_SCHEMA: usize = 256 << 10;
@@ -68,7 +68,7 @@ pub(super) enum ParameterFormat {
 }
 
 impl ParameterFormat {
-    /// Returns a parameter's format.
+    /// Returns the parameter format.
     ///
     /// # Errors
     ///
@@ -212,7 +212,7 @@ impl ApiOperation {
     }
 }
 
-/// Returns an operation's parameters, and those of its path unless the operation replaces them.
+/// Returns the parameters of an operation, and those of its path unless the operation replaces them.
 fn parameters(spec: &Spec, path: &str, operation: &Operation) -> Result<Vec<Parameter>, String> {
     let components = spec
         .components

@@ -25,7 +25,7 @@ pub(super) fn name_of(reference: &str, section: &str) -> Option<String> {
     Some(name.replace("~1", "/").replace("~0", "~"))
 }
 
-/// Returns an item, or the component that it refers to. `section` is the components' section.
+/// Returns an item, or the component that it refers to. `section` is the section of the components.
 ///
 /// # Errors
 ///

@@ -1,4 +1,4 @@
-//! A call's HTTP request.
+//! HTTP requests for calls.
 
 use std::collections::HashMap;
 
@@ -16,7 +16,7 @@ use super::reference::escape;
 use super::target::{Target, canonical_name};
 
 impl Target {
-    /// Returns a call's request. Its URL is always below the base URL.
+    /// Returns the HTTP request for a call. Its URL is always below the base URL.
     ///
     /// # Errors
     ///
@@ -69,7 +69,7 @@ impl Target {
             headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
             Bytes::from(body.to_string())
         });
-        // Arguments cannot replace the settings' headers.
+        // Arguments cannot replace the configured headers.
         headers.extend(self.headers.clone());
         let mut request = Request::new(body.unwrap_or_default());
         *request.method_mut() = operation.method.clone();
@@ -78,7 +78,7 @@ impl Target {
         Ok(request)
     }
 
-    /// Returns a request's URL.
+    /// Returns the request URL.
     ///
     /// # Errors
     ///
@@ -125,7 +125,7 @@ fn segment(argument: &Argument, value: &Value) -> Result<String, ToolError> {
     Ok(escape(&value))
 }
 
-/// A request's query.
+/// A request query.
 struct Query<'a> {
     pairs: Vec<(String, String)>,
     /// The names that are taken, and their arguments. Those of the settings have none.
@@ -146,7 +146,7 @@ impl<'a> Query<'a> {
         }
     }
 
-    /// Adds an argument's value.
+    /// Adds an argument value.
     ///
     /// # Errors
     ///
@@ -199,7 +199,7 @@ impl<'a> Query<'a> {
         Ok(())
     }
 
-    /// Encodes the query. The settings' parameters are the last ones.
+    /// Encodes the query. The configured parameters come last.
     fn encode(self, target: &Target) -> String {
         let pairs = self.pairs.iter().chain(&target.query);
         let pairs: Vec<_> = pairs

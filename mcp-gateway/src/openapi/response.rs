@@ -1,4 +1,4 @@
-//! A call's result.
+//! The result of a call.
 
 use bytes::{Buf as _, Bytes};
 use http::header::CONTENT_TYPE;

@@ -12,14 +12,14 @@ use super::reference::{escape, name_of};
 const DEFINITIONS: &str = "#/$defs/";
 /// Longest text of the components that replace references in one schema, in bytes. Further references lead to `$defs`.
 const MAX_IN_PLACE: usize = 64 << 10;
-/// Largest size of a schema's `$defs`, in bytes. References to further components accept every value.
+/// Maximum size of the `$defs` of a schema, in bytes. References to further components accept every value.
 const MAX_DEFINITIONS: usize = 192 << 10;
 /// Deepest reference that its component replaces, in schema levels.
 const MAX_DEPTH: usize = 32;
 /// Deepest alternative that decides about the types of a value.
 const MAX_ALTERNATIVES: usize = 16;
 
-/// The properties of a tool's arguments.
+/// The properties of the tool arguments.
 #[derive(Default)]
 pub(super) struct Properties {
     properties: JsonObject,
@@ -49,7 +49,7 @@ impl Properties {
         }
     }
 
-    /// Returns the arguments' schema.
+    /// Returns the argument schema.
     pub(super) fn into_schema(self, spec: &Spec) -> JsonObject {
         let mut components = Components::new(spec, "readOnly");
         let mut properties = self.properties;

@@ -14,7 +14,7 @@ pub(super) struct PendingCall {
     pub(super) request: OutgoingRequest,
     /// The session's renewals before the request was sent.
     pub(super) renewals: u64,
-    /// The request was sent before: without its arguments' headers, or in a session that is lost.
+    /// The request was sent before: without the headers of its arguments, or in a session that is lost.
     pub(super) is_repeated: bool,
     /// Dropping it ends the call's stream and so cancels the request.
     _cancel: oneshot::Sender<()>,

@@ -7,7 +7,7 @@ use mcp_core::{ChannelError, Fault, MirroredHeaders, OutgoingRequest, modern};
 use mcp_types::{Method, ParseError, ProtocolVersion, RawJson, Request, RequestId};
 use serde_json::json;
 
-/// Returns a request's revision. `session` is the legacy session's revision, if there is one.
+/// Returns the revision of a request. `session` is the revision of the legacy session, if there is one.
 pub(super) fn version_of(
     request: &Request<'_>,
     session: Option<ProtocolVersion>,
@@ -24,7 +24,7 @@ pub(super) fn mirrored(request: &Request<'_>, version: ProtocolVersion) -> Mirro
     MirroredHeaders::new(version, &request.method, name.as_deref())
 }
 
-/// Builds the relay's own `tools/list` request, with a client request's `_meta`.
+/// Builds the relay's own `tools/list` request, with the `_meta` of a client request.
 pub(super) fn list_tools(
     id: RequestId,
     version: ProtocolVersion,

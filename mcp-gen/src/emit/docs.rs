@@ -6,7 +6,7 @@ use quote::quote;
 use crate::model::Method;
 use crate::types::Type;
 
-/// Returns a doc comment's attributes.
+/// Returns the attributes of a doc comment.
 pub(super) fn doc<'a>(lines: impl IntoIterator<Item = &'a String>) -> TokenStream {
     let attributes = lines.into_iter().map(|line| {
         let line = if line.is_empty() {
@@ -19,7 +19,7 @@ pub(super) fn doc<'a>(lines: impl IntoIterator<Item = &'a String>) -> TokenStrea
     attributes.collect()
 }
 
-/// Returns a method's documentation. A schema without a type has its reason there.
+/// Returns the documentation of a method. A schema without a type has its reason there.
 pub(super) fn method_docs(method: &Method) -> Vec<String> {
     let types = method.arguments.iter().chain(&method.output);
     types.fold(method.docs.clone(), |lines, ty| with_reasons(&lines, ty))

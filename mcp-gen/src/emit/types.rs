@@ -213,7 +213,7 @@ fn emitted(field: &Field, types: &Table) -> Emitted {
     }
 }
 
-/// Returns a field's serde attribute.
+/// Returns the serde attribute of a field.
 fn attribute(field: &Field) -> Option<TokenStream> {
     let key = &field.key;
     let mut options = Vec::new();

@@ -1,4 +1,4 @@
-//! [`Lowering`]: a conversion's state.
+//! [`Lowering`]: the state of a conversion.
 
 use std::collections::HashMap;
 
@@ -56,7 +56,7 @@ impl Lowering<'_> {
     }
 }
 
-/// Returns a schema's description, or else its title's first line.
+/// Returns the description of a schema, or else the first line of its title.
 pub(super) fn texts(map: &Schema) -> Vec<String> {
     let lines = |key: &str| docs::lines(map.get(key).and_then(Value::as_str).unwrap_or_default());
     let mut texts = lines("description");

@@ -29,7 +29,7 @@ impl Place {
         }
     }
 
-    /// Returns a part's place: `suffix` continues the name, and `path` the pointer.
+    /// Returns the place of a part: `suffix` continues the name, and `path` the pointer.
     pub(super) fn child(&self, suffix: &str, path: &str) -> Self {
         let name = if self.name.len() > MAX_NAME {
             self.name.clone()
@@ -64,7 +64,7 @@ impl Place {
         }
     }
 
-    /// Returns an object member's place.
+    /// Returns the place of an object member.
     pub(super) fn member(&self, key: &str, path: &str) -> Self {
         Self {
             label: Some(type_name(key, "Item")),

@@ -42,7 +42,7 @@ impl Lowering<'_> {
         self.target(reference, &target, place.inner().named(name))
     }
 
-    /// Converts a reference's target, which may refer to itself.
+    /// Converts the target of a reference, which may refer to itself.
     pub(super) fn target(&mut self, reference: &str, schema: &Value, place: Place) -> Type {
         let slot = self.types.reserve(&place.name, place.label.as_deref());
         let open = RefTarget::Open { slot, used: false };
@@ -69,7 +69,7 @@ impl Lowering<'_> {
         ty
     }
 
-    /// Finds a reference's target.
+    /// Finds the target of a reference.
     pub(super) fn resolve(&self, reference: &str) -> Result<&Value, String> {
         let unknown = || {
             let short: String = reference.chars().take(100).collect();

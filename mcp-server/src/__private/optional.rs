@@ -3,9 +3,9 @@
 use serde::de::value::Error;
 use serde::de::{DeserializeOwned, Deserializer, Error as _, Visitor};
 
-/// Returns an absent argument's value: `None` for an `Option`, also behind a type alias. Returns
-/// nothing for other types. Code of `#[derive(Deserialize)]` finds a missing field's value in the
-/// same way.
+/// Returns the value of an absent argument: `None` for an `Option`, also behind a type alias. Returns
+/// nothing for other types. Code from `#[derive(Deserialize)]` finds the value of a missing field in
+/// the same way.
 pub(super) fn absent_value<T: DeserializeOwned>() -> Option<T> {
     T::deserialize(Absent).ok()
 }

@@ -11,7 +11,7 @@ use crate::result::{
     ResourceError, ToolError,
 };
 
-/// A function's return value.
+/// The return value of a function.
 #[derive(Debug)]
 #[expect(
     clippy::exhaustive_structs,

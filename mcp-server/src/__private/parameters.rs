@@ -1,4 +1,4 @@
-//! A function's parameters while its route is created.
+//! The parameters of a function while its route is created.
 
 use mcp_core::PARAM_HEADER;
 use mcp_types::JsonObject;
@@ -18,7 +18,7 @@ use crate::constraints::{ArgumentFormat, Constraints};
 use crate::extract::FromCall;
 use crate::schema::{self, ArgumentSchema};
 
-/// A parameter's name, doc comment and options.
+/// The name, doc comment and options of a parameter.
 #[derive(Debug, Default)]
 pub struct ParameterInfo {
     name: &'static str,
@@ -32,7 +32,7 @@ pub struct ParameterInfo {
 }
 
 impl ParameterInfo {
-    /// A parameter's info; the name is empty for a parameter with a pattern.
+    /// Creates the info of a parameter; the name is empty for a parameter with a pattern.
     pub fn new(name: &'static str) -> Self {
         Self {
             name,
@@ -54,7 +54,7 @@ impl ParameterInfo {
         self
     }
 
-    /// Sets an absent argument's value.
+    /// Sets the value of an absent argument.
     #[must_use]
     pub fn default_value(mut self, value: &impl Serialize) -> Self {
         let value = serde_json::to_value(value).map_err(|error| error.to_string());
@@ -76,7 +76,7 @@ impl ParameterInfo {
         self
     }
 
-    /// Sets a string's regular expression.
+    /// Sets the regular expression of a string.
     #[must_use]
     pub fn pattern(mut self, pattern: impl Into<String>) -> Self {
         self.pattern = Some(pattern.into());
@@ -91,7 +91,7 @@ impl ParameterInfo {
     }
 }
 
-/// A function's parameters while its route is created.
+/// The parameters of a function while its route is created.
 #[derive(Debug)]
 pub struct Parameters {
     spec: RouteSpec,

@@ -1,4 +1,4 @@
-//! A call's arguments, split once and decoded by each parameter.
+//! Call arguments, split once and decoded by each parameter.
 
 use std::sync::Arc;
 
@@ -10,12 +10,12 @@ use crate::call::CallContext;
 use crate::rejection::{ArgumentError, Rejection};
 use crate::schema::explain;
 
-/// A function's parameters, as calls need them.
+/// The parameters of a function, as calls need them.
 #[derive(Debug, Default)]
 pub struct ParameterPlan {
     /// One entry per parameter; `None` for extractors.
     parameters: Vec<Option<NamedArgument>>,
-    /// The arguments' published schema.
+    /// The published schema of the arguments.
     schema: Option<Arc<JsonObject>>,
 }
 
@@ -31,7 +31,7 @@ pub(super) struct NamedArgument {
 pub struct ParameterReader<'a> {
     plan: &'a ParameterPlan,
     call: &'a mut CallContext,
-    /// Each parameter's value; `None` for extractors and absent arguments.
+    /// The value of each parameter; `None` for extractors and absent arguments.
     values: &'a [Option<RawJson<'a>>],
 }
 
@@ -94,7 +94,7 @@ impl ParameterPlan {
         }
     }
 
-    /// Finds each argument's value. The schema [explains](explain) missing and unknown names.
+    /// Finds the value of each argument. The schema [explains](explain) missing and unknown names.
     // spec: TOOL-20
     fn split<'a>(
         &self,

@@ -1,4 +1,4 @@
-//! A parameter's classification by its type: extractor, argument, or neither.
+//! Classifies a parameter by its type: extractor, argument, or neither.
 //!
 //! A macro sees only tokens, so the compiler has to classify. Generated code calls
 //! `(&&&&Probe::<T>::new()).classify()`. Method lookup selects the first step whose bounds `T` meets:

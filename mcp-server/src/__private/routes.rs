@@ -43,7 +43,7 @@ macro_rules! spec_and_handler {
     }};
 }
 
-/// Creates a tool's route.
+/// Creates a tool route.
 pub fn tool<Output, F, Fut>(tool: Tool, parameters: Parameters, handler: F) -> ToolRoute
 where
     Output: IntoToolResult,
@@ -54,7 +54,7 @@ where
     ToolRoute::new::<Output, _, _, _>(tool, spec, call)
 }
 
-/// Creates a resource's route.
+/// Creates a resource route.
 pub fn resource<Output, F, Fut>(
     mut resource: Resource,
     parameters: Parameters,
@@ -70,7 +70,7 @@ where
     ResourceRoute::new(resource, handler)
 }
 
-/// Creates a URI template's route.
+/// Creates a URI template route.
 pub fn template<Output, F, Fut>(
     mut template: ResourceTemplate,
     parameters: Parameters,
@@ -86,7 +86,7 @@ where
     TemplateRoute::new(template, handler)
 }
 
-/// Creates a prompt's route.
+/// Creates a prompt route.
 pub fn prompt<Output, F, Fut>(prompt: Prompt, parameters: Parameters, handler: F) -> PromptRoute
 where
     Output: IntoPrompt,
@@ -97,7 +97,7 @@ where
     PromptRoute::new(prompt, spec, call)
 }
 
-/// Creates a completion's route.
+/// Creates a completion route.
 pub fn completion<Output, F, Fut>(
     (reference, argument): (CompletionReference, impl Into<String>),
     parameters: Parameters,

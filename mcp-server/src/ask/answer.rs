@@ -1,4 +1,4 @@
-//! A user's answer.
+//! User answers.
 
 /// The user's reaction to a form or a URL.
 ///

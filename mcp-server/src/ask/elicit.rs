@@ -59,7 +59,7 @@ pub trait Elicit: Sized {
     fn from_answers(answers: JsonObject) -> Result<Self, FormError>;
 }
 
-/// A type of a form's field.
+/// A type of a form field.
 #[diagnostic::on_unimplemented(
     message = "a form cannot show a field of type `{Self}`",
     label = "no field of a form",
@@ -98,7 +98,7 @@ pub trait ElicitChoice: Sized {
     /// Returns all values with the titles that the user reads.
     fn choices() -> Choices;
 
-    /// Returns a value's name in the answer.
+    /// Returns the name of a value in the answer.
     fn as_text(&self) -> &'static str;
 
     /// Returns the value with this name.

@@ -329,7 +329,7 @@ impl Ask {
     ///
     /// # Errors
     ///
-    /// Returns a question's first error.
+    /// Returns the first error of a question.
     pub async fn all<Q: Questions>(&self, questions: Q) -> Result<Q::Answers, AskError> {
         questions.answers().await
     }

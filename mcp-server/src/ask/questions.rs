@@ -7,7 +7,7 @@ use super::asking::Asking;
 use crate::input_round::AskError;
 
 /// Questions for [`Ask::all`](super::Ask::all): a tuple with up to eight, or a `Vec` of questions
-/// with the same answer type. The answers are in the questions' order.
+/// with the same answer type. The answers are in the order of the questions.
 pub trait Questions: Send + sealed::AskAll {}
 
 mod sealed {

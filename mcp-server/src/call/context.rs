@@ -1,4 +1,4 @@
-//! A call's context, from which extractors take their values.
+//! The call context, from which extractors take their values.
 
 use std::any::Any;
 use std::fmt;
@@ -139,7 +139,7 @@ impl CallContext {
         self.0.close_signal.as_ref()
     }
 
-    /// Takes the arguments: those of a tool or a prompt, a URI template's variables, or the
+    /// Takes the arguments: those of a tool or a prompt, the variables of a URI template, or the
     /// already known arguments in a completion. Returns an empty object when there are none or when
     /// they were taken before.
     pub fn take_arguments(&mut self) -> RawObject {
@@ -153,7 +153,7 @@ impl CallContext {
         arguments.unwrap_or_default()
     }
 
-    /// Takes the parameters of an extension's message.
+    /// Takes the parameters of an extension message.
     pub(crate) fn take_custom_params(&mut self) -> Option<RawObject> {
         match &mut self.0.exchange.call {
             Call::Other { params, .. } | Call::Notification { params, .. } => params.take(),
@@ -161,7 +161,7 @@ impl CallContext {
         }
     }
 
-    /// The arguments of a tool or a prompt, or a URI template's variables, unless they were
+    /// The arguments of a tool or a prompt, or the variables of a URI template, unless they were
     /// taken.
     pub(crate) fn arguments(&self) -> Option<&RawObject> {
         match &self.0.exchange.call {
@@ -185,7 +185,7 @@ impl CallContext {
         Some(*value)
     }
 
-    /// Replaces a tool's arguments.
+    /// Replaces the tool arguments.
     pub(crate) fn set_arguments(&mut self, arguments: RawObject) {
         if let Call::CallTool(params) = &mut self.0.exchange.call {
             params.arguments = Some(arguments);

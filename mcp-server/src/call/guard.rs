@@ -1,4 +1,4 @@
-//! A running handler's resources.
+//! Resources of a running handler.
 
 use std::sync::Arc;
 
@@ -6,7 +6,7 @@ use mcp_core::close_signal::CloseSignal;
 
 use crate::input_round::InputRound;
 
-/// A running handler's resources. Dropping the guard signals the end of the call.
+/// Resources of a running handler. Dropping the guard signals the end of the call.
 #[derive(Debug, Default)]
 pub(super) struct CallGuard {
     close_signal: Option<CloseSignal>,

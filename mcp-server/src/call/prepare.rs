@@ -13,7 +13,7 @@ use crate::rejection::Rejection;
 type PrepareFn =
     dyn for<'a> Fn(&'a mut CallContext) -> BoxFuture<'a, Result<(), Rejection>> + Send + Sync;
 
-/// The extractors of a handler that await, in its parameters' order.
+/// The extractors of a handler that await, in parameter order.
 #[derive(Clone, Default)]
 pub(crate) struct Preparations(Vec<Arc<PrepareFn>>);
 

@@ -1,4 +1,4 @@
-//! A handler's run: panics, the end of the call, questions to the client.
+//! Handler execution: panics, the end of the call, questions to the client.
 
 use std::future::{Future, ready};
 use std::pin::Pin;
@@ -13,7 +13,7 @@ use super::guard::CallGuard;
 use super::needs::HandlerNeeds;
 use crate::input_round::InputRound;
 
-/// A call's target: converts its handler's output into a reply.
+/// The target of a call: converts the handler output into a reply.
 pub(crate) trait CallTarget<Output> {
     /// Name or URI, for the log and for errors.
     fn name(&self) -> &str;

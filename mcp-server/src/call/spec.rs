@@ -1,4 +1,4 @@
-//! Requirements of a route's handler.
+//! Requirements of a route handler.
 
 use std::any::{TypeId, type_name};
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use crate::change_kinds::ChangeKinds;
 use crate::constraints::Constraints;
 use crate::schema::ArgumentSchema;
 
-/// The requirements of a route's handler. [`FromCall::describe`](crate::FromCall::describe) of each
+/// The requirements of a route handler. [`FromCall::describe`](crate::FromCall::describe) of each
 /// extractor adds its own when the route is created.
 #[derive(Debug, Default)]
 pub struct RouteSpec {
@@ -21,13 +21,13 @@ pub struct RouteSpec {
     pub(crate) sends_logs: bool,
     pub(crate) change_kinds: ChangeKinds,
     pub(crate) needs: HandlerNeeds,
-    /// Extractors that await, in the parameters' order.
+    /// Extractors that await, in parameter order.
     pub(crate) preparations: Preparations,
     pub(crate) problems: Vec<String>,
 }
 
 impl RouteSpec {
-    /// Sets the arguments' schema. The server checks its bounds, lengths, patterns and
+    /// Sets the argument schema. The server checks its bounds, lengths, patterns and
     /// uniqueness; the extractor has to check everything else.
     ///
     /// Two extractors that set a schema are a mistake, which
@@ -64,7 +64,7 @@ impl RouteSpec {
         self.sends_logs = true;
     }
 
-    /// Adds an optional extractor's requirements. Missing state and schemas are not mistakes
+    /// Adds the requirements of an optional extractor. Missing state and schemas are not mistakes
     /// there.
     pub(crate) fn add_optional(&mut self, optional: &Self) {
         self.sends_logs |= optional.sends_logs;

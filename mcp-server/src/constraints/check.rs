@@ -85,7 +85,7 @@ struct ValueChecker<'a> {
     violations: Vec<Violation>,
 }
 
-/// A value's path, which is written only for violations.
+/// The path of a value, which is written only for violations.
 #[derive(Clone, Copy)]
 pub(crate) enum Path<'p> {
     Root,

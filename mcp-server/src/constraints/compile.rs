@@ -18,7 +18,7 @@ const MAX_DEPTH: usize = 64;
 const MAX_NODES: usize = 4096;
 
 impl Constraints {
-    /// Compiles a schema's constraints. Returns `None` when no keyword remains to be checked: decoding
+    /// Compiles the constraints of a schema. Returns `None` when no keyword remains to be checked: decoding
     /// into Rust types checks the others.
     pub(crate) fn from_schema(schema: &JsonObject) -> Option<Self> {
         let mut compiler = Compiler {
@@ -40,7 +40,7 @@ impl Constraints {
 struct Compiler<'a> {
     root: &'a JsonObject,
     nodes: Vec<Node>,
-    /// Each `$ref` target's node.
+    /// The node of each `$ref` target.
     references: HashMap<Box<str>, usize>,
     unsupported_patterns: Vec<String>,
 }
@@ -130,7 +130,7 @@ impl<'a> Compiler<'a> {
         }
     }
 
-    /// Returns a reference's node into the same schema.
+    /// Returns the node of a reference into the same schema.
     fn reference(&mut self, reference: &'a str, depth: usize) -> Option<usize> {
         if let Some(&known) = self.references.get(reference) {
             return Some(known);
@@ -169,7 +169,7 @@ pub(super) fn integer_range(format: &str) -> Option<(i128, i128)> {
     Some((if signed { -size } else { 0 }, size - 1))
 }
 
-/// Returns a number's limits, unless they are the range of its Rust type.
+/// Returns the limits of a number, unless they are the range of its Rust type.
 fn number_limits(schema: &JsonObject) -> Option<NumberLimits> {
     let limit = |keyword: &str| match schema.get(keyword)? {
         Value::Number(number) => Limit::from_json(number),
@@ -207,7 +207,7 @@ fn accepts_at_most_null(schema: &Value) -> bool {
     *schema == Value::Bool(false) || schema.get("type").is_some_and(|name| name == "null")
 }
 
-/// Returns an alternative's required members, each with its value if that is constant.
+/// Returns the required members of an alternative, each with its value if that is constant.
 fn discriminators(schema: &Value) -> Vec<(Box<str>, Option<Value>)> {
     let constant = |name: &str| {
         let property = schema.get("properties")?.get(name)?;

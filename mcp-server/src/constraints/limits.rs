@@ -6,7 +6,7 @@ use serde_json::Number;
 
 use super::range::{Limit, Range};
 
-/// A number's limits: `minimum`, `maximum`, their exclusive forms, `multipleOf`.
+/// The limits of a number: `minimum`, `maximum`, their exclusive forms, `multipleOf`.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct NumberLimits {
     pub(super) range: Range,

@@ -1,10 +1,10 @@
-//! The compiled form of a schema's constraints.
+//! The compiled constraints of a schema.
 
 use serde_json::Value;
 
 use super::limits::{CountLimits, NumberLimits, Pattern};
 
-/// A schema's compiled constraints.
+/// The compiled constraints of a schema.
 #[derive(Debug)]
 pub(crate) struct Constraints {
     /// Nodes that refer to each other by index. Node 0 constrains the arguments as a whole.

@@ -39,7 +39,7 @@ impl<T, E: Into<RequestError>> sealed::Convert<T> for Result<T, E> {
 )]
 pub trait MethodHandler<P, T, M>: sealed::Call<P, T, M> {}
 
-/// The traits' methods.
+/// Methods of the sealed traits.
 pub(super) mod sealed {
     use super::{CallContext, Future, RequestError, RouteSpec};
 

@@ -18,7 +18,7 @@ use crate::result::RequestError;
 
 type Handler = dyn Fn(CallContext) -> BoxFuture<'static, Reply> + Send + Sync;
 
-/// A route's methods.
+/// Route methods.
 #[derive(Clone)]
 pub(crate) enum RouteMethods {
     Exact(&'static str),

@@ -1,4 +1,4 @@
-//! A call's arguments.
+//! Call arguments.
 
 use mcp_core::Call;
 use mcp_types::{JsonObject, RawJson, RawObject};
@@ -80,7 +80,7 @@ impl CallContext {
         }
     }
 
-    /// Returns the arguments' representation.
+    /// Returns the representation of the arguments.
     pub(crate) fn argument_format(&self) -> ArgumentFormat {
         if self.has_string_arguments() {
             ArgumentFormat::Strings

@@ -65,7 +65,7 @@ pub trait FromCallAsync: Sized + Send + 'static {
     fn describe(_: &mut RouteSpec) {}
 }
 
-/// A [`FromCallAsync`] extractor's value. Take `Option<Async<T>>` to accept calls that the extractor
+/// The value of a [`FromCallAsync`] extractor. Take `Option<Async<T>>` to accept calls that the extractor
 /// rejects.
 #[derive(Debug, Clone, Copy, Default)]
 #[expect(clippy::exhaustive_structs, reason = "parameters destructure it")]

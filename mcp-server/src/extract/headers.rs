@@ -104,7 +104,7 @@ pub struct Header<T>(pub T);
 pub trait FromHeader: Sized {
     /// The header's name, in any case.
     const NAME: &'static str;
-    /// A malformed value's error.
+    /// The error for a malformed value.
     type Error: Display;
 
     /// Decodes the header's value.

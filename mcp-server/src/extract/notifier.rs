@@ -9,8 +9,8 @@ use super::from_call::FromCall;
 use crate::call::CallContext;
 use crate::rejection::Rejection;
 
-/// Sends an extension's notifications to the call's client, on the call's stream. Works in
-/// every handler except those of notifications, which have no stream.
+/// Sends extension notifications to the client, on the stream of the call. Works in every handler
+/// except handlers of notifications, which have no stream.
 ///
 /// # Examples
 ///

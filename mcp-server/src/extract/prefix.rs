@@ -1,4 +1,4 @@
-//! A completion's input.
+//! The input of a completion.
 
 use std::ops::Deref;
 

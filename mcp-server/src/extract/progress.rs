@@ -1,4 +1,4 @@
-//! A call's progress.
+//! The progress of a call.
 
 use mcp_core::NotificationSender;
 use mcp_types::ProgressUpdate;

@@ -1,4 +1,4 @@
-//! A handler's run.
+//! One run of a handler.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -37,7 +37,7 @@ pub(crate) type InputKey = Cow<'static, str>;
 /// Key for the value of `Ask::keep` in error messages.
 const KEEP: InputKey = Cow::Borrowed("keep");
 
-/// A request's binding. It is computed for the first state: a digest of all arguments costs more than most calls,
+/// The binding of a request. It is computed for the first state: a digest of all arguments costs more than most calls,
 /// and most calls have no state.
 type LazyBinding = LazyLock<Binding, Box<dyn FnOnce() -> Binding + Send>>;
 
@@ -65,7 +65,7 @@ enum InputMode {
     },
 }
 
-/// A run's state: questions and answers so far.
+/// The state of a run: questions and answers so far.
 #[derive(Default)]
 struct PendingInputs {
     recorded: RecordedAnswers,
@@ -101,7 +101,7 @@ pub(crate) enum InputStatus {
 }
 
 impl InputRound {
-    /// Starts a call's run. Returns `None` when the client cannot be asked.
+    /// Starts a run for a call. Returns `None` when the client cannot be asked.
     ///
     /// # Errors
     ///

@@ -17,7 +17,7 @@ const MAX_CALLERS: usize = 10_000;
 /// The longest period. It keeps the sum of a time and a period representable.
 const MAX_PERIOD: Duration = Duration::from_secs(100 * 365 * 24 * 3600);
 
-/// A principal's digest, or zeros for callers without one.
+/// The digest of a principal, or zeros for callers without one.
 type CallerKey = [u8; 32];
 
 /// A layer that limits how many calls each caller may make in a period. It fits a server, a router or a route.

@@ -1,4 +1,4 @@
-//! A server's settings and routes, as the author edits them.
+//! Server settings and routes, as the author edits them.
 
 use std::sync::{Arc, Once};
 
@@ -28,7 +28,7 @@ const OWN_CAPABILITIES: [&str; 8] = [
     "experimental",
 ];
 
-/// A server's settings and routes.
+/// Server settings and routes.
 pub(crate) struct ServerConfig {
     pub(crate) info: Implementation,
     pub(crate) instructions: Option<String>,
@@ -39,7 +39,7 @@ pub(crate) struct ServerConfig {
     pub(crate) discover_cache: CacheHint,
     /// The extensions, in the order of registration.
     pub(crate) extensions: Vec<Registration<ServerCapabilities>>,
-    /// The extensions' methods.
+    /// Extension methods.
     pub(crate) methods: Vec<MethodRoute>,
     /// Members of the capabilities that extensions publish.
     extra_capabilities: Vec<(&'static str, serde_json::Value)>,
@@ -193,7 +193,7 @@ impl ServerConfig {
         self.completions.iter().chain(templates).chain(prompts)
     }
 
-    /// Returns whether any argument has a completion: by a handler or by an enum's values.
+    /// Returns whether any argument has a completion: by a handler or by the values of an enum.
     fn has_completions(&self) -> bool {
         self.completions().next().is_some()
             || self.prompts.iter().any(|route| !route.choices.is_empty())

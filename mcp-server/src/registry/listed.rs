@@ -40,7 +40,7 @@ impl ListKind {
         matches!(self, Self::Resource | Self::Template)
     }
 
-    /// Returns a changed list's event.
+    /// Returns the event for a changed list.
     pub(super) fn change_event(self) -> ChangeEvent {
         match self {
             Self::Tool => ChangeEvent::Tools,
@@ -60,7 +60,7 @@ impl fmt::Display for ListKind {
 pub(crate) trait Listed: Clone + Send + Sync + 'static {
     /// The item in the list.
     type Item: Clone;
-    /// A list request's result.
+    /// The result of a list request.
     type Page: Send + Sync;
 
     const KIND: ListKind;
@@ -98,7 +98,7 @@ pub(crate) trait Listed: Clone + Send + Sync + 'static {
         false
     }
 
-    /// Returns its arguments' completions.
+    /// Returns the completions of its arguments.
     fn completions(&self) -> &[CompletionRoute] {
         &[]
     }

@@ -1,4 +1,4 @@
-//! Lookup: a URI's route, a completion's source.
+//! Lookup: the route of a URI, the source of a completion.
 
 use std::sync::Arc;
 
@@ -19,10 +19,10 @@ pub(crate) enum ResourceMatch<'a> {
     Template(&'a TemplateRoute, Variables),
 }
 
-/// The suggestions' source for an argument.
+/// The source of suggestions for an argument.
 pub(crate) enum CompletionSource<'a> {
     Route(&'a CompletionRoute),
-    /// An enum's values, or none.
+    /// The values of an enum, or none.
     Values(Completion),
 }
 

@@ -1,4 +1,4 @@
-//! A server's config and its current registry.
+//! The server config and its current registry.
 
 use std::sync::{Arc, Weak};
 
@@ -14,7 +14,7 @@ use crate::call::CallContext;
 use crate::caller::Caller;
 use crate::change_kinds::ChangeKinds;
 
-/// A server's config and the registry that is built from it. The server owns it; handles have
+/// The server config and the registry that is built from it. The server owns it; handles have
 /// weak references.
 #[derive(Debug)]
 pub(crate) struct SharedRegistry {
@@ -84,7 +84,7 @@ impl SharedRegistry {
             let mut config = self.config.lock();
             (change(&mut config), self.current.swap(None))
         };
-        // Dropped without the lock, because a handler's destructor may use the server.
+        // Dropped without the lock, because the destructor of a handler may use the server.
         drop(previous);
         value
     }
@@ -103,7 +103,7 @@ impl SharedRegistry {
         }
     }
 
-    /// Returns a call's server, for a handle that can cause changes of these kinds.
+    /// Returns the server of a call, for a handle that can cause changes of these kinds.
     pub(crate) fn from_call(call: &CallContext, kinds: ChangeKinds) -> Weak<Self> {
         let shared = call.state::<Weak<Self>>().cloned().unwrap_or_default();
         if let Some(shared) = shared.upgrade() {
@@ -144,7 +144,7 @@ impl SharedRegistry {
             self.current.store(next.map(Arc::new));
             (value, previous)
         };
-        // Dropped without the lock, because a handler's destructor may use the server.
+        // Dropped without the lock, because the destructor of a handler may use the server.
         drop(previous);
         if is_announced() {
             self.current().changes.publish(R::KIND.change_event());

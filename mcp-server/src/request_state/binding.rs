@@ -5,7 +5,7 @@ use mcp_core::{Call, Principal, ServerIdentity};
 use mcp_types::RawObject;
 use serde_json::Value;
 
-/// The members of parameters that carry a repeated request's input.
+/// The members of parameters that carry the input of a repeated request.
 pub(crate) const INPUT_MEMBERS: [&str; 2] = ["inputResponses", "requestState"];
 
 /// A digest of the principal, the method and its parameters. A state is valid only for a request with
@@ -51,7 +51,7 @@ impl Binding {
         Self(digest.finalize())
     }
 
-    /// A token's binding: to a purpose instead of a request.
+    /// Binds a token to a purpose instead of a request.
     pub(crate) fn of_token(purpose: &str, principal: Option<&Principal>) -> Self {
         let mut digest = of_principal(principal);
         update(&mut digest, b't', purpose.as_bytes());

@@ -8,7 +8,7 @@ use crate::schema::items_of;
 /// Name in `$defs` for a schema that contains a reference to its own root.
 const WHOLE: &str = "Whole";
 
-/// Returns a value list's schema.
+/// Returns the schema for a list of values.
 pub(super) fn array(element: JsonObject) -> JsonObject {
     let mut definitions = JsonObject::new();
     let element = inner(element, &mut definitions);
@@ -22,7 +22,7 @@ pub(super) fn nullable(value: JsonObject) -> JsonObject {
     outer(json!({"anyOf": [value, {"type": "null"}]}), definitions)
 }
 
-/// Returns the schema of a tuple's structured content: that of the only structured element, or an
+/// Returns the schema for the structured content of a tuple: that of the only structured element, or an
 /// array of all structured elements.
 pub(super) fn tuple(elements: Vec<Option<JsonObject>>) -> Option<JsonObject> {
     let mut elements: Vec<_> = elements.into_iter().flatten().collect();

@@ -28,7 +28,7 @@ use crate::rejection::Rejection;
 #[expect(clippy::exhaustive_structs, reason = "users construct it")]
 pub struct NotFound;
 
-/// The errors' representation in this file.
+/// Internal representation of the errors.
 #[derive(Debug)]
 enum ErrorRepr {
     /// A message that was written for the client.
@@ -184,7 +184,7 @@ errors! {
     /// ```
     ResourceError;
 
-    /// A prompt's error. Use [`invalid_params`](Self::invalid_params) for arguments that are not
+    /// A prompt error. Use [`invalid_params`](Self::invalid_params) for arguments that are not
     /// acceptable. The `?` operator converts every other error into an internal error: the client
     /// receives its message, and its sources go to the log only.
     ///
@@ -202,11 +202,11 @@ errors! {
     /// ```
     PromptError;
 
-    /// A completion's error. The `?` operator converts errors into an internal error: the client
+    /// A completion error. The `?` operator converts errors into an internal error: the client
     /// receives the message, and the sources go to the log only.
     CompletionError;
 
-    /// The error of an extension's request. Use [`invalid_params`](Self::invalid_params) for
+    /// The error of an extension request. Use [`invalid_params`](Self::invalid_params) for
     /// parameters that are not acceptable, and [`protocol`](Self::protocol) for a code of the extension.
     /// The `?` operator converts every other error into an internal error: the client receives its
     /// message, and its sources go to the log only.
@@ -239,7 +239,7 @@ macro_rules! errors_of_items {
 errors_of_items!(ResourceError, PromptError, CompletionError);
 
 impl RequestError {
-    /// Converts the error that a method's handler returns.
+    /// Converts the error that a method handler returns.
     pub(crate) fn into_request_fault(self, method: &str, masks_errors: bool) -> Fault {
         let not_found = || Fault::bad_params("not found");
         self.0

@@ -4,7 +4,7 @@ use mcp_types::Resource;
 
 use super::error::ResourceError;
 
-/// A computed list's resources: all of them, or one page.
+/// The resources of a computed list: all of them, or one page.
 ///
 /// # Examples
 ///

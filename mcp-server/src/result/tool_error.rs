@@ -14,7 +14,7 @@ use crate::elicitation_id;
 use crate::input_round::AskError;
 use crate::rejection::{ArgumentError, Rejection};
 
-/// A tool's error.
+/// A tool error.
 ///
 /// The `?` operator converts every error. Its message becomes a result with `isError`, which the
 /// language model reads; its sources go to the log only.

@@ -204,7 +204,7 @@ fn check_required(prompt: &Prompt, call: &Call) -> Result<(), Fault> {
     )))
 }
 
-/// Returns a prompt's arguments from a schema's properties.
+/// Returns the prompt arguments that the properties of a schema describe.
 // spec: PROMPT-03
 fn arguments_from_schema(schema: &JsonObject) -> Vec<PromptArgument> {
     let is_required = |name: &str| names(schema, "required").any(|required| required == name);

@@ -118,7 +118,7 @@ fn extend<S: Into<String>>(scopes: &mut Vec<String>, further: impl IntoIterator<
     }
 }
 
-/// A scope's characters: RFC 6749, section 3.3.
+/// Returns whether `scope` has only the characters of RFC 6749, section 3.3.
 fn is_scope(scope: &str) -> bool {
     let valid = |byte| matches!(byte, 0x21 | 0x23..=0x5b | 0x5d..=0x7e);
     !scope.is_empty() && scope.bytes().all(valid)

@@ -17,7 +17,7 @@ pub(super) type RouteHandler<T> =
 
 type VisibilityFilter = Arc<dyn Fn(&Caller<'_>) -> bool + Send + Sync>;
 
-/// A route's scope: its routers' state, the callers that may see it, its layers.
+/// The scope of a route: the state of its routers, the callers that may see it, its layers.
 #[derive(Clone, Default)]
 pub(crate) struct RouteScope {
     pub(crate) router_states: RouterStates,
@@ -65,7 +65,7 @@ impl RouteScope {
     }
 }
 
-/// Generates a route's named setters. The literal names the kind of route in the documentation.
+/// Generates the named setters of a route. The literal names the kind of route in the documentation.
 macro_rules! route_setters {
     ($kind:literal: $($setter:ident),*) => {
         $($crate::routes::scope::route_setter!($setter $kind);)*

@@ -172,7 +172,7 @@ impl TemplateRoute {
         variables.any(|variable| variable == name)
     }
 
-    /// Returns the variables' values, if the template matches.
+    /// Returns the variable values, if the template matches.
     pub(crate) fn matches(&self, uri: &str) -> Option<Variables> {
         self.pattern.as_ref()?.matches(uri)
     }

@@ -114,7 +114,7 @@ impl ToolRoute {
         }
     }
 
-    /// Sets the arguments' check. It replaces the server's validator
+    /// Sets the check of the arguments. It replaces the server's validator
     /// ([`Server::validate_with`](crate::Server::validate_with)) for them, and runs before the handler.
     ///
     /// # Examples

@@ -1,4 +1,4 @@
-//! Checks of a tool's arguments before its handler runs, and of its structured content afterwards.
+//! Checks the arguments of a tool before its handler runs, and its structured content afterwards.
 
 use std::fmt;
 use std::sync::{Arc, OnceLock};
@@ -32,7 +32,7 @@ pub(super) struct ToolChecks {
 /// A compiled schema, or why the validator cannot use it.
 type CompiledSchema = Result<Arc<dyn Check>, SchemaError>;
 
-/// A tool's schemas, compiled by a validator.
+/// The schemas of a tool, compiled by a validator.
 #[derive(Debug, Clone)]
 struct CompiledSchemas {
     validator: Arc<dyn Validator>,
@@ -67,7 +67,7 @@ impl ToolChecks {
         }
     }
 
-    /// Sets the arguments' check.
+    /// Sets the check of the arguments.
     pub(super) fn set_own(&mut self, check: Arc<dyn Check>) {
         self.own = Some(check);
     }
@@ -86,7 +86,7 @@ impl ToolChecks {
         })
     }
 
-    /// Checks a call's arguments. On a lenient server it converts strings in them first.
+    /// Checks the arguments of a call. On a lenient server it converts strings in them first.
     ///
     /// # Errors
     ///
@@ -162,7 +162,7 @@ impl ToolChecks {
     }
 }
 
-/// Check of a tool's structured content.
+/// Checks the structured content of a tool.
 pub(super) struct OutputCheck(CompiledSchema);
 
 impl OutputCheck {

@@ -1,4 +1,4 @@
-//! URI templates of RFC 6570 as patterns: from a URI to the variables' values.
+//! URI templates of RFC 6570 as patterns: from a URI to the variable values.
 //!
 //! | expression | matches |
 //! |---|---|

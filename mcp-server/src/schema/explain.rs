@@ -21,7 +21,7 @@ const MAX_LISTED: usize = 16;
 /// Limit on the unknown names in one message.
 const MAX_UNKNOWN: usize = 4;
 
-/// Limit on a name's characters in a message.
+/// Maximum length of a name in a message, in characters.
 const MAX_NAME_CHARS: usize = 64;
 
 /// Returns the mistakes in arguments, at most [`Violations::MAX`].
@@ -77,7 +77,7 @@ impl<'a> Explainer<'a> {
         }
     }
 
-    /// Explains a value's members or elements.
+    /// Explains the members or elements of a value.
     fn object(&mut self, schema: &'a JsonObject, value: &Value, path: Path<'_>, hops: usize) {
         if self.found.len() >= Violations::MAX || !self.walk.step(hops) {
             return;

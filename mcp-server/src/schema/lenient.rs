@@ -73,7 +73,7 @@ impl<'a> Converter<'a> {
         types.is_empty() || types.contains(&"string")
     }
 
-    /// Converts a value's members or elements. Returns whether anything changed.
+    /// Converts the members or elements of a value. Returns whether anything changed.
     fn inner_values(&self, value: &mut Value, schema: &'a JsonObject, hops: usize) -> bool {
         let mut is_changed = false;
         if !self.walk.step(hops) {

@@ -30,7 +30,7 @@ pub(super) fn portable(schema: &mut JsonObject) {
     }
 }
 
-/// Returns a tuple's `items`: a schema that accepts each of its elements.
+/// Returns the `items` of a tuple: a schema that accepts each of its elements.
 pub(crate) fn items_of(elements: &[Value]) -> Value {
     let mut different: Vec<&Value> = Vec::new();
     for element in elements {

@@ -1,4 +1,4 @@
-//! A server's settings, and their check.
+//! Server settings, and their check.
 
 use std::sync::Arc;
 
@@ -26,7 +26,7 @@ impl Server {
     }
 
     /// Sets how long clients may cache the lists of resources and templates. Use
-    /// [`ResourceRoute::cache`](crate::ResourceRoute::cache) for a single resource's contents.
+    /// [`ResourceRoute::cache`](crate::ResourceRoute::cache) for the contents of a single resource.
     #[must_use]
     pub fn resources_cache(self, cache: CacheHint) -> Self {
         self.configure(|config| {
@@ -75,7 +75,7 @@ impl Server {
         })
     }
 
-    /// Sets the keys that seal a call's state while its client is asked. Needed if several nodes
+    /// Sets the keys that seal the state of a call while its client is asked. Needed if several nodes
     /// serve one endpoint; by default each process has a random key.
     // spec: MRTR-07, MRTR-16
     #[must_use]

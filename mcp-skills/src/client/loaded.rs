@@ -37,7 +37,7 @@ struct Files {
     dynamic_bytes: u64,
 }
 
-/// Reads and verifies a checked entry's instructions.
+/// Reads and verifies the instructions of a checked entry.
 pub(super) async fn load_instructions(
     reader: FileReader,
     skill: Arc<Skill>,
@@ -142,7 +142,7 @@ impl LoadedSkill {
         Ok(bytes)
     }
 
-    /// Returns a reference's URI.
+    /// Returns the URI of a reference.
     fn resolve(&self, reference: &str) -> Result<String, SkillError> {
         let invalid = || SkillError::InvalidReference(reference.to_owned());
         let root = root_of(&self.skill.uri).ok_or_else(invalid)?;

@@ -79,7 +79,7 @@ impl SkillsClient {
         })
     }
 
-    /// Sets the server's label, which is a part of its skills' identity. Default: the server's
+    /// Sets the server's label, which becomes a part of each skill's identity. Default: the server's
     /// address. Use the name under which the user has configured the server, never the name that the
     /// server gives itself.
     // spec: SKILL-21
@@ -162,7 +162,7 @@ impl SkillsClient {
         Ok(self.extension.request::<ListSkills>(&params).await?)
     }
 
-    /// Gets a skill's entry by its URI, listed or not. Reads no file.
+    /// Gets the entry of a skill by its URI, listed or not. Reads no file.
     ///
     /// # Errors
     ///

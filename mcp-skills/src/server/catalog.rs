@@ -116,7 +116,7 @@ impl Catalog {
         }
     }
 
-    /// Returns a directory's direct children by name. Returns `None` if there is no such directory.
+    /// Returns the direct children of a directory by name, or `None` if the directory does not exist.
     // spec: SKILL-19
     pub(super) fn directory(&self, uri: &str) -> Option<&BTreeMap<String, Child>> {
         self.directories.get(uri)

@@ -27,12 +27,12 @@ pub(super) struct SkillFile {
     /// The size and the digest in the skill's list. `None` if a function writes the file.
     pub(super) entry: Option<SkillResource>,
     is_text: bool,
-    /// A `SKILL.md`'s YAML.
+    /// The YAML of a `SKILL.md`.
     pub(super) frontmatter: Option<Arc<JsonObject>>,
     pub(super) source: FileSource,
 }
 
-/// The source of a file's bytes.
+/// The source of the file bytes.
 #[derive(Debug, Clone)]
 pub(super) enum FileSource {
     Code(FileBytes),
@@ -190,13 +190,13 @@ fn entry(uri: &str, bytes: &[u8]) -> SkillResource {
     SkillResource::new(uri, Hash::hash(bytes), bytes.len() as u64)
 }
 
-/// Returns a file's text. A file with a NUL is binary, also if it is UTF-8.
+/// Returns the text of a file. A file with a NUL is binary, even if it is UTF-8.
 pub(super) fn text_of(bytes: &[u8]) -> Option<&str> {
     let text = std::str::from_utf8(bytes).ok()?;
     (!text.contains('\0')).then_some(text)
 }
 
-/// Returns a path's last segment.
+/// Returns the last segment of a path.
 pub(super) fn name_of(path: &str) -> &str {
     path.rsplit('/').next().unwrap_or(path)
 }
@@ -222,7 +222,7 @@ fn read_frontmatter(path: &str, shown: &str, text: &str) -> Result<JsonObject, S
         return Err(SkillsError::InvalidName { file: file(), name });
     }
     let folder = parent_of(path).map_or("", name_of);
-    // A skill from code gets its name's folder.
+    // A skill from code gets a folder with its name.
     if folder != name {
         return Err(SkillsError::NameMismatch {
             file: file(),

@@ -23,7 +23,7 @@ use crate::types::{
 
 /// Number of children on a directory page.
 const DIRECTORY_PAGE: usize = 500;
-/// Every cursor's first letter.
+/// The first letter of every cursor.
 const CURSOR: char = 's';
 
 // spec: SKILL-01, SKILL-02, SKILL-03

@@ -12,7 +12,7 @@ use super::limits::SkillsLimits;
 use crate::frontmatter;
 use crate::uri::{INSTRUCTIONS, encode_path, is_plain_file_path};
 
-/// The skill sources, and the folders' files.
+/// The skill sources, and the files of the folders.
 #[derive(Debug, Clone, Default)]
 pub(super) struct State {
     pub(super) folders: Vec<Arc<Folder>>,
@@ -123,7 +123,7 @@ impl Scan {
     }
 }
 
-/// Returns a skill's path from code: its prefix and its name.
+/// Returns the path of a skill from code: its prefix and its name.
 fn root_of(skill: &InlineSkill) -> Result<String, SkillsError> {
     let text = text_of(&skill.markdown);
     let text = text.ok_or_else(|| SkillsError::NotText(INSTRUCTIONS.to_owned()))?;

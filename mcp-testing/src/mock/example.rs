@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-/// An example's deepest nesting.
+/// Maximum nesting depth of an example.
 const MAX_DEPTH: usize = 32;
 /// Deepest nesting of objects whose optional members are filled in.
 const OPTIONAL_DEPTH: usize = 3;

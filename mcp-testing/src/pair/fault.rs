@@ -1,4 +1,4 @@
-//! A transport's faults.
+//! Transport faults.
 
 use std::time::Duration;
 
@@ -61,7 +61,7 @@ pub(super) fn end_before(faults: &[WireFault], number: usize) -> Option<End> {
     })
 }
 
-/// Returns a delivered message's chunks, and the pause after each chunk.
+/// Returns the chunks of a delivered message, and the pause after each chunk.
 pub(super) fn chunks(
     faults: &[WireFault],
     number: usize,

@@ -1,6 +1,6 @@
-//! The words in a list of tools, and a query's scores.
+//! The words in a list of tools, and the scores of a query.
 //!
-//! A tool's score is the share of the query's words that it has, weighted by their rarity and by the fields where
+//! The score of a tool is the share of query words that it has, weighted by their rarity and by the fields where
 //! they stand (BM25F). A score of 1 stands for a tool with all words in its name.
 
 use std::collections::{BTreeMap, HashMap};
@@ -13,7 +13,7 @@ use serde_json::Value;
 use super::synonyms::synonyms;
 use super::words::{Word, read, stems};
 
-// A word's weights by its field.
+// Weights of a word by its field.
 const NAME: f32 = 2.75;
 const TITLE: f32 = 1.5;
 const FIRST_SENTENCE: f32 = 1.0;
@@ -24,14 +24,14 @@ const ARGUMENT_TEXT: f32 = 0.08;
 
 /// The weight at which a word has half of its effect.
 const SATURATION: f32 = 0.9;
-/// The effect of a tool's length: 0 has none, 1 divides by the length.
+/// The effect of the tool length: 0 has none, 1 divides by the length.
 const LENGTH_EFFECT: f32 = 0.4;
-/// A description's words after its first sentence that count.
+/// Maximum number of words that count after the first sentence of a description.
 const MAX_FURTHER_WORDS: usize = 120;
-/// Words of an argument's description that count.
+/// Maximum number of words that count in the description of an argument.
 const MAX_ARGUMENT_WORDS: usize = 20;
 
-/// A synonym's effect.
+/// Weight of a synonym.
 const SYNONYM: f32 = 0.75;
 /// The effect of a word with a mistake.
 const SIMILAR: f32 = 0.9;
@@ -41,18 +41,18 @@ const MIN_SIMILARITY: f32 = 0.6;
 const SAME_LETTERS: f32 = 0.85;
 /// Similar words that a word stands for.
 const MAX_SIMILAR: usize = 3;
-/// The effect of a query that has all words of a tool's name.
+/// The effect of a query that has all words of a tool name.
 const WHOLE_NAME: f32 = 0.2;
 /// Rarity of a word that no tool has, as a share of the rarest word.
 const UNKNOWN_RARITY: f32 = 0.85;
 /// Rarity that a query has at least, in rarest words: one word alone says little.
 const MIN_RARITY: f32 = 1.3;
 
-/// A clause's effect, such as one of two joined with "and".
+/// Weight of a clause, such as one of two joined with "and".
 const CLAUSE: f32 = 0.8;
-/// Further score for a clause's best tools, so that each task in a query has its tool.
+/// Further score for the best tools of a clause, so that each task in a query has its tool.
 const CLAUSE_LEADERS: [f32; 2] = [0.15, 0.05];
-/// The best phrasing's share in the score. The rest is the mean of all phrasings.
+/// Share of the best phrasing in the score. The rest is the mean of all phrasings.
 const BEST_PHRASING: f32 = 0.35;
 /// Score below which no tool serves the task.
 const MIN_SCORE: f32 = 0.24;
@@ -67,7 +67,7 @@ pub(super) struct Index {
     words: Map<String, usize>,
     entries: Vec<Entry>,
     forms: Vec<Form>,
-    /// The words of the tools' names.
+    /// The words of the tool names.
     names: Vec<Vec<usize>>,
     max_rarity: f32,
 }
@@ -88,7 +88,7 @@ struct Form {
     letters: Vec<char>,
 }
 
-/// A tool's words, in the same order in each process.
+/// The words of a tool, in the same order in each process.
 #[derive(Default)]
 struct ToolWords {
     /// Weights by stem.
@@ -353,7 +353,7 @@ impl ToolWords {
     }
 }
 
-/// Returns the server in a tool's name, and the rest of it.
+/// Returns the server in a tool name, and the rest of it.
 fn split_name(tool: &Tool) -> (&str, &str) {
     tool.name.split_once("__").unwrap_or(("", &tool.name))
 }
@@ -363,7 +363,7 @@ fn rarity(tools: f32, with_word: f32) -> f32 {
     ((tools - with_word + 0.5) / (with_word + 0.5)).ln_1p()
 }
 
-/// Returns the words of a query's clauses: those between commas, "and" and "then".
+/// Returns the words of the clauses in a query: those between commas, "and" and "then".
 fn clauses(query: &str) -> Vec<Vec<Word>> {
     let mut clauses = vec![String::new()];
     for part in query.split_inclusive([',', ';', ':']) {
@@ -393,7 +393,7 @@ fn letter_pairs(word: &str) -> Vec<[char; 2]> {
     pairs
 }
 
-/// Returns a word's letters in alphabetical order.
+/// Returns the letters of a word in alphabetical order.
 fn letters(word: &str) -> Vec<char> {
     let mut letters: Vec<char> = word.chars().collect();
     letters.sort_unstable();

@@ -45,7 +45,7 @@ pub(super) struct Word {
     pub(super) stem: String,
 }
 
-/// Returns a text's words without stop words.
+/// Returns the words of a text, without stop words.
 pub(super) fn read(text: &str) -> impl Iterator<Item = Word> {
     let words = words(text).into_iter();
     let words = words.filter(|word| !STOP_WORDS.contains(&**word));
@@ -55,7 +55,7 @@ pub(super) fn read(text: &str) -> impl Iterator<Item = Word> {
     })
 }
 
-/// Returns the stems of a text's words, without stop words.
+/// Returns the stems of the words in a text, without stop words.
 pub(super) fn stems(text: &str) -> Vec<String> {
     read(text).map(|word| word.stem).collect()
 }
@@ -99,7 +99,7 @@ fn without_accent(c: char) -> char {
     }
 }
 
-/// Returns an English word's stem: without plural and verb endings.
+/// Returns the stem of an English word, without plural and verb endings.
 pub(super) fn stem(word: &str) -> String {
     /// Shortest word that has an ending.
     const MIN_WORD: usize = 4;

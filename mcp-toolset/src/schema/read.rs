@@ -47,7 +47,7 @@ pub(super) fn values(schema: &Map<String, Value>) -> Option<Vec<&Value>> {
     }
 }
 
-/// Returns a schema's alternatives.
+/// Returns the alternatives of a schema.
 pub(super) fn alternatives(schema: &Map<String, Value>) -> impl Iterator<Item = &Value> {
     let keywords = ["anyOf", "oneOf"].into_iter();
     let lists = keywords.filter_map(|keyword| schema.get(keyword)?.as_array());
@@ -63,7 +63,7 @@ pub(super) fn all_of(schema: &Map<String, Value>) -> impl Iterator<Item = &Value
         .flatten()
 }
 
-/// Returns a property's name for a model: 64 characters of `A-Za-z0-9_.-` at most.
+/// Returns the name of a property for a model: 64 characters of `A-Za-z0-9_.-` at most.
 pub(super) fn key(own: &str) -> String {
     let is_portable = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.');
     if own.len() <= 64 && !own.is_empty() && own.chars().all(is_portable) {

@@ -8,8 +8,8 @@ use super::read::{all_of, alternatives, key, resolve, types, values};
 /// Levels of arguments that are restored. Deeper ones stay.
 const MAX_DEPTH: usize = 64;
 
-/// Returns a model's arguments for the server: under their own names, without `null` for optional ones, and with the
-/// values whose JSON the model has sent as a string.
+/// Converts the arguments that a model sent into those of the server: with the server's names, without `null` for
+/// optional arguments, and with values parsed where the model sent JSON as a string.
 pub(crate) fn restore(arguments: Value, schema: &JsonObject) -> Value {
     let root = Value::Object(schema.clone());
     value(arguments, &root, &root, 0)
@@ -86,7 +86,7 @@ fn members_of(
     restored
 }
 
-/// Returns the schemas that may describe a value's members, besides a schema itself.
+/// Returns the schemas that may describe the members of a value, besides a schema itself.
 fn parts<'a>(
     schema: &'a Map<String, Value>,
     root: &'a Value,

@@ -8,7 +8,7 @@ use crate::provider::Profile;
 
 /// Subschemas of one tool. Further ones accept any value: references can multiply them.
 const MAX_NODES: usize = 2000;
-/// A keyword's characters in a description.
+/// Maximum length of a keyword value in a description, in characters.
 const MAX_NOTE: usize = 300;
 
 /// Keywords that say nothing to a model.
@@ -42,7 +42,7 @@ const HANDLED: [&str; 12] = [
     "additionalProperties",
 ];
 
-/// Returns the schema of a tool's arguments for a provider. Its root is an object without alternatives.
+/// Returns the schema of tool arguments for a provider. Its root is an object without alternatives.
 pub(crate) fn rewrite(schema: &JsonObject, profile: &Profile) -> Value {
     let root = Value::Object(schema.clone());
     let mut rewriter = Rewriter {
@@ -357,7 +357,7 @@ fn merge(root: &Value, into: &mut Map<String, Value>, schema: &Value, depth: usi
     }
 }
 
-/// Returns a root with its alternatives' properties. What all alternatives require is required.
+/// Returns a root with the properties of its alternatives. Properties that all alternatives require are required.
 fn with_alternatives(mut schema: Map<String, Value>, root: &Value) -> Map<String, Value> {
     let variants: Vec<Map<String, Value>> = alternatives(&schema)
         .map(|variant| {
@@ -419,7 +419,7 @@ fn is_open(schema: &Map<String, Value>) -> bool {
     }
 }
 
-/// Returns the schema of a string with a value's JSON.
+/// Returns the schema of a string that contains a value as JSON.
 fn json_text(schema: &Map<String, Value>, kind: &str) -> Value {
     let text = schema.get("description").and_then(Value::as_str);
     let text = format!("{} {kind}", text.unwrap_or_default());

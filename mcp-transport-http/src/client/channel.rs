@@ -24,7 +24,7 @@ use super::server_url::ServerUrl;
 use super::until_closed::UntilClosed;
 use crate::sse::SseLimits;
 
-/// A client's channel to a server over HTTP, for every protocol revision.
+/// A client channel to a server over HTTP, for every protocol revision.
 ///
 /// Every call is one POST. The server responds with JSON or with an event stream. Redirects are not
 /// followed. Errors show scheme, host and path of the URL, never its credentials or query.

@@ -229,7 +229,7 @@ fn parse<T: DeserializeOwned>(uri: &Uri, body: &[u8]) -> Result<T, DiscoveryErro
     })
 }
 
-/// Returns a catalog's URL: `http` for loopback addresses, `https` for all others.
+/// Returns the catalog URL: `http` for loopback addresses, `https` for all others.
 fn catalog_uri(domain: &str, path: &str) -> Result<Uri, DiscoveryError> {
     let invalid = || DiscoveryError::InvalidDomain(domain.to_owned());
     let is_allowed =
@@ -252,7 +252,7 @@ fn catalog_uri(domain: &str, path: &str) -> Result<Uri, DiscoveryError> {
     }
 }
 
-/// Parses a card's URL. It has `https`, or `http` and a loopback address, and no credentials.
+/// Parses a card URL. It has `https`, or `http` and a loopback address, and no credentials.
 fn allowed(url: &str) -> Result<Uri, DiscoveryError> {
     let invalid = || DiscoveryError::InvalidDomain(url.to_owned());
     let uri: Uri = url.parse().map_err(|_| invalid())?;

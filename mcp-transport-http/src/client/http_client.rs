@@ -118,7 +118,7 @@ impl Service<http::Request<Bytes>> for HttpClient {
     }
 }
 
-/// Converts a request's error. Only the innermost error is kept: the outer ones repeat it, and
+/// Converts a request error. Only the innermost error is kept: the outer ones repeat it, and
 /// the outermost shows the URL, whose query may be a secret.
 fn request_error(error: &reqwest::Error, uri: &Uri) -> ChannelError {
     let cause = root_cause(error);

@@ -1,4 +1,4 @@
-//! [`HttpClientBuilder`]: an [`HttpClient`]'s settings.
+//! [`HttpClientBuilder`]: settings of an [`HttpClient`].
 
 use std::fmt;
 use std::future::Future;
@@ -20,7 +20,7 @@ use super::tls;
 type CheckAddress = dyn Fn(&str, IpAddr) -> io::Result<()> + Send + Sync;
 type ResolveName = dyn Fn(String) -> BoxFuture<'static, io::Result<Vec<IpAddr>>> + Send + Sync;
 
-/// An [`HttpClient`]'s settings, created by [`HttpClient::builder`].
+/// Settings of an [`HttpClient`], created by [`HttpClient::builder`].
 ///
 /// # Examples
 ///
@@ -89,7 +89,7 @@ impl HttpClientBuilder {
         self
     }
 
-    /// Sets the timeout of each request with its response's body. Default: none. It also ends
+    /// Sets the timeout of each request with its response body. Default: none. It also ends
     /// event streams; a client's calls have timeouts of their own.
     pub fn request_timeout(mut self, timeout: Duration) -> Self {
         self.request_timeout = Some(timeout);
@@ -142,7 +142,7 @@ impl HttpClientBuilder {
         self
     }
 
-    /// Sets the function that accepts or refuses a host name's addresses. If it refuses one of
+    /// Sets the function that accepts or refuses the addresses of a host. If it refuses one of
     /// them, the client does not connect. A URL with an address instead of a name is not checked.
     /// Default: all addresses are accepted.
     ///

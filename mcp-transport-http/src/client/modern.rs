@@ -15,7 +15,7 @@ use super::response::{self, ResponseBody};
 use crate::headers::{emit, names};
 use crate::sse::{SseItem, SseStreamError};
 
-/// Returns a call's frames. The request is sent when the stream is first polled. Dropping the
+/// Returns the frames of a call. The request is sent when the stream is first polled. Dropping the
 /// stream closes the POST.
 // spec: HTTP-C-07, HTTP-SM-15
 pub(super) fn frames(
@@ -48,7 +48,7 @@ pub(super) async fn notify(
     response::check_accepted(http.send(post).await?, &http).await
 }
 
-/// Builds a call's POST.
+/// Builds the POST for a call.
 fn request<'a>(http: &'a RequestSender, out: &'a OutgoingRequest) -> RequestParts<'a> {
     post(http, out.body.clone(), &out.mirrored, &out.headers)
 }
@@ -73,7 +73,7 @@ fn post<'a>(
     }
 }
 
-/// Returns an event's message, or `None` for events without one.
+/// Returns the message of an event, or `None` for events without one.
 // spec: HTTP-C-08, HTTP-S-11
 fn message(
     item: Result<SseItem, SseStreamError<ChannelError>>,

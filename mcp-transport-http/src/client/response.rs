@@ -15,7 +15,7 @@ use super::request::{RequestSender, exceeds};
 use crate::headers::names;
 use crate::sse::{SseError, SseStream, SseStreamError};
 
-/// A successful response's body, or the JSON-RPC response in an error response.
+/// The body of a successful response, or the JSON-RPC response in an error response.
 pub(super) enum ResponseBody {
     Empty,
     /// One message, or one batch in revision 2025-03-26.
@@ -23,10 +23,10 @@ pub(super) enum ResponseBody {
     Events(ResponseEvents),
 }
 
-/// A response's event stream.
+/// The event stream of a response.
 pub(super) type ResponseEvents = SseStream<BodyDataStream<HttpBody>>;
 
-/// A response's `Content-Type`.
+/// The `Content-Type` of a response.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum ContentType {
     Json,
@@ -142,7 +142,7 @@ pub(super) async fn read_error_id(
     })
 }
 
-/// The name of events that carry a message, and an event's default name.
+/// The name of events that carry a message, and the default name of events.
 pub(super) const MESSAGE_EVENT: &str = "message";
 
 /// Converts an event stream error.
@@ -156,7 +156,7 @@ pub(super) fn stream_error(error: SseStreamError<ChannelError>) -> ChannelError 
     }
 }
 
-/// Maximum number of bytes that are read to find an error's id.
+/// Maximum number of bytes that are read to find the id of an error.
 const ERROR_ID_READ: usize = 64 << 10;
 
 /// Maximum number of bytes that are read for an excerpt.
@@ -204,7 +204,7 @@ fn with_excerpt(status: StatusCode, headers: &HeaderMap, body: &[u8]) -> Channel
     }
 }
 
-/// Returns the start of an error's body. Returns nothing for HTML: a proxy's error page only repeats the
+/// Returns the start of an error body. Returns nothing for HTML: a proxy's error page only repeats the
 /// status.
 fn excerpt_of_error(headers: &HeaderMap, body: &[u8]) -> String {
     let is_html = |value: &HeaderValue| {

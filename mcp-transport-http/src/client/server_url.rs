@@ -1,4 +1,4 @@
-//! A server's URL: the form that is sent, and the form that errors show.
+//! A server URL: the form that is sent, and the form that errors show.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -8,7 +8,7 @@ use mcp_core::{ChannelError, Connection, Transport};
 use percent_encoding::percent_decode_str;
 use url::{ParseError, Url};
 
-/// A server's URL.
+/// A server URL.
 #[derive(Clone)]
 pub(super) struct ServerUrl {
     /// The request target: the URL without userinfo and fragment.
@@ -30,7 +30,7 @@ impl ServerUrl {
             error => unsendable(format!("is invalid: {error}")),
         })?;
         if !matches!(url.scheme(), "http" | "https") {
-            // A host's name before a port looks like a scheme.
+            // A host name before a port looks like a scheme.
             if url.cannot_be_a_base() {
                 return Err(no_scheme());
             }
@@ -94,7 +94,7 @@ impl ServerUrl {
             .map_err(|error| malformed(format!("of the server is invalid: {error}")))
     }
 
-    /// Resolves a redirect's target, in the form for error messages.
+    /// Resolves the target of a redirect, in the form for error messages.
     pub(super) fn redirect_target(&self, location: &str) -> Option<Box<str>> {
         let base = Url::parse(&self.uri.to_string()).ok()?;
         base.join(location).ok().map(without_secrets)

@@ -1,4 +1,4 @@
-//! A call's frames until the channel closes.
+//! The frames of a call until the channel closes.
 
 use std::pin::Pin;
 use std::task::{Context, Poll};
@@ -8,7 +8,7 @@ use mcp_core::{ChannelError, CloseReason, Frame};
 use pin_project_lite::pin_project;
 
 pin_project! {
-    /// A call's frames. Ends with [`ChannelError::Closed`] when `closed` resolves.
+    /// The frames of a call. Ends with [`ChannelError::Closed`] when `closed` resolves.
     pub(super) struct UntilClosed<S, C> {
         #[pin]
         frames: S,

@@ -1,7 +1,7 @@
 //! The methods and headers that a web page needs to call an MCP server of another origin (CORS).
 //!
 //! A browser asks the server with a preflight request before it sends a request of a page. Pass these
-//! lists to the CORS layer of your web framework, together with the pages' origins. The layer must
+//! lists to the CORS layer of your web framework, together with the origins of the pages. The layer must
 //! be outside layers that require a token: a preflight request has none.
 //!
 //! # Examples
@@ -26,7 +26,7 @@ use super::names::{
     LAST_EVENT_ID, MCP_METHOD, MCP_NAME, MCP_PARAM_PREFIX, MCP_PROTOCOL_VERSION, MCP_SESSION_ID,
 };
 
-/// Returns an MCP endpoint's methods, for `Access-Control-Allow-Methods`.
+/// Returns the methods of an MCP endpoint, for `Access-Control-Allow-Methods`.
 #[must_use]
 pub fn methods() -> Vec<Method> {
     vec![Method::GET, Method::POST, Method::DELETE]

@@ -25,7 +25,7 @@ pub(crate) fn emit(mirrored: &MirroredHeaders, headers: &mut HeaderMap) {
     params::emit(&mirrored.params, headers);
 }
 
-/// Returns the protocol version in a request's headers. For servers, and for requests whose
+/// Returns the protocol version in the request headers. For servers, and for requests whose
 /// body does not contain a version.
 pub(crate) fn version(headers: &HeaderMap) -> Option<&str> {
     parse_version(headers.get(names::MCP_PROTOCOL_VERSION)?)
@@ -40,7 +40,7 @@ fn parse_version(value: &HeaderValue) -> Option<&str> {
     Some(value.to_str().ok()?.trim_matches([' ', '\t']))
 }
 
-/// A request's MCP headers, collected in one pass over all headers.
+/// The MCP headers of a request, collected in one pass over all headers.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct McpHeaders<'a> {
     version: SingleHeader<'a>,
@@ -89,7 +89,7 @@ impl<'a> McpHeaders<'a> {
         value.is_some_and(|value| value == version || parse_version(value) == Some(version))
     }
 
-    /// Compares a request's headers with its body. `version` is the version in the `_meta` of the body.
+    /// Compares the headers of a request with its body. `version` is the version in the `_meta` of the body.
     ///
     /// # Errors
     ///

@@ -1,4 +1,4 @@
-//! The accept loop and a server's shutdown.
+//! The accept loop and the shutdown of a server.
 
 use std::convert::Infallible;
 use std::io;
@@ -33,7 +33,7 @@ pub(super) struct AcceptLoop {
 }
 
 impl AcceptLoop {
-    /// Serves a listener's connections until the shutdown.
+    /// Serves the connections of a listener until shutdown.
     pub(super) async fn run<S, B>(self, listener: TcpListener, service: S)
     where
         S: Service<Request<Incoming>, Response = Response<B>, Error = Infallible>,
@@ -118,7 +118,7 @@ async fn accept(
     let permit = Arc::clone(permits).acquire_owned().await.ok()?;
     match listener.accept().await {
         Ok((stream, _)) => {
-            // Nagle's algorithm delays an event stream's second packet until the client has
+            // Nagle's algorithm delays the second packet of an event stream until the client has
             // acknowledged the first one. An error makes the connection slower, but not incorrect.
             let _ = stream.set_nodelay(true);
             Some((stream, permit))

@@ -1,7 +1,7 @@
-//! A connection's timeouts.
+//! Connection timeouts.
 //!
-//! hyper's `header_read_timeout` is one timeout for the time between two requests and for a
-//! request's head, and hyper has none for a client that does not read. The timeouts here are separate.
+//! hyper's `header_read_timeout` is one timeout for the time between two requests and for the head of a
+//! request, and hyper has none for a client that does not read. The timeouts here are separate.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
@@ -13,7 +13,7 @@ use tokio::time::sleep;
 /// Maximum times without activity.
 #[derive(Debug)]
 pub(super) struct ConnectionTimeouts {
-    /// Maximum time to receive a request's head.
+    /// Maximum time to receive a request head.
     pub(super) head: Duration,
     /// Maximum time without a request, or without accepting bytes of a response.
     pub(super) idle: Duration,
@@ -36,7 +36,7 @@ pub(super) struct Activity {
     is_write_blocked: AtomicBool,
 }
 
-/// An [`Activity`]'s state.
+/// The state of an [`Activity`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct ActivityState {
     events: usize,
@@ -66,7 +66,7 @@ impl Activity {
         }
     }
 
-    /// Records a write's result.
+    /// Records the result of a write.
     pub(super) fn record_write<T>(&self, result: &Poll<T>) {
         self.is_write_blocked.store(result.is_pending(), Relaxed);
         if result.is_ready() {
@@ -74,7 +74,7 @@ impl Activity {
         }
     }
 
-    /// Records a request's complete head. The request is in flight until the guard is dropped.
+    /// Records the complete head of a request. The request is in flight until the guard is dropped.
     pub(super) fn start_request(self: &Arc<Self>) -> InFlightRequest {
         self.add_event();
         let in_flight = self.in_flight.load(Relaxed);

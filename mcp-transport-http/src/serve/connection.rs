@@ -64,7 +64,7 @@ impl ConnectionSettings {
     }
 }
 
-/// Serves a connection's requests until the client closes it, until it times out, or until the
+/// Serves the requests of a connection until the client closes it, until it times out, or until the
 /// server shuts down. `permit` counts the connection until then.
 #[expect(
     clippy::manual_async_fn,
@@ -187,7 +187,7 @@ async fn wait(activity: &Activity, settings: &ConnectionSettings, is_draining: b
     }
 }
 
-/// Logs a connection's error. hyper has answered a malformed head with 400, and a head that is too
+/// Logs a connection error. hyper has answered a malformed head with 400, and a head that is too
 /// large with 431.
 fn log_error(result: hyper::Result<()>) {
     if let Err(reason) = result {
@@ -199,7 +199,7 @@ fn log_timeout() {
     tracing::debug!(reason = "timeout", "connection closed");
 }
 
-/// Maximum number of a body's bytes that are discarded.
+/// Maximum number of body bytes that are discarded.
 const MAX_DISCARDED: usize = 8 << 20;
 
 /// Responds to a request for another path: a health check, a document about the server, or 404.

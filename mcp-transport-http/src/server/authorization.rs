@@ -4,7 +4,7 @@ use std::error::Error;
 
 use super::service::StreamableHttp;
 
-/// A server's authorization, for [`Serve::authorize`](crate::Serve::authorize). `ResourceServer` of
+/// Server authorization, for [`Serve::authorize`](crate::Serve::authorize). `ResourceServer` of
 /// `mcp-auth` implements it for OAuth access tokens.
 ///
 /// Implement it for another kind of credentials: the service that [`protect`](Self::protect) returns checks

@@ -17,7 +17,7 @@ use tower_service::Service;
 
 use crate::server_card::{CARD_MIME_TYPE, CATALOG_PATH};
 
-/// A server's card as HTTP documents: `<path of the endpoint>/server-card`, and the catalog of the
+/// A server card as HTTP documents: `<path of the endpoint>/server-card`, and the catalog of the
 /// domain at `/.well-known/ai-catalog.json`.
 ///
 /// Both have `Access-Control-Allow-Origin: *`, `Cache-Control: public, max-age=3600` and an `ETag`; they need
@@ -76,7 +76,7 @@ impl Document {
 }
 
 impl CardService {
-    /// Creates a card's documents for an endpoint at `path`, such as `/mcp`. The catalog contains the
+    /// Creates the documents of a card for an endpoint at `path`, such as `/mcp`. The catalog contains the
     /// card itself.
     ///
     /// # Errors

@@ -1,4 +1,4 @@
-//! An HTTP endpoint's settings.
+//! Settings of an HTTP endpoint.
 
 mod session_event;
 mod sessions;
@@ -23,7 +23,7 @@ pub use session_event::{SessionEnd, SessionEvent};
 pub use sessions::{AnswerMode, Sessions};
 pub(super) use sessions::{NODE_SHIFT, SessionMode};
 
-/// An HTTP endpoint's settings.
+/// Settings of an HTTP endpoint.
 #[derive(Clone)]
 pub(super) struct Config {
     pub(super) guard: Guard,
@@ -51,7 +51,7 @@ pub(super) struct StreamConfig {
     pub(super) commit_after: Duration,
     /// Time without output after which a comment is sent on a stream.
     pub(super) keep_alive_interval: Duration,
-    /// A stream's maximum age.
+    /// Maximum age of a stream.
     pub(super) max_age: Option<Duration>,
     /// Time that clients are told to wait before they reconnect.
     pub(super) retry: Duration,

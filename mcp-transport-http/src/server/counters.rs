@@ -1,4 +1,4 @@
-//! An endpoint's counters.
+//! Endpoint counters.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use http::StatusCode;
 use parking_lot::Mutex;
 
-/// An endpoint's counters, shared by its clones.
+/// Endpoint counters, shared by its clones.
 #[derive(Debug, Default)]
 pub(super) struct Counters {
     streams: AtomicU64,

@@ -1,4 +1,4 @@
-//! An endpoint's state, shared by its clones.
+//! Endpoint state, shared by its clones.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use super::service_source::{ModernProfiles, ServiceSource};
 use super::session::{SessionContext, SessionTable};
 use super::sse_2024::SseConnections;
 
-/// An endpoint's state, shared by its clones. A setting that is changed later copies it.
+/// Endpoint state, shared by its clones. A setting that is changed later copies it.
 #[derive(Clone)]
 pub(super) struct EndpointState {
     pub(super) services: ServiceSource,
@@ -38,7 +38,7 @@ impl EndpointState {
         self.services.shared()
     }
 
-    /// Returns a request's service. `own` stores a service that the request does not share with
+    /// Returns the service for a request. `own` stores a service that the request does not share with
     /// others.
     pub(super) fn service<'a>(
         &'a self,

@@ -1,4 +1,4 @@
-//! A call's event stream. A task runs the call, and the response body carries its output.
+//! The event stream of a call. A task runs the call, and the response body carries its output.
 //!
 //! Task and body share one bounded buffer. The body drains it as one frame.
 
@@ -26,7 +26,7 @@ use crate::sse::encode as sse;
 /// Time without a read after which progress notifications no longer wait for the client.
 const STALL_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// Buffer between a call's task and the response body.
+/// Buffer between the call task and the response body.
 #[derive(Debug)]
 struct StreamBuffer {
     messages: Arc<NotificationBuffer>,
@@ -68,8 +68,8 @@ pub(super) enum OnDisconnect {
     Continue,
 }
 
-/// Moves `call` into a task and returns its events' stream. `first` are the events so far. The
-/// call is cancelled at `expiry`, the end of its caller's authorization.
+/// Moves `call` into a task and returns its event stream. `first` are the events so far. The
+/// call is cancelled at `expiry`, when the authorization of its caller ends.
 pub(super) fn start(
     call: HttpCall,
     first: Bytes,
@@ -79,7 +79,7 @@ pub(super) fn start(
 ) -> EventStream {
     let buffer = StreamBuffer::new(&call);
     let task = spawn(call, Arc::clone(&buffer), config, expiry);
-    // Some proxies forward a response's head only together with bytes of its body.
+    // Some proxies forward a response head only together with bytes of its body.
     let first = if first.is_empty() {
         Bytes::from_static(sse::OPENING_COMMENT)
     } else {
@@ -168,7 +168,7 @@ impl Drop for StreamTask {
     }
 }
 
-/// A call's event stream, as a response body.
+/// The event stream of a call, as a response body.
 #[derive(Debug)]
 pub(super) struct EventStream {
     first: Bytes,

@@ -82,7 +82,7 @@ pub(super) fn authorize(
     Ok(plan)
 }
 
-/// Starts a notification's handler, if the gate admits it.
+/// Starts a notification handler, if the gate admits it.
 ///
 /// # Errors
 ///
@@ -136,8 +136,8 @@ pub(super) fn start(
 /// Time between two notifications about changes. Changes in between are combined.
 const CHANGE_INTERVAL: Duration = Duration::from_millis(50);
 
-/// Sets a subscription's timers. It ends properly when the server drains, at the maximum age of
-/// streams, and when the authorization of its caller expires.
+/// Sets the timers of a subscription, which ends properly when the server drains, at the maximum age
+/// of streams, and when the authorization of its caller expires.
 // spec: SUB-09
 fn limit_subscription(request: &mut InboundRequest, config: &Config, expiry: Option<SystemTime>) {
     let pause = || Box::pin(sleep(CHANGE_INTERVAL)) as _;
@@ -163,7 +163,7 @@ pub(super) fn ready(mode: AnswerMode, target: &ReplyTarget, reply: Reply) -> Res
     }
 }
 
-/// A message's outcome.
+/// The outcome of a message.
 pub(super) enum MessageOutcome {
     /// The response is complete. Boxed like a call.
     Response(Box<Response<Body>>),
@@ -215,7 +215,7 @@ fn new_message() -> Vec<u8> {
 
 /// A started call, and the options for its response.
 ///
-/// Dropping it cancels a modern client's call. The call of a legacy client continues in a task.
+/// Dropping it cancels the call of a modern client. The call of a legacy client continues in a task.
 pub(super) struct CallResponse {
     /// `None` after the response was created.
     call: Option<HttpCall>,
@@ -230,7 +230,7 @@ pub(super) struct CallResponse {
     header_count: usize,
 }
 
-/// A call's first output.
+/// The first output of a call.
 enum Output {
     /// The call has ended.
     End(CallEnd),
@@ -307,7 +307,7 @@ impl CallResponse {
         };
         let events = call.notifications().map(|buffer| buffer.drain());
         let events = events.unwrap_or_default();
-        // An event stream's status is always 200. An error with another status is sent as JSON,
+        // The status of an event stream is always 200. An error with another status is sent as JSON,
         // and the notifications before it are discarded.
         let is_json = events.is_empty() && self.mode != AnswerMode::AlwaysSse;
         if is_json || status != StatusCode::OK {

@@ -123,7 +123,7 @@ fn sse_connection<'a>(endpoint: &EndpointState, head: &'a Parts) -> Option<&'a s
     }
 }
 
-/// Handles a POST's message. A request that starts a call returns the call.
+/// Handles the message of a POST. A request that starts a call returns the call.
 async fn start(
     endpoint: &EndpointState,
     head: Box<Parts>,
@@ -170,7 +170,7 @@ async fn start(
     session::post(&context, target, head, &legacy).await
 }
 
-/// Classifies a POST's message. `profile` is its service's profile.
+/// Classifies the message of a POST. `profile` is the profile of its service.
 fn classify<'m>(
     endpoint: &EndpointState,
     profile: &ServerProfile,
@@ -195,7 +195,7 @@ fn start_modern(
     }
     let plan = exchange::authorize(config, service, &mut request, &extensions)
         .map_err(|fault| Rejection::modern(Some(target.id.clone()), fault))?;
-    // After the gate: a refused caller must not learn a tool's arguments.
+    // After the gate: a refused caller must not learn the arguments of a tool.
     if let Some(plan) = plan
         && let Some(mismatch) = header_mismatch(&plan, &request, &extensions)
     {

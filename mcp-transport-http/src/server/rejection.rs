@@ -14,7 +14,7 @@ use crate::status;
 #[derive(Debug)]
 pub(super) struct Rejection(Box<Details>);
 
-/// A [`Rejection`]'s contents.
+/// The contents of a [`Rejection`].
 #[derive(Debug)]
 pub(super) struct Details {
     pub(super) status: StatusCode,

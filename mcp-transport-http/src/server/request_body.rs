@@ -13,7 +13,7 @@ use tokio::time::timeout;
 
 use crate::headers::names;
 
-/// A request body's limits.
+/// Limits of a request body.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct BodyLimits {
     /// Maximum size in bytes.
@@ -53,7 +53,7 @@ async fn read_to_end<B: Body>(mut body: Pin<&mut B>, limit: usize) -> Result<Byt
     let mut first = Bytes::new();
     let mut whole = Vec::new();
     // `is_end_stream` before each frame, not `http_body_util::BodyExt::collect`: without it hyper
-    // suspends the task once more after each request's last frame.
+    // suspends the task once more after the last frame of each request.
     while !body.is_end_stream() {
         let Some(frame) = poll_fn(|cx| body.as_mut().poll_frame(cx)).await else {
             break;

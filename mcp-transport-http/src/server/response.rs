@@ -26,13 +26,13 @@ pub struct Body(Content);
 enum Content {
     /// Complete body in one piece.
     Full(Bytes),
-    /// Complete body in several pieces. A list's JSON is a piece that responses share.
+    /// Complete body in several pieces. The JSON of a list is a piece that responses share.
     Chunks(VecDeque<Bytes>),
     /// Event stream.
     Stream(Events),
 }
 
-/// An event stream's frames.
+/// The frames of an event stream.
 pub(super) type Events = Pin<Box<dyn Stream<Item = Bytes> + Send>>;
 
 impl From<Bytes> for Body {
@@ -138,7 +138,7 @@ pub(super) fn json_with_capacity(
     response
 }
 
-/// Returns true when a response's body is a JSON message.
+/// Returns true when the response body is a JSON message.
 pub(super) fn is_json(response: &Response<Body>) -> bool {
     response.headers().get(names::CONTENT_TYPE) == Some(&names::JSON)
 }
@@ -181,7 +181,7 @@ fn event_stream(body: Body) -> Response<Body> {
     response
 }
 
-/// Returns the response to a notification or to a client's response.
+/// Returns the response to a notification or to a client response.
 // spec: HTTP-S-07
 pub(super) fn accepted() -> Response<Body> {
     empty(StatusCode::ACCEPTED)
@@ -208,7 +208,7 @@ pub(super) fn error(
     with_fault_headers(json(status, message), fault)
 }
 
-/// Adds a fault's headers: the time to wait after too many calls, and the challenge for a call whose
+/// Adds the headers for a fault: the time to wait after too many calls, and the challenge for a call whose
 /// caller lacks scopes. A layer that knows the authorization server replaces the challenge by a complete
 /// one.
 // spec: AUTH-S-08
@@ -255,7 +255,7 @@ fn with_status(status: StatusCode, body: Body) -> Response<Body> {
     response
 }
 
-/// Sets a response's session id.
+/// Sets the session id of a response.
 // spec: SESS-01
 pub(super) fn set_session_id(response: &mut Response<Body>, id: Option<HeaderValue>) {
     if let Some(id) = id {

@@ -1,4 +1,4 @@
-//! A POST's classification by its headers and its body, without IO and without a clock.
+//! Classifies a POST by its headers and its body, without IO and without a clock.
 //!
 //! The order of the checks is that of HTTP-SM-22. [`modern::read_request`] does most of them.
 

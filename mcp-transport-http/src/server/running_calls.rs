@@ -1,4 +1,4 @@
-//! A session's running calls. The client can cancel a call by its id, and a session with a
+//! The running calls of a session. The client can cancel a call by its id, and a session with a
 //! running call is not idle.
 
 use std::collections::VecDeque;
@@ -15,7 +15,7 @@ use tokio::time::Instant;
 /// The wait of a client whose session has too many running calls.
 const CALL_WAIT: Duration = Duration::from_secs(1);
 
-/// A session's running calls, and everything else that keeps the session alive.
+/// The running calls of a session, and everything else that keeps the session alive.
 #[derive(Debug)]
 pub(super) struct RunningCalls {
     limit: usize,
@@ -55,7 +55,7 @@ impl EarlyCancellations {
         self.0.push_back((id.clone(), Instant::now()));
     }
 
-    /// Removes a call's cancellation. Returns whether there was one.
+    /// Removes the cancellation of a call. Returns whether there was one.
     fn take(&mut self, id: &RequestId) -> bool {
         self.0.retain(|(_, at)| at.elapsed() < Self::LIFETIME);
         let index = self.0.iter().position(|(early, _)| early == id);

@@ -26,7 +26,7 @@ use crate::Shutdown;
 /// An MCP endpoint: a tower service for hyper, axum and every other tower-based web server.
 ///
 /// All clones share one endpoint. `poll_ready` always returns ready. By default the endpoint serves only
-/// this machine: a request's `Host` header must name this machine, and so must its `Origin` header,
+/// this machine: the `Host` header of a request must name this machine, and so must its `Origin` header,
 /// if it has one. The client must be on this machine, too, if its address is known: [`Serve`](crate::Serve)
 /// knows it, and other web servers can pass it in a [`PeerAddr`](crate::PeerAddr). See [`allowed_hosts`](Self::allowed_hosts) and [`allowed_origins`](Self::allowed_origins).
 ///
@@ -161,7 +161,7 @@ impl StreamableHttp {
         self
     }
 
-    /// Sets an event stream's maximum age, unlimited by default. The call of an older stream is
+    /// Sets the maximum age of an event stream, unlimited by default. The call of an older stream is
     /// cancelled and answered with an error.
     #[must_use]
     pub fn max_stream_age(mut self, time: Duration) -> Self {

@@ -1,4 +1,4 @@
-//! A request's service.
+//! The service for a request.
 
 use std::sync::Arc;
 
@@ -35,9 +35,8 @@ impl ServiceSource {
         }
     }
 
-    /// Returns a request's service. `own` stores a service that the request does not share with
-    /// others. The shared one is not cloned, because a server's threads would count its references
-    /// at the same address.
+    /// Returns the service for a request. `own` stores a service that the request does not share with
+    /// others. The shared one is borrowed without cloning the `Arc`, to avoid contention on its counter.
     pub(super) fn service<'a>(
         &'a self,
         head: &Parts,

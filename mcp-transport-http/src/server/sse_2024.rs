@@ -29,7 +29,7 @@ pub(super) use connections::SseConnections;
 use connections::{OpenSession, SseConnection, send};
 use stream::SseConnectionStream;
 
-/// Prefix of the query parameter with a connection's id.
+/// Prefix of the query parameter with a connection id.
 const CONNECTION_ID: &str = "sessionId=";
 /// Maximum number of buffered bytes for a client that sends messages but does not read.
 const MAX_BUFFERED: usize = 4 << 20;
@@ -153,7 +153,7 @@ fn early_reply(request: &Request<'_>) -> Reply {
     }
 }
 
-/// Opens a connection's session, in place of the previous one: bridges initialize one connection
+/// Opens the session of a connection, in place of the previous one: bridges initialize one connection
 /// again for each of their clients. Running calls of the previous session continue.
 fn initialize(
     context: &SessionContext<'_>,
@@ -192,7 +192,7 @@ fn initialize(
     Ok(())
 }
 
-/// Opens a connection's first session.
+/// Opens the first session of a connection.
 fn open_first(
     context: &SessionContext<'_>,
     connection: &SseConnection,

@@ -12,7 +12,7 @@ use memchr::memchr2;
 
 use super::event::{Field, SseEvent, SseItem, parse_event, parse_field};
 
-/// A [`Decoder`]'s limits.
+/// Limits of a [`Decoder`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SseLimits {
@@ -32,7 +32,7 @@ impl Default for SseLimits {
     }
 }
 
-/// An event stream's error.
+/// An error in an event stream.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SseError {
@@ -68,7 +68,7 @@ enum Position {
     Failed,
 }
 
-/// An event stream's decoder. It does no IO: the caller passes the chunks as they arrive.
+/// A decoder for event streams. It does no IO: the caller passes the chunks as they arrive.
 ///
 /// ```
 /// use bytes::Bytes;

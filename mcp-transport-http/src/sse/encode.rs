@@ -2,19 +2,19 @@
 
 use mcp_core::Framing;
 
-/// Bytes before a message's JSON.
+/// Bytes before the JSON of a message.
 // spec: HTTP-S-11
 pub(crate) const MESSAGE_PREFIX: &[u8] = b"event: message\ndata: ";
-/// Bytes after a message's JSON.
+/// Bytes after the JSON of a message.
 pub(crate) const MESSAGE_SUFFIX: &[u8] = b"\n\n";
 /// First frame of a stream that has no event to send yet. It is needed because some proxies do not
-/// forward a response's head before the first bytes of its body.
+/// forward a response head before the first bytes of its body.
 pub(crate) const OPENING_COMMENT: &[u8] = b":\n\n";
 /// Frame that keeps an idle connection open.
 // spec: HTTP-SM-20
 pub(crate) const KEEP_ALIVE_COMMENT: &[u8] = b": ping\n\n";
 
-/// Each message's prefix and suffix.
+/// Prefix and suffix of each message.
 pub(crate) const FRAMING: Framing = Framing {
     prefix: MESSAGE_PREFIX,
     suffix: MESSAGE_SUFFIX,

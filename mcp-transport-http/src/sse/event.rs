@@ -1,4 +1,4 @@
-//! An event stream's events, and the fields of which they consist.
+//! Events of an event stream, and the fields that they consist of.
 
 use std::convert::Infallible;
 use std::time::Duration;
@@ -20,7 +20,7 @@ pub struct SseEvent {
     pub retry: Option<Duration>,
 }
 
-/// An event stream's item.
+/// An item of an event stream.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum SseItem {
@@ -30,7 +30,7 @@ pub enum SseItem {
     Retry(Duration),
 }
 
-/// An event stream's field.
+/// A field of an event stream.
 pub(super) enum Field<'a> {
     Id(&'a str),
     Retry(Duration),

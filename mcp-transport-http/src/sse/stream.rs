@@ -10,7 +10,7 @@ use pin_project_lite::pin_project;
 use super::decode::{Decoder, SseError, SseLimits};
 use super::event::SseItem;
 
-/// An [`SseStream`]'s error.
+/// An error of an [`SseStream`].
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum SseStreamError<E> {
     /// Reading the chunks failed.

@@ -1,11 +1,11 @@
-//! A process's state and pipes.
+//! The state and pipes of a process.
 
 use std::io;
 use std::process::{ChildStderr, ChildStdin, ChildStdout, ExitStatus};
 
 use tokio::sync::watch;
 
-/// A watched process's state.
+/// The state of a watched process.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum ProcessState {
     Running,
@@ -18,7 +18,7 @@ pub(super) fn running() -> watch::Sender<ProcessState> {
     watch::Sender::new(ProcessState::Running)
 }
 
-/// The parent's ends of a process's pipes.
+/// The parent's ends of the process pipes.
 pub(super) struct ProcessPipes {
     pub(super) stdin: ChildStdin,
     pub(super) stdout: ChildStdout,

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 const DEFAULT_EXTENSIONS: &str = ".COM;.EXE;.BAT;.CMD";
 
-/// Returns a program's file, or `None` when it does not exist.
+/// Returns the program file, or `None` when it does not exist.
 pub(super) fn find(
     program: &OsStr,
     path: Option<&OsStr>,

@@ -1,4 +1,4 @@
-//! A process group's watchdog: a shell in the same group that waits for the end of its standard
+//! A watchdog for a process group: a shell in the same group that waits for the end of its standard
 //! input, and then ends the group.
 //!
 //! This program holds the other end of that pipe. The operating system closes it when the program
@@ -20,7 +20,7 @@ const SCRIPT: &str =
 /// Longest time between SIGTERM and SIGKILL.
 const MAX_GRACE: Duration = Duration::from_secs(24 * 3600);
 
-/// Starts a group's watchdog.
+/// Starts the watchdog of a group.
 pub(super) fn spawn(group: Pid, term_timeout: Duration) -> io::Result<Child> {
     let grace = term_timeout.min(MAX_GRACE).as_secs_f64();
     Command::new("/bin/sh")

@@ -1,4 +1,4 @@
-//! A pipe's running calls.
+//! The running calls of a pipe.
 
 use std::collections::HashMap;
 use std::future::poll_fn;

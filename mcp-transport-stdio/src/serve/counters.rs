@@ -1,4 +1,4 @@
-//! A pipe's counters, for metrics.
+//! Pipe counters, for metrics.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -9,7 +9,7 @@ use parking_lot::Mutex;
 
 use crate::write_queue::WriteQueue;
 
-/// A pipe's counters.
+/// Pipe counters.
 #[derive(Debug, Default)]
 pub(super) struct Counters {
     sessions: AtomicU64,

@@ -31,7 +31,7 @@ use crate::lines::Line;
 use crate::pipe::{Batch, Ended, Pipe, excerpt};
 use crate::write_queue::{QueueClosed, WriteQueue};
 
-/// A message's frame on a byte stream: a line feed after it. Encoded messages contain none.
+/// The frame of a message on a byte stream: a line feed after it. Encoded messages contain none.
 // spec: STDIO-02
 const LINE_FRAMING: Framing = Framing {
     prefix: b"",
@@ -408,7 +408,7 @@ impl Driver {
         observer.message(&message).end(Ok(()));
     }
 
-    /// Starts the handler of an extension's notification. A refused notification is ignored.
+    /// Starts the handler of an extension notification. A refused notification is ignored.
     fn start_notification(&mut self, notification: &Notification<'_>) {
         let started = catch_panic_sync(|| self.try_start_notification(notification));
         let reason = match started {

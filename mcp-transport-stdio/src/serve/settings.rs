@@ -1,4 +1,4 @@
-//! A server's limits and options.
+//! Server limits and options.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -7,7 +7,7 @@ use mcp_core::{Extensions, Gate};
 
 use super::counters::Counters;
 
-/// A server's limits and options. [`StdioServer`](super::StdioServer) documents each of them.
+/// Server limits and options. [`StdioServer`](super::StdioServer) documents each of them.
 pub(super) struct ServerSettings {
     pub(super) line_limit: usize,
     pub(super) max_calls: usize,

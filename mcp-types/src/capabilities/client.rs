@@ -8,7 +8,7 @@ use super::extensions;
 use crate::legacy_tasks::TasksCapability;
 use crate::{ExtraFields, de};
 
-/// A client's capabilities. Legacy clients declare them once per session, modern clients with every
+/// Client capabilities. Legacy clients declare them once per session, modern clients with every
 /// request.
 ///
 /// Capabilities without settings (`{"sampling":{}}`) are read without an allocation.

@@ -8,7 +8,7 @@ use super::extensions;
 use crate::legacy_tasks::TasksCapability;
 use crate::{ExtraFields, de};
 
-/// A server's capabilities.
+/// Server capabilities.
 ///
 /// Spec: <https://modelcontextprotocol.io/specification/2026-07-28/schema#servercapabilities>
 // spec: VER-16, LIFE-10, EXT-02

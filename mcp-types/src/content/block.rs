@@ -35,13 +35,13 @@ pub enum ContentBlock {
     Image(ImageContent),
     /// Audio (2025-03-26 and later).
     Audio(AudioContent),
-    /// A resource's contents.
+    /// Resource contents.
     Resource(EmbeddedResource),
     /// A link to a resource (2025-06-18 and later).
     ResourceLink(ResourceLink),
     /// A tool call by a language model (2025-11-25 and later, only in sampling).
     ToolUse(ToolUseContent),
-    /// A tool call's result, for a language model (2025-11-25 and later, only in sampling).
+    /// The result of a tool call, for a language model (2025-11-25 and later, only in sampling).
     ToolResult(ToolResultContent),
     /// A block of another kind: all members, including `type`.
     #[serde(untagged)]
@@ -135,7 +135,7 @@ impl ContentBlock {
         })
     }
 
-    /// Creates a block with a resource's contents.
+    /// Creates a block with resource contents.
     pub fn resource(contents: ResourceContents) -> Self {
         Self::Resource(EmbeddedResource {
             resource: contents,
@@ -160,7 +160,7 @@ impl ContentBlock {
         self
     }
 
-    /// Returns a text block's text.
+    /// Returns the text of a text block.
     pub fn as_text(&self) -> Option<&str> {
         match self {
             Self::Text(content) => Some(&content.text),
@@ -202,7 +202,7 @@ impl From<&str> for ContentBlock {
     }
 }
 
-/// A tool call's result, for a language model (2025-11-25 and later, only in sampling).
+/// The result of a tool call, for a language model (2025-11-25 and later, only in sampling).
 // spec: SAMP-07
 #[derive(Debug, Clone, Default, PartialEq, serde::Serialize, serde::Deserialize)]
 #[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]

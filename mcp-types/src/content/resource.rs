@@ -6,7 +6,7 @@ use super::{Annotations, Blob};
 use crate::setters::setters;
 use crate::{Icon, Meta, de};
 
-/// A resource's contents, or a part of them: text or bytes.
+/// Resource contents, or a part of them: text or bytes.
 ///
 /// In JSON the member `text` or `blob` determines the variant. An object with both or none of them is an
 /// error.
@@ -25,7 +25,7 @@ pub enum ResourceContents {
     Blob(BlobResourceContents),
 }
 
-/// A resource's text contents.
+/// Text contents of a resource.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
@@ -43,7 +43,7 @@ pub struct TextResourceContents {
     pub meta: Option<Meta>,
 }
 
-/// A resource's binary contents.
+/// Binary contents of a resource.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
@@ -161,7 +161,7 @@ impl TryFrom<EitherContents> for ResourceContents {
     }
 }
 
-/// A resource's contents, embedded in content.
+/// Resource contents, embedded in content.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 #[non_exhaustive]
@@ -219,7 +219,7 @@ pub struct ResourceLink {
 impl ResourceLink {
     setters! { title, description, mime_type, size, icon, annotations, meta }
 
-    /// Creates a link from a resource's URI and programmatic name.
+    /// Creates a link from the URI and programmatic name of a resource.
     pub fn new(uri: impl Into<String>, name: impl Into<String>) -> Self {
         Self {
             uri: uri.into(),

@@ -56,22 +56,22 @@ impl ElicitResult {
         }
     }
 
-    /// Creates an accepted form's result.
+    /// Creates the result of an accepted form.
     pub fn accept(content: JsonObject) -> Self {
         Self::new(ElicitAction::Accept, Some(content))
     }
 
-    /// Creates an accepted URL's result.
+    /// Creates the result of an accepted URL.
     pub fn accept_url() -> Self {
         Self::new(ElicitAction::Accept, None)
     }
 
-    /// Creates a declined request's result.
+    /// Creates the result of a declined request.
     pub fn decline() -> Self {
         Self::new(ElicitAction::Decline, None)
     }
 
-    /// Creates a dismissed request's result.
+    /// Creates the result of a dismissed request.
     pub fn cancel() -> Self {
         Self::new(ElicitAction::Cancel, None)
     }

@@ -18,7 +18,7 @@ pub use primitive::{BooleanSchema, NumberSchema, PrimitiveSchema, StringFormat, 
 
 use crate::de;
 
-/// A form's fields in display order.
+/// The fields of a form in display order.
 ///
 /// # Examples
 ///
@@ -42,7 +42,7 @@ pub struct FormSchema {
     #[serde(rename = "type")]
     kind: ObjectType,
     properties: Fields,
-    /// The required fields' names.
+    /// Names of the required fields.
     #[serde(
         default,
         deserialize_with = "de::null_to_default",

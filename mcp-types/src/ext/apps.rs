@@ -8,7 +8,7 @@ use crate::meta::keys;
 use crate::text_enum::text_enum;
 use crate::{Tool, de};
 
-/// A tool's user interface: the value of `ui` in its `_meta`.
+/// The user interface of a tool: the value of `ui` in its `_meta`.
 // spec: APP-04
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
@@ -54,7 +54,7 @@ impl ToolUi {
         self
     }
 
-    /// Returns a tool's user interface, from the current or the deprecated key of its `_meta`.
+    /// Returns the user interface of a tool, from the current or the deprecated key of its `_meta`.
     // spec: APP-04
     #[inline]
     pub fn of(tool: &Tool) -> Option<Self> {

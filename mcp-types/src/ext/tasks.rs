@@ -13,11 +13,11 @@ pub const RESULT_TYPE: &str = "task";
 
 /// The method that returns a task.
 pub const GET: &str = Method::GetTask.as_str();
-/// The method that answers a task's questions.
+/// The method that answers the questions of a task.
 pub const UPDATE: &str = Method::UpdateTask.as_str();
 /// The method that cancels a task.
 pub const CANCEL: &str = Method::CancelTask.as_str();
-/// A changed task's notification, on subscriptions.
+/// The notification of a changed task, on subscriptions.
 pub const CHANGED: &str = Method::TaskChanged.as_str();
 
 /// The extension's settings, for clients and servers.

@@ -60,7 +60,7 @@ impl<'a> Message<'a> {
     }
 }
 
-/// Returns an array's elements, or `None` if there are too many. The rest of the input is read in
+/// Returns the elements of an array, or `None` if there are too many. The rest of the input is read in
 /// either case, because a syntax error takes precedence.
 fn read_elements(text: &str) -> serde_json::Result<Option<Vec<&str>>> {
     let mut json = serde_json::Deserializer::from_str(text);

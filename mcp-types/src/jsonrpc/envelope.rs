@@ -1,4 +1,4 @@
-//! A message's members, read in one pass and then checked against the rules of JSON-RPC.
+//! The members of a message, read in one pass and then checked against the rules of JSON-RPC.
 //!
 //! A derived struct would stop at the first repeated member and lose the id, which the error response
 //! has to carry. It could not distinguish `"id": null` from a missing `id` either.
@@ -15,7 +15,7 @@ use super::{ErrorObject, Message, Notification, Params, ParseError, Request, Req
 use crate::RawJson;
 use crate::de::Str;
 
-/// A message's members.
+/// The members of a message.
 #[derive(Default)]
 pub(super) struct Envelope<'a> {
     pub(super) version: Option<RawJson<'a>>,
@@ -28,7 +28,7 @@ pub(super) struct Envelope<'a> {
 }
 
 impl<'a> Envelope<'a> {
-    /// Reads a JSON object's members.
+    /// Reads the members of a JSON object.
     ///
     /// # Errors
     ///

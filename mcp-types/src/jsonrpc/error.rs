@@ -7,7 +7,7 @@ use serde_json::value::RawValue;
 
 use crate::escape_line;
 
-/// A response's `error` member.
+/// The `error` member of a response.
 ///
 /// Spec: <https://modelcontextprotocol.io/specification/2026-07-28/basic#errors>
 // spec: BASE-09

@@ -7,7 +7,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::RawJson;
 
-/// A request's id: an integer or a string, echoed with the same JSON type.
+/// A request id: an integer or a string, echoed with the same JSON type.
 ///
 /// `1` and `"1"` are different ids. `null`, fractions and integers beyond 64 bits are not ids.
 ///

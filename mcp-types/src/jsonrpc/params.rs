@@ -6,7 +6,7 @@ use serde::Deserialize;
 
 use crate::{RawJson, RawObject, RawObjectError};
 
-/// A `params` object's members, each as raw JSON.
+/// The members of a `params` object, each as raw JSON.
 ///
 /// [`Message::parse`](crate::Message::parse) finds the members while it validates the message. The
 /// members of `_meta` are found as well. Each of the two has at most 64 members.

@@ -6,13 +6,13 @@ use super::Params;
 use super::envelope::Envelope;
 use crate::RawJson;
 
-/// A value's maximum depth. Deeper values are left to `serde_json`, which does not recurse.
+/// Maximum depth of a value. Deeper values are left to `serde_json`, which does not recurse.
 const MAX_DEPTH: u8 = 32;
 
 /// Number of words from which a string is read in larger chunks.
 const LONG_STRING: usize = 16;
 
-/// Returns an ordinary message's members.
+/// Returns the members of an ordinary message.
 ///
 /// Returns `None` for invalid JSON and for what is rare: a name of a member with an escape, a member that
 /// occurs twice, too many members, `params` that is not an object, and deep values. `serde_json` then reads
@@ -40,13 +40,13 @@ pub(super) fn split(text: &str) -> Option<Envelope<'_>> {
     (reader.token(end) == text.len()).then_some(found)
 }
 
-/// A message's text. Functions take a token's position and return the position behind what
+/// The text of a message. Functions take the position of a token and return the position behind what
 /// they have read, or `None` for JSON that is not valid or not ordinary.
 #[derive(Clone, Copy)]
 struct Reader<'a>(&'a str);
 
 impl<'a> Reader<'a> {
-    /// Reads an object with plain names. `member` reads each member's value.
+    /// Reads an object with plain names. `member` reads the value of each member.
     fn object(
         self,
         at: usize,
@@ -134,7 +134,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Returns the position of a member's value. `at` is the end of its name.
+    /// Returns the position of a member value. `at` is the end of its name.
     fn value_of_member(self, at: usize) -> Option<usize> {
         let colon = self.token(at);
         Some(self.token(self.after(colon, b':')?))

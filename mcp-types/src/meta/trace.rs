@@ -10,7 +10,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use super::{Meta, keys};
 use crate::de::parse_str;
 
-/// A message's trace context.
+/// The trace context of a message.
 ///
 /// # Examples
 ///

@@ -1,4 +1,4 @@
-//! A typed value's edits, applied to the JSON that the value was read from.
+//! Edits of a typed value, applied to the JSON that the value was read from.
 
 use std::borrow::Cow;
 use std::collections::{HashMap, VecDeque};
@@ -131,7 +131,7 @@ fn elements(list: RawJson<'_>) -> Vec<RawJson<'_>> {
     elements.into_iter().map(RawJson::new).collect()
 }
 
-/// Writes an object's members.
+/// Writes the members of an object.
 struct ObjectWriter<'o> {
     out: &'o mut String,
     separator: char,

@@ -62,7 +62,7 @@ impl<'a> RawJson<'a> {
         serde_json::from_str(self.as_str())
     }
 
-    /// Returns a JSON string's content, borrowed unless it contains escapes.
+    /// Returns the content of a JSON string, borrowed unless it contains escapes.
     ///
     /// Returns `None` for other values and for a string with an invalid escape.
     pub fn text(self) -> Option<Cow<'a, str>> {
@@ -73,7 +73,7 @@ impl<'a> RawJson<'a> {
         Some(Cow::Borrowed(inner))
     }
 
-    /// Returns an object's members in the message's order.
+    /// Returns the members of an object in message order.
     ///
     /// Duplicate names are returned as often as they occur. Values other than objects have no members. A
     /// name with an invalid escape is returned undecoded.

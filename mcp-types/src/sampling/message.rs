@@ -47,7 +47,7 @@ impl SamplingMessage {
     }
 }
 
-/// A message's content: one block, the only form up to 2025-06-18, or a list of blocks.
+/// The content of a message: one block, the only form up to 2025-06-18, or a list of blocks.
 #[expect(
     clippy::large_enum_variant,
     reason = "most messages have exactly one block"

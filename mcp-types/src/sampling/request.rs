@@ -77,7 +77,7 @@ pub struct CreateMessageParams {
 }
 
 impl CreateMessageParams {
-    /// Requests a conversation's next message, with at most `max_tokens` tokens.
+    /// Requests the next message of a conversation, with at most `max_tokens` tokens.
     pub fn new(messages: impl IntoIterator<Item = SamplingMessage>, max_tokens: u64) -> Self {
         Self {
             messages: messages.into_iter().collect(),
@@ -199,7 +199,7 @@ pub struct ModelPreferences {
 }
 
 impl ModelPreferences {
-    /// Adds a language model's name or a part of it, best first.
+    /// Adds the name of a language model or a part of it, best first.
     #[must_use]
     pub fn hint(mut self, name: impl Into<String>) -> Self {
         self.hints.push(ModelHint {
@@ -209,7 +209,7 @@ impl ModelPreferences {
     }
 }
 
-/// A preferred language model's name.
+/// The name of a preferred language model.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 #[non_exhaustive]

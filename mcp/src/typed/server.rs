@@ -98,7 +98,7 @@ impl<T: Send + Sync + 'static> CatalogServer<T> {
         self.server
     }
 
-    /// Finds an item's definition in the catalog.
+    /// Finds the definition of an item in the catalog.
     fn definition<D: DeserializeOwned>(&self, list: &str, key: &str, name: &str) -> Option<D> {
         let items = self.catalog.get(list)?.as_array()?;
         let item = items
@@ -122,7 +122,7 @@ impl<T> fmt::Debug for CatalogServer<T> {
     }
 }
 
-/// A function with the call's whole context.
+/// A function with the whole call context.
 struct CatalogHandler<T, A, F> {
     implementation: Arc<T>,
     function: F,

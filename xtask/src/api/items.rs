@@ -1,4 +1,4 @@
-//! An item's lines: one for its definition, one for each function.
+//! The lines of an item: one for its definition, one for each function.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,7 +12,7 @@ use syn::{
 use super::text;
 use crate::sources::{has_attribute, is_hidden, without_docs};
 
-/// Returns a definition's lines. `name` is its public path.
+/// Returns the lines of a definition. `name` is its public path.
 pub(super) fn lines(item: &Item, name: &str) -> Vec<String> {
     match item {
         Item::Const(it) => vec![constant(name, &it.ty)],
@@ -51,7 +51,7 @@ pub(super) fn lines(item: &Item, name: &str) -> Vec<String> {
     }
 }
 
-/// Returns an inherent `impl`'s lines. `name` is its type's public path.
+/// Returns the lines of an inherent `impl`. `name` is the public path of its type.
 pub(super) fn impl_lines(block: &ItemImpl, name: &str) -> Vec<String> {
     let arguments = match &*block.self_ty {
         Type::Path(ty) => ty
@@ -126,7 +126,7 @@ fn split(line: &str) -> Option<(&str, &str, &str)> {
             '<' => depth += 1,
             '>' => depth = depth.saturating_sub(1),
             ':' if depth == 0 && line[at..].starts_with("::") => start = Some(at + 2),
-            // A function's parameters, or the type of a constant.
+            // The parameters of a function, or the type of a constant.
             '(' | ' ' if depth == 0 => break,
             _ => {}
         }
@@ -137,7 +137,7 @@ fn split(line: &str) -> Option<(&str, &str, &str)> {
     Some((start, name, end))
 }
 
-/// Returns a `#[cfg(…)]`'s condition.
+/// Returns the condition of a `#[cfg(…)]`.
 pub(super) fn cfg(attribute: &Attribute) -> Option<String> {
     let list = attribute.meta.require_list().ok()?;
     attribute
@@ -208,7 +208,7 @@ fn public_fields(fields: &Fields) -> String {
     format!(" {{ {} }}", listed.join(", "))
 }
 
-/// A variant's fields, without their attributes.
+/// Returns the fields of a variant, without their attributes.
 fn bare_fields(fields: &Fields) -> TokenStream {
     let types = fields.iter().map(|field| &field.ty);
     match fields {

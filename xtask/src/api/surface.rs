@@ -1,4 +1,4 @@
-//! The libraries' public paths. A path may go through re-exports, also of other libraries.
+//! Public paths of the libraries. A path may go through re-exports, also of other libraries.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -260,7 +260,7 @@ impl Surface<'_> {
     }
 }
 
-/// Every definition's inherent `impl` blocks.
+/// Returns the inherent `impl` blocks of every definition.
 fn impls<'a>(libraries: &[&'a Crate<'a>]) -> BTreeMap<Definition, Vec<&'a ItemImpl>> {
     let mut impls: BTreeMap<Definition, Vec<&ItemImpl>> = BTreeMap::new();
     for (library, krate) in libraries.iter().enumerate() {

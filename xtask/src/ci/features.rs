@@ -97,7 +97,7 @@ fn tree(workspace: &Workspace, features: &str) -> Result<String> {
     )
 }
 
-/// The packages' names in the lines of `cargo tree`.
+/// Returns the package names in the lines of `cargo tree`.
 fn packages(tree: &str) -> impl Iterator<Item = &str> {
     tree.lines().filter_map(|line| line.split(' ').next())
 }

@@ -1,4 +1,4 @@
-//! A step's outcome.
+//! The outcome of a step.
 
 /// The outcome of a step that did not fail.
 #[derive(Debug)]

@@ -47,7 +47,7 @@ pub(super) fn run(workspace: &Workspace) -> Result<StepOutcome> {
     Ok(StepOutcome::Passed)
 }
 
-/// Builds the missing library beside the tests' programs, where Windows searches first.
+/// Builds the missing library beside the test programs, where Windows searches first.
 fn build_library(workspace: &Workspace) -> Result<()> {
     let folder = workspace.target().join(TARGET).join("debug/deps");
     fs::create_dir_all(&folder)?;

@@ -15,7 +15,7 @@ use crate::Result;
 use crate::process::{self, ChildGuard, Server};
 use crate::workspace::Workspace;
 
-/// A case's time limit. Python and Node.js start slowly on a busy machine.
+/// Time limit of a case. Python and Node.js start slowly on a busy machine.
 const LIMIT: Duration = Duration::from_secs(90);
 pub(super) const START_LIMIT: Duration = Duration::from_secs(60);
 /// Cases that run at the same time. They wait more than they compute.
@@ -26,7 +26,7 @@ pub(super) const SERVER: &str = "everything-server";
 pub(super) const MCP: &str = "mcp";
 pub(super) const PIPE_CLIENT: &str = "stdio_client";
 
-/// Checks a client's output. Returns the problem, or `None` if the output is as expected.
+/// Checks the output of a client. Returns the problem, or `None` if the output is as expected.
 type OutputCheck = Box<dyn Fn(&str) -> Option<String> + Send>;
 
 /// One client with one server.

@@ -121,7 +121,7 @@ pub(super) fn add(cases: &mut Cases<'_>, servers: &[PeerServer]) -> Result<()> {
     Ok(())
 }
 
-/// Writes a gateway's configuration in front of the server. Returns the words that start it.
+/// Writes the configuration for a gateway in front of the server. Returns the words that start it.
 fn gateway(cases: &Cases<'_>, name: &str, server: &Started<Vec<PathBuf>>) -> Result<[PathBuf; 4]> {
     let file = log_file(&cases.out, &format!("gateway {name} file"));
     if let Ok([command, arguments @ ..]) = server.as_deref() {

@@ -110,7 +110,7 @@ fn inspector(cases: &Cases<'_>, test: &str, screenshots: Option<&PathBuf>) -> St
     Ok(driver)
 }
 
-/// The screenshots' folder, if they are wanted.
+/// Returns the screenshot folder, if screenshots are wanted.
 fn screenshots(cases: &Cases<'_>) -> Result<Option<PathBuf>> {
     if env::var_os(UPDATE).is_none() {
         return Ok(None);

@@ -16,7 +16,7 @@ use crate::process;
 /// The server with results and arguments that hosts and models stumble over.
 const SERVER: &str = "host-server";
 
-/// A name, a model's steps (the calls with their arguments), and a part of the last result.
+/// A name, the steps of a model (the calls with their arguments), and a part of the last result.
 type Script = (&'static str, &'static str, &'static str);
 
 const SCRIPTS: [Script; 3] = [
@@ -135,8 +135,8 @@ fn start(
     })?)
 }
 
-/// Returns what is wrong with a host's output. The result begins at a word of the scripted model, and may have several
-/// lines.
+/// Returns the problem with the output of a host. The result begins at a word of the scripted model, and may have
+/// several lines.
 fn problem(output: &str, expected: &str) -> Option<String> {
     let Some((_, result)) = output.split_once("RESULT") else {
         return Some("the model received no result".to_owned());
@@ -163,8 +163,8 @@ fn gateway(cases: &Cases<'_>) -> Result<Vec<PathBuf>> {
     Ok(vec![command, "gateway".into(), file, "--stdio".into()])
 }
 
-/// A gateway's command in front of more than a hundred tools, which a model finds by search. The description of one
-/// has changed since the lock file was written.
+/// Returns the command for a gateway in front of more than a hundred tools, which a model finds by search. The
+/// description of one has changed since the lock file was written.
 fn office(cases: &Cases<'_>) -> Result<Vec<PathBuf>> {
     let folder = cases.peers.folder("office");
     fs::create_dir_all(&folder)?;

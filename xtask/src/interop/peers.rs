@@ -111,7 +111,7 @@ pub(super) struct Peers {
     /// The folder with our programs, and those that use rmcp.
     binaries: PathBuf,
     node: Started<Packages>,
-    /// Each environment's interpreter.
+    /// The interpreter of each environment.
     python: BTreeMap<&'static str, Started<PathBuf>>,
     rmcp: Started<()>,
 }
@@ -201,7 +201,7 @@ impl Peers {
         Ok(found)
     }
 
-    /// Returns a [`program`](Self::program)'s command.
+    /// Returns the command of a [`program`](Self::program).
     pub(super) fn command(&self, description: &str) -> Started<Command> {
         let words = self.program(description)?;
         Ok(command(&words))
@@ -231,7 +231,7 @@ pub(super) fn installed(program: &str, option: &str) -> Started<Command> {
     }
 }
 
-/// Copies the scripts: Node.js searches packages in a script's folder and its parents.
+/// Copies the scripts: Node.js searches packages in the folder of a script and its parents.
 fn copy_scripts(workspace: &Workspace, home: &Path) -> Result<()> {
     fs::create_dir_all(home)?;
     for entry in fs::read_dir(workspace.root().join(SCRIPTS))? {

@@ -52,7 +52,7 @@ fn check_file(text: &TextFile) -> Vec<Finding> {
     findings
 }
 
-/// Returns a documentation line's text.
+/// Returns the text of a documentation line.
 fn documentation(line: &str, is_page: bool) -> Option<&str> {
     if is_page {
         return Some(line);

@@ -14,7 +14,7 @@ pub(super) const MAX_URI_LENGTH: usize = 8 * 1024;
 pub(crate) type Variables = Vec<(Box<str>, String)>;
 
 impl UriTemplate {
-    /// Returns the variables' percent-decoded values. Returns `None` if the template does not
+    /// Returns the percent-decoded variable values. Returns `None` if the template does not
     /// match, and for values that could escape from a directory; see [`decode`].
     // spec: RSRC-07
     pub(crate) fn matches(&self, uri: &str) -> Option<Variables> {

@@ -53,7 +53,7 @@ impl UriTemplate {
         Ok(template)
     }
 
-    /// Returns the variables' names, in their order.
+    /// Returns the variable names, in their order.
     pub(crate) fn variables(&self) -> impl Iterator<Item = &str> {
         let parts = self.parts.iter().filter_map(|part| match part {
             Part::Literal(_) => None,

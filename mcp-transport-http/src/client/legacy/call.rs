@@ -18,7 +18,7 @@ use super::task::{self, BackgroundStream};
 use crate::client::http_client::HttpBody;
 use crate::client::response::{self, ResponseBody};
 
-/// Returns a call's frames. The request is sent when the stream is first polled.
+/// Returns the frames of a call. The request is sent when the stream is first polled.
 pub(super) fn frames(
     session: Arc<Session>,
     mut out: OutgoingRequest,
@@ -50,7 +50,7 @@ pub(super) fn is_initialize(out: &OutgoingRequest) -> bool {
     Method::from_name(&out.mirrored.method) == Some(Method::Initialize)
 }
 
-/// A call's frames. Polling it also drives the HTTP exchange.
+/// The frames of a call. Polling it also drives the HTTP exchange.
 struct CallStream {
     session: Arc<Session>,
     call: Arc<PendingCall>,
@@ -166,7 +166,7 @@ fn after_acceptance(error: ChannelError) -> ChannelError {
     }
 }
 
-/// Receives a call's messages until its response has arrived.
+/// Receives the messages of a call until its response has arrived.
 // spec: HTTP-C-03
 async fn receive(
     session: &Arc<Session>,

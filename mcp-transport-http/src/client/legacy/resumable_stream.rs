@@ -15,7 +15,7 @@ use super::session::{PendingCall, Session};
 use crate::client::response::{self, ResponseEvents};
 use crate::sse::{SseError, SseItem, SseStreamError};
 
-/// An event stream of a session: a call's stream, or the standalone stream.
+/// An event stream of a session: the stream of a call, or the standalone stream.
 pub(super) struct ResumableStream {
     session: Arc<Session>,
     /// `None` for the standalone stream.
@@ -51,7 +51,7 @@ impl ResumableStream {
         }
     }
 
-    /// Reads a call's stream until its response has arrived.
+    /// Reads the stream of a call until its response has arrived.
     ///
     /// # Errors
     ///

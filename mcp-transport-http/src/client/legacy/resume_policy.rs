@@ -68,7 +68,7 @@ impl ResumePolicy {
         self.retry = Some(retry);
     }
 
-    /// Records an event's id. Returns whether an earlier connection carried the same id: ids
+    /// Records an event id. Returns whether an earlier connection carried the same id: ids
     /// are unique, so its message has been delivered already.
     // spec: RSM-01
     pub(super) fn record_event(&mut self, id: &str) -> bool {

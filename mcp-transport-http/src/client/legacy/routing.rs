@@ -9,7 +9,7 @@ use mcp_types::{Message, Method, ParseError, ProgressToken, ProtocolVersion};
 
 use super::session::{PendingCall, Session};
 
-/// A message's recipient. "Own" means the call whose stream carried the message.
+/// The recipient of a message. "Own" means the call whose stream carried the message.
 enum Destination {
     OwnResponse,
     Response(Arc<PendingCall>),

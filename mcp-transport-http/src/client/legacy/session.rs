@@ -136,7 +136,7 @@ impl Session {
         *self.version.lock() = Some(version);
     }
 
-    /// Sets a message's revision unless a revision is set already.
+    /// Sets the revision of a message unless one is set already.
     pub(super) fn set_default_version(&self, version: ProtocolVersion) {
         self.version.lock().get_or_insert(version);
     }

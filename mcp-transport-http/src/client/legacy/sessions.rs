@@ -1,4 +1,4 @@
-//! A channel's sessions, one after the other.
+//! The sessions of a channel, one after the other.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -21,7 +21,7 @@ use crate::client::request::RequestSender;
 /// that request is lost when the GET arrives after the call.
 const STANDALONE_WAIT: Duration = Duration::from_millis(500);
 
-/// A channel's sessions: the current one, and the next one if it is already needed.
+/// The sessions of a channel: the current one, and the next one if it is already needed.
 pub(in crate::client) struct ChannelSessions {
     http: Arc<RequestSender>,
     closing: CloseSignal<CloseReason>,

@@ -1,4 +1,4 @@
-//! A session's background task: it reads the stream that belongs to no call, sends
+//! The background task of a session: it reads the stream that belongs to no call, sends
 //! cancellations, and deletes the session at its end.
 
 use std::sync::Arc;

@@ -53,10 +53,10 @@ pub struct Sessions {
     pub(in crate::server) relay: Option<Arc<dyn SessionRelay>>,
 }
 
-/// Position of a server's number in the ids of its requests to clients.
+/// Position of the server number in the ids of its requests to clients.
 pub(in crate::server) const NODE_SHIFT: u32 = 32;
 
-/// An endpoint's support for legacy clients.
+/// Support for legacy clients at an endpoint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::server) enum SessionMode {
     InMemory,

@@ -2,7 +2,7 @@
 
 use crate::headers::parse_decimal;
 
-/// An allow list's entry, parsed from `[scheme://]host[:port]`. Without a scheme it matches every
+/// An allow list entry, parsed from `[scheme://]host[:port]`. Without a scheme it matches every
 /// scheme, without a port every port.
 #[derive(Clone, Debug)]
 pub(super) struct AllowedAuthority {

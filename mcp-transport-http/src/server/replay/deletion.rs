@@ -1,4 +1,4 @@
-//! Deletion of a session's stored events.
+//! Deletion of stored session events.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,12 +10,12 @@ use tokio::time::sleep;
 
 use super::super::config::EventStorage;
 
-/// Number of attempts to delete a session's events.
+/// Number of attempts to delete the events of a session.
 const MAX_ATTEMPTS: usize = 5;
 const FIRST_DELAY: Duration = Duration::from_secs(1);
 const MAX_DELAY: Duration = Duration::from_secs(10);
 
-/// Deletes a session's stored events in a task, which repeats a deletion that failed. Events that
+/// Deletes the stored events of a session in a task, which repeats a deletion that failed. Events that
 /// cannot be deleted expire in the store.
 pub(in crate::server) fn delete_events(storage: &EventStorage, session: &Arc<str>) {
     if Handle::try_current().is_ok() {

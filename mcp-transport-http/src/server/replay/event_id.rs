@@ -13,7 +13,7 @@ use mcp_types::codes;
 use super::super::rejection::Rejection;
 use crate::sse::encode as sse;
 
-/// An event's id.
+/// An event id.
 #[derive(Debug, PartialEq, Eq)]
 pub(in crate::server) struct EventId {
     pub(in crate::server) stream: Box<str>,
@@ -89,7 +89,7 @@ pub(super) fn encode_retry(out: &mut Vec<u8>, retry: Duration) {
     out.extend_from_slice(frame.as_bytes());
 }
 
-/// Returns each message's JSON in a sequence of events without ids.
+/// Returns the JSON of each message in a series of events without ids.
 pub(super) fn messages(mut events: Bytes) -> impl Iterator<Item = Bytes> {
     std::iter::from_fn(move || {
         let end = memchr::memmem::find(&events, sse::MESSAGE_SUFFIX)?;

@@ -63,7 +63,7 @@ impl StoredStreams {
     }
 }
 
-/// A call's stored event stream.
+/// The stored event stream of a call.
 pub(in crate::server) struct StoredStream {
     pub(super) store: Arc<dyn EventStore>,
     pub(super) session: Arc<str>,
@@ -73,7 +73,7 @@ pub(in crate::server) struct StoredStream {
     streams: Arc<StoredStreams>,
 }
 
-/// A stream's state for its reader.
+/// Stream state for the reader.
 #[derive(Debug, Default)]
 pub(super) struct Progress {
     /// Number of the first stored event.
@@ -109,7 +109,7 @@ impl Progress {
         }
     }
 
-    /// Returns a number before the stream's first event. A reader that starts with the stream asks
+    /// Returns a number before the first event of the stream. A reader that starts with the stream asks
     /// for the events after it: a store that has dropped events of other streams does not know whether
     /// this one is complete.
     pub(super) fn before_first(&self) -> Option<u64> {

@@ -1,4 +1,4 @@
-//! Reader of a call's stored event stream, as a response body.
+//! Reader for the stored event stream of a call, as a response body.
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -30,7 +30,7 @@ const MAX_POLL_DELAY: Duration = Duration::from_secs(1);
 /// Time without events after which the client has to reconnect: the other server may have ended.
 const MAX_SILENCE: Duration = Duration::from_secs(30);
 
-/// The events' source.
+/// The source of the events.
 pub(super) enum ReplaySource {
     /// A stream that this server still writes, and its reader's lease.
     Written(Arc<StoredStream>, ReaderLease),
@@ -82,7 +82,7 @@ impl Follower {
     }
 }
 
-/// Reader of a call's stored event stream.
+/// Reader for the stored event stream of a call.
 pub(super) struct StreamReader {
     name: Box<str>,
     pub(super) source: ReplaySource,

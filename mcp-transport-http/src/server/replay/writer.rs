@@ -9,7 +9,7 @@ use mcp_core::store::{EventStore, Replay, ReplayError, SessionRelay, StreamId};
 use super::super::config::Config;
 use super::super::store_guard::guard;
 
-/// Returns a stream's name: `<prefix>-<number>`, or `<prefix>.<node>-<number>` for a server with a relay.
+/// Returns the stream name: `<prefix>-<number>`, or `<prefix>.<node>-<number>` for a server with a relay.
 pub(super) fn stream_name(prefix: &str, node: Option<u32>, number: u64) -> Box<str> {
     match node {
         Some(node) => format!("{prefix}.{node}-{number}").into(),
@@ -17,7 +17,7 @@ pub(super) fn stream_name(prefix: &str, node: Option<u32>, number: u64) -> Box<s
     }
 }
 
-/// Returns the number of the server in a stream's name.
+/// Returns the number of the server in a stream name.
 fn node_of(stream: &str) -> Option<u32> {
     let (prefix, _) = stream.rsplit_once('-')?;
     let (_, node) = prefix.split_once('.')?;

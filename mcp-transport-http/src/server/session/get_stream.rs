@@ -1,4 +1,4 @@
-//! GET: a session's stream for messages that belong to no call.
+//! GET: the stream of a session for messages that belong to no call.
 
 use std::sync::Arc;
 
@@ -93,7 +93,7 @@ pub(super) async fn open(
     )))
 }
 
-/// A session's GET stream, which carries notifications about changes. While no client reads it,
+/// The GET stream of a session, which carries notifications about changes. While no client reads it,
 /// the session remembers the changes, once for each list and each resource.
 // spec: HTTP-SL-10, HTTP-SL-12
 struct StandaloneStream {

@@ -1,4 +1,4 @@
-//! Finds a request's session.
+//! Finds the session of a request.
 
 use std::sync::Arc;
 
@@ -26,7 +26,7 @@ pub(in crate::server) enum Target<'m> {
     Session(Arc<HttpSession>),
 }
 
-/// Loads a request's session from the session store, before [`find_target`] or [`find`] looks it
+/// Loads the session of a request from the session store, before [`find_target`] or [`find`] looks it
 /// up. A session that is new to this server is continued. Does nothing without a store.
 ///
 /// # Errors
@@ -117,7 +117,7 @@ pub(in crate::server) fn find_target<'m>(
     }
 }
 
-/// Returns a request's session.
+/// Returns the session of a request.
 ///
 /// # Errors
 ///
@@ -144,7 +144,7 @@ pub(super) fn find(
     Ok(session)
 }
 
-/// Returns a request's session id.
+/// Returns the session id of a request.
 // spec: SESS-06
 fn session_id<'a>(headers: &McpHeaders<'a>) -> Result<&'a HeaderValue, Rejection> {
     match headers.session_id.value() {

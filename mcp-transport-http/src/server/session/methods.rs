@@ -73,7 +73,7 @@ async fn relay_message(session: &HttpSession, message: &Message<'_>) -> bool {
     }
 }
 
-/// Saves a session's state, and notifies the other servers if it has changed.
+/// Saves the session state, and notifies the other servers if it has changed.
 async fn save(context: &SessionContext<'_>, session: &HttpSession) -> Result<(), Rejection> {
     if store::save(context.table, session).await? {
         Box::pin(relay::notify(session, RelayEvent::Changed)).await;

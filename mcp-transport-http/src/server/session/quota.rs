@@ -11,7 +11,7 @@ use parking_lot::Mutex;
 
 use super::super::config::Sessions;
 
-/// Number of an endpoint's sessions, in total and per owner.
+/// Number of sessions at an endpoint, in total and per owner.
 #[derive(Default)]
 pub(super) struct SessionQuota(Arc<Mutex<Counts>>);
 
@@ -22,7 +22,7 @@ struct Counts {
     by_owner: HashMap<SessionOwner, usize>,
 }
 
-/// A share's holder in the sessions.
+/// The holder of a share in the sessions.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(in crate::server) enum SessionOwner {
     /// Verified principal.
@@ -31,7 +31,7 @@ pub(in crate::server) enum SessionOwner {
     Address(AddressBlock),
 }
 
-/// Addresses that one client can have: an IPv4 address, or an IPv6 address's first 64 bits.
+/// Addresses that one client can have: an IPv4 address, or the first 64 bits of an IPv6 address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(in crate::server) struct AddressBlock(IpAddr);
 
@@ -48,7 +48,7 @@ impl AddressBlock {
 }
 
 impl SessionOwner {
-    /// Returns a session's owner. A session without a principal and without a known address has
+    /// Returns the owner of a session. A session without a principal and without a known address has
     /// none.
     pub(in crate::server) fn new(
         principal: Option<&Principal>,

@@ -78,7 +78,7 @@ pub(super) async fn respond_to_batch(
     Ok(join(responses).await)
 }
 
-/// Returns a request's call, if it is one that the server can read.
+/// Returns the call of a request, if the server can read it.
 pub(super) fn call(
     request: &Request<'_>,
     version: ProtocolVersion,

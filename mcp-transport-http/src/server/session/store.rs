@@ -68,7 +68,7 @@ pub(super) async fn save(table: &SessionTable, session: &HttpSession) -> Result<
     }
 }
 
-/// Extends a session's lifetime in the store. Does nothing without a store.
+/// Extends the lifetime of a session in the store. Does nothing without a store.
 ///
 /// # Errors
 ///

@@ -6,7 +6,7 @@ use mcp_core::Subscriber;
 
 use super::super::config::Config;
 
-/// Returns a request's sender as a subscriber.
+/// Returns the sender of a request as a subscriber.
 pub(in crate::server) fn subscriber(head: Box<Parts>, config: &Config) -> Subscriber {
     Subscriber {
         extensions: head.into(),
@@ -14,7 +14,7 @@ pub(in crate::server) fn subscriber(head: Box<Parts>, config: &Config) -> Subscr
     }
 }
 
-/// Returns a request's sender as a subscriber for a stream's lifetime.
+/// Returns the sender of a request as a subscriber for the lifetime of a stream.
 ///
 /// URI and header values are copied: as received, they are slices of the connection's read buffer,
 /// and the stream would keep that buffer of several kilobytes.

@@ -1,4 +1,4 @@
-//! Table of an endpoint's sessions.
+//! Table of the sessions at an endpoint.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -14,7 +14,7 @@ use super::eviction::{EvictionQueue, room};
 use super::http_session::HttpSession;
 use super::quota::{AddressBlock, SessionQuota};
 
-/// Map from session ids to an endpoint's sessions. Dropping the table ends all sessions.
+/// Map from session ids to the sessions at an endpoint. Dropping the table ends all sessions.
 #[derive(Default)]
 pub(in crate::server) struct SessionTable {
     state: Mutex<TableState>,
@@ -62,7 +62,7 @@ impl TableState {
         }
     }
 
-    /// Removes a session, and gives back a peak's memory while its sessions end.
+    /// Removes a session, and releases the memory of a peak while its sessions end.
     fn remove(&mut self, id: &str) -> Option<Arc<HttpSession>> {
         let session = self.sessions.remove(id.as_bytes())?;
         let live = self.sessions.len();
@@ -134,7 +134,7 @@ impl SessionTable {
         })
     }
 
-    /// Puts a session's successor in its place. The successor receives its permit. The caller ends
+    /// Replaces a session with its successor. The successor receives its permit. The caller ends
     /// the previous session with [`HttpSession::end_replaced`].
     ///
     /// # Errors

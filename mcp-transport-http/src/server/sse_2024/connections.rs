@@ -12,13 +12,13 @@ use super::super::call::new_buffer;
 use super::super::replay::ReaderSlot;
 use super::super::session::{HttpSession, SessionPermit};
 
-/// An endpoint's open connections by their ids.
+/// The open connections of an endpoint by id.
 #[derive(Default)]
 pub(in crate::server) struct SseConnections {
     by_id: Mutex<HashMap<Arc<str>, Arc<SseConnection>>>,
 }
 
-/// A client's open connection.
+/// An open client connection.
 pub(super) struct SseConnection {
     /// Id of the connection and of its session.
     pub(super) id: Arc<str>,
@@ -33,7 +33,7 @@ pub(super) struct SseConnection {
     pub(super) session: Mutex<Option<Arc<OpenSession>>>,
 }
 
-/// A connection's session.
+/// The session of a connection.
 pub(super) struct OpenSession {
     pub(super) session: Arc<HttpSession>,
     /// Messages of the server that the client has not received yet.

@@ -17,7 +17,7 @@ use super::super::running_calls::ActivityGuard;
 use super::super::session::{SessionContext, SessionTable};
 use super::connections::{OpenSession, SseConnection, SseConnections};
 
-/// A connection's stream. The session ends with it.
+/// The stream of a connection. The session ends with it.
 pub(super) struct SseConnectionStream {
     connections: Weak<SseConnections>,
     sessions: Weak<SessionTable>,

@@ -59,7 +59,7 @@ impl FormSchema {
     }
 }
 
-/// A check's result. The error describes the problem.
+/// The result of a check. The error describes the problem.
 type Checked = Result<(), String>;
 
 fn check_field(field: &PrimitiveSchema, answer: &Value) -> Checked {

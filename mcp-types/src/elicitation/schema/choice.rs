@@ -39,7 +39,7 @@ pub enum Choices {
     Legacy {
         /// The values.
         values: Vec<String>,
-        /// Titles in the values' order.
+        /// Titles, in the order of the values.
         titles: Vec<String>,
     },
 }

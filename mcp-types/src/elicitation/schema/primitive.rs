@@ -9,7 +9,7 @@ use crate::setters::setters;
 use crate::text_enum::text_enum;
 use crate::{JsonObject, RawObject, de, number, tagged};
 
-/// A form's field.
+/// A form field.
 // spec: ELIC-05, ELIC-06
 #[derive(Debug, Clone, PartialEq, serde::Serialize)]
 #[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
@@ -171,7 +171,7 @@ pub struct StringSchema {
 }
 
 text_enum! {
-    /// A string's format.
+    /// The format of a string.
     pub enum StringFormat {
         /// An email address.
         Email = "email",
