@@ -136,8 +136,8 @@ pub(super) fn start(
 /// Time between two notifications about changes. Changes in between are combined.
 const CHANGE_INTERVAL: Duration = Duration::from_millis(50);
 
-/// Sets the timers of a subscription, which ends properly when the server drains, at the maximum age
-/// of streams, and when the authorization of its caller expires.
+/// Sets a subscription's timers. It ends properly when the server drains, at the maximum stream
+/// age, and when its caller's authorization expires.
 // spec: SUB-09
 fn limit_subscription(request: &mut InboundRequest, config: &Config, expiry: Option<SystemTime>) {
     let pause = || Box::pin(sleep(CHANGE_INTERVAL)) as _;
