@@ -3,8 +3,8 @@
 //! Programs between clients and servers read, edit and write them. Servers and clients use the borrowed
 //! [`Message`], which does not interpret parameters.
 //!
-//! What reads and writes parameters of every type is `#[inline]`, so that it is compiled in programs that use it
-//! and not in this crate: it is three quarters of the crate's code.
+//! What reads and writes parameters of every type is `#[inline]`, so that it is compiled in the programs that use
+//! it (docs/decisions/0165-code-compiled-where-it-is-called.md).
 
 mod lossless;
 mod patch;
