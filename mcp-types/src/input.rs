@@ -315,7 +315,6 @@ mod tests {
         FormSchema, ListRootsResult, RawObject, Root, SamplingMessage,
     };
 
-    #[inline]
     fn requests() -> InputRequests {
         let form = ElicitParams::from(ElicitFormParams::new("Sure?", FormSchema::new()));
         let message = CreateMessageParams::new([SamplingMessage::user("hi")], 5);

@@ -135,12 +135,10 @@ impl ClientWire for Modern {
         notifications::write_client(notification, meta, VERSION, out)
     }
 
-    #[inline]
     fn decode_server_request(&self, request: &Request<'_>) -> Result<ServerRequest, Fault> {
         Err(Fault::no_such_method(&*request.method))
     }
 
-    #[inline]
     fn encode_client_response(&self, _: &ClientResponse, _: &RequestId, _: &mut Vec<u8>) -> bool {
         false
     }

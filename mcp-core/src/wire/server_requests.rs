@@ -150,7 +150,6 @@ pub(super) fn write_response(
 }
 
 /// Encodes the response to a ping.
-#[inline]
 pub(super) fn write_pong(id: &RequestId, out: &mut Vec<u8>) {
     open_result(id, out);
     out.extend_from_slice(b"{}}");

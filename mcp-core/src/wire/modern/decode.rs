@@ -129,7 +129,6 @@ fn stamp(method: Option<Method>, raw: RawJson<'_>) -> Result<Stamp, DecodeError>
 }
 
 // spec: CACHE-05
-#[inline]
 fn hint(stamp: &Stamp) -> CacheHint {
     let ttl = u64::try_from(stamp.ttl_ms.unwrap_or(0)).unwrap_or(0);
     let ttl = Duration::from_millis(ttl);
