@@ -51,10 +51,6 @@ struct Dev {
 }
 
 impl Dev {
-    fn start(words: &[&str]) -> Self {
-        Self::spawn(&mut dev(&[&["--json"], words].concat()))
-    }
-
     fn spawn(command: &mut Command) -> Self {
         let mut child = command
             .stdin(Stdio::null())
@@ -111,6 +107,12 @@ fn dev(words: &[&str]) -> Command {
         .env_remove("CARGO_TARGET_DIR")
         .env("RUST_BACKTRACE", "0");
     command
+}
+
+/// Serves the server in a folder at a free port, and prints events as JSON.
+fn dev_in(folder: &str, words: &[&str]) -> Command {
+    let first = ["--json", "--listen", "127.0.0.1:0", "--dir", folder];
+    dev(&[&first, words].concat())
 }
 
 /// The binding of the server that is edited.
@@ -249,7 +251,7 @@ async fn hosts_stay_connected_while_a_crate_that_serves_http_is_edited() {
 async fn edit_crate(binding: Binding, name: &str) {
     let package = Crate::new(name);
     let folder = package.0.to_str().unwrap();
-    let mut command = dev(&["--json", "--listen", "127.0.0.1:0", "--dir", folder]);
+    let mut command = dev_in(folder, &[]);
     binding.set(&mut command);
     let dev = Dev::spawn(&mut command);
     let url = dev.url();
@@ -391,17 +393,8 @@ async fn server_of_the_latest_revision_is_restarted_and_inspected() {
     fs::write(folder.join(".gitignore"), "*.db\n").unwrap();
     let program = stdio_shop();
     let dir = folder.to_str().unwrap();
-    let words = [
-        "--listen",
-        "127.0.0.1:0",
-        "--inspect",
-        "--no-open",
-        "--dir",
-        dir,
-        "--",
-        &program,
-    ];
-    let dev = Dev::start(&words);
+    let words = ["--inspect", "--no-open", "--", &program];
+    let dev = Dev::spawn(&mut dev_in(dir, &words));
     let page = dev.wait_for("inspector")["url"]
         .as_str()
         .unwrap()
@@ -453,8 +446,7 @@ async fn template_over_http_runs_without_a_flag() {
     drop(port);
     let url = format!("http://{address}/mcp");
     for words in [&[][..], &["--url", &url]] {
-        let first = ["--json", "--listen", "127.0.0.1:0", "--dir", folder];
-        let mut command = dev(&[&first, words, &["--", &program]].concat());
+        let mut command = dev_in(folder, &[words, &["--", &program]].concat());
         if !words.is_empty() {
             command.env("ADDRESS", &address);
         }
@@ -476,16 +468,8 @@ async fn server_over_http_without_settings_is_found() {
     let folder = folder("dev_serve_http");
     let program = stdio_shop();
     let dir = folder.to_str().unwrap();
-    let words = [
-        "--json",
-        "--listen",
-        "127.0.0.1:0",
-        "--dir",
-        dir,
-        "--",
-        &program,
-    ];
-    let dev = Dev::spawn(dev(&words).env("SHOP_ADDRESS", "127.0.0.1:0"));
+    let mut command = dev_in(dir, &["--", &program]);
+    let dev = Dev::spawn(command.env("SHOP_ADDRESS", "127.0.0.1:0"));
     let client = Client::connect(&*dev.url()).await.unwrap();
     let sum = client.call("add", json!({"a": 1, "b": 2})).await.unwrap();
     assert_eq!(sum.text(), "3");
@@ -496,8 +480,7 @@ async fn protected_template_gets_the_token_that_it_prints() {
     let folder = folder("dev_protected");
     let program = example("protected");
     let dir = folder.to_str().unwrap();
-    let words = ["--listen", "127.0.0.1:0", "--dir", dir, "--", &program];
-    let dev = Dev::start(&words);
+    let dev = Dev::spawn(&mut dev_in(dir, &["--", &program]));
     let client = Client::connect(&*dev.url()).await.unwrap();
     let file = json!({"path": "notes.md"});
     let read = client.call("read_file", &file).await.unwrap();
@@ -509,9 +492,8 @@ async fn server_that_refuses_is_reported_with_the_flag_for_a_token() {
     let folder = folder("dev_refused_token");
     let program = example("protected");
     let dir = folder.to_str().unwrap();
-    let first = ["--listen", "127.0.0.1:0", "--dir", dir];
-    let token = ["-H", "Authorization: Bearer other"];
-    let dev = Dev::start(&[&first[..], &token, &["--", &program]].concat());
+    let words = ["-H", "Authorization: Bearer other", "--", &program];
+    let dev = Dev::spawn(&mut dev_in(dir, &words));
     let reason = dev.wait_for("ended")["reason"].to_string();
     assert!(
         reason.contains("--header 'Authorization: Bearer TOKEN'"),
@@ -525,17 +507,7 @@ async fn files_that_each_start_writes_do_not_restart_without_end() {
     let folder = folder("dev_loop");
     let dir = folder.to_str().unwrap();
     let script = format!("echo start >> starts.txt; exec '{}'", stdio_shop());
-    let words = [
-        "--listen",
-        "127.0.0.1:0",
-        "--dir",
-        dir,
-        "--",
-        "sh",
-        "-c",
-        &script,
-    ];
-    let dev = Dev::start(&words);
+    let dev = Dev::spawn(&mut dev_in(dir, &["--", "sh", "-c", &script]));
     let files = dev.wait_for("loop")["files"].to_string();
     assert!(files.contains("starts.txt"), "{files}");
     let starts = || {
@@ -561,16 +533,7 @@ async fn file_that_dev_prints_to_restarts_nothing() {
     let dir = folder.to_str().unwrap();
     let printed = folder.join("printed.txt");
     let program = stdio_shop();
-    let words = [
-        "--json",
-        "--listen",
-        "127.0.0.1:0",
-        "--dir",
-        dir,
-        "--",
-        &program,
-    ];
-    let mut command = dev(&words);
+    let mut command = dev_in(dir, &["--", &program]);
     let file = fs::File::create(&printed).unwrap();
     let mut child = command.stdin(Stdio::null()).stderr(file).spawn().unwrap();
     let text = || fs::read_to_string(&printed).unwrap();
