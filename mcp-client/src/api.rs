@@ -8,6 +8,16 @@
 //! | `session` | log level, roots and ping |
 //! | `notifications` | notifications of the server |
 
+/// Reads the result of one method.
+macro_rules! result_of {
+    ($variant:ident) => {
+        |body| match body {
+            mcp_core::ResultBody::$variant(result) => Ok(result),
+            _ => Err(crate::error::ErrorKind::WrongResult),
+        }
+    };
+}
+
 mod arguments;
 mod completion;
 mod extension;

@@ -8,7 +8,7 @@ use futures_util::future::{Either, select};
 use http::{HeaderMap, StatusCode};
 use mcp_core::wire::ClientRequestContext;
 use mcp_core::{
-    ChannelError, ClientRequest, Frames, InputState, NotificationSender, Observation,
+    ChannelError, ClientRequest, Frame, Frames, InputState, NotificationSender, Observation,
     OutgoingRequest, Reply, ServerNotification,
 };
 use mcp_types::{Message, Notification, ProgressToken, ProtocolVersion, RequestId, Response};
@@ -59,35 +59,20 @@ pub(crate) struct Attempt<'r, 'a> {
 /// The reply to one request.
 pub(crate) struct ReceivedReply {
     pub(crate) reply: Reply,
-    /// The HTTP status, over HTTP.
-    pub(crate) status: Option<StatusCode>,
-    /// The challenge of a response with status 401 or 403.
-    pub(crate) challenge: Option<Box<str>>,
-    /// The header `Retry-After` of a response with an error status.
-    pub(crate) retry_after: Option<Duration>,
-    /// The length of the message.
-    pub(crate) bytes: usize,
+    /// The reply's message. Empty when a layer replies.
+    pub(crate) frame: Frame,
     /// A layer has replaced the outcome of a request that the server may have executed.
     pub(crate) hides_execution: bool,
 }
 
 impl ReceivedReply {
     /// Wraps the reply of a client layer.
-    pub(crate) fn of_layer(reply: Reply) -> Self {
+    pub(crate) fn of_layer(reply: Reply, hides_execution: bool) -> Self {
         Self {
             reply,
-            status: None,
-            challenge: None,
-            retry_after: None,
-            bytes: 0,
-            hides_execution: false,
+            frame: Frame::default(),
+            hides_execution,
         }
-    }
-
-    /// Sets whether the server may have executed a request whose outcome this reply replaces.
-    pub(crate) fn hiding_execution(mut self, hides_execution: bool) -> Self {
-        self.hides_execution = hides_execution;
-        self
     }
 
     /// Returns whether the server may have executed the call. False for a request for input, before which
@@ -96,7 +81,7 @@ impl ReceivedReply {
         self.hides_execution
             || match &self.reply {
                 Reply::InputRequired(_) => false,
-                Reply::Fault(fault) => fault_may_have_run(fault, self.status),
+                Reply::Fault(fault) => fault_may_have_run(fault, self.frame.status),
                 _ => true,
             }
     }
@@ -187,10 +172,7 @@ impl Attempt<'_, '_> {
                     drain(&mut frames).await;
                     return Ok(ReceivedReply {
                         reply,
-                        status: frame.status,
-                        challenge: frame.challenge,
-                        retry_after: frame.retry_after,
-                        bytes: frame.message.len(),
+                        frame,
                         hides_execution: false,
                     });
                 }
@@ -272,7 +254,7 @@ impl Attempt<'_, '_> {
             }
             // In a session, inbound layers see what no hook receives.
             ServerNotification::Other { method, params }
-                if !self.version.is_modern() && !inner.notifications.layers.is_empty() =>
+                if !self.version.is_modern() && !inner.inputs.layers.is_empty() =>
             {
                 inner
                     .notifications

@@ -10,8 +10,10 @@ use std::future::Future;
 use std::pin::{Pin, pin};
 
 use futures_util::future::{Either, select};
-use http::{HeaderMap, StatusCode};
-use mcp_core::{BoxFuture, ChannelError, ClientRequest, Fault, InputState, Reply, ResultBody};
+use http::HeaderMap;
+use mcp_core::{
+    BoxFuture, ChannelError, ClientRequest, Fault, Frame, InputState, Reply, ResultBody,
+};
 use mcp_types::ext::tasks::{RESULT_TYPE, Task};
 use mcp_types::{CacheHint, ProtocolVersion, RawObject, codes};
 
@@ -21,13 +23,12 @@ use crate::call_id::CallId;
 use crate::call_timer::CallTimer;
 use crate::client::Client;
 use crate::error::{Error, ErrorKind};
-use crate::layered::LayeredRequest;
 use crate::mrtr::{InputRound, Mrtr};
 use crate::options::CallOptions;
 use crate::required_urls::{self, RequiredUrls};
 use crate::session;
 use retry::RetryState;
-pub(crate) use task::{TaskPolls, cancel as cancel_task, get as get_task};
+pub(crate) use task::{TaskPolls, cancel as cancel_task, get as get_task, task_request};
 
 /// Makes a call and waits for its result. Dropping the future cancels the call.
 pub(crate) async fn run(
@@ -198,17 +199,10 @@ impl<'a> ActiveCall<'a> {
             let Some(received) = self.attempt_or_recover().await? else {
                 continue;
             };
-            let ReceivedReply {
-                reply,
-                status,
-                challenge,
-                retry_after,
-                bytes,
-                ..
-            } = received;
+            let ReceivedReply { reply, frame, .. } = received;
             match reply {
                 Reply::Complete { body, cache } => {
-                    self.accept_result(&body, cache, slot.as_ref(), bytes);
+                    self.accept_result(&body, cache, slot.as_ref(), frame.message.len());
                     return self.done(body).map(CallStep::Done);
                 }
                 Reply::Fault(fault) if self.recovers_from(&fault).await => {}
@@ -217,8 +211,7 @@ impl<'a> ActiveCall<'a> {
                         &fault,
                         Fault::Protocol(error) if error.code == codes::INTERNAL_ERROR
                     );
-                    let step = self.fault_step(fault, status, challenge);
-                    let step = step.map_err(|kind| kind.with_retry_after(retry_after));
+                    let step = self.fault_step(fault, frame);
                     let step = step.map_err(|kind| self.error(kind));
                     return match step {
                         Err(error) if is_unexplained => Err(self.with_stderr(error).await),
@@ -302,12 +295,7 @@ impl<'a> ActiveCall<'a> {
     }
 
     /// Converts a fault: URLs that the user has to visit are a round of input, all others are errors.
-    fn fault_step(
-        &mut self,
-        fault: Fault,
-        status: Option<StatusCode>,
-        challenge: Option<Box<str>>,
-    ) -> Result<CallStep, ErrorKind> {
+    fn fault_step(&mut self, fault: Fault, frame: Frame) -> Result<CallStep, ErrorKind> {
         if let Fault::UrlElicitationRequired { elicitations } = &fault
             && self.accepts_required_urls(elicitations)
         {
@@ -317,7 +305,7 @@ impl<'a> ActiveCall<'a> {
         }
         self.invalidate_pages(&fault);
         let versions = &self.client.inner.versions;
-        Err(ErrorKind::from_fault(fault, status, challenge, versions))
+        Err(ErrorKind::from_fault(fault, frame, versions))
     }
 
     /// Adds the end of the server's standard error, which often has an internal error's cause.
@@ -344,18 +332,6 @@ impl<'a> ActiveCall<'a> {
     async fn attempt(&mut self) -> Result<ReceivedReply, ErrorKind> {
         self.session = self.client.inner.session_number();
         let layers = &self.client.inner.layers;
-        if let (false, ClientRequest::Call(call)) = (layers.is_empty(), &self.request) {
-            let request = LayeredRequest {
-                client: &self.client,
-                call,
-                version: self.version,
-                options: &mut self.options,
-                timer: &mut self.timer,
-                input: self.input.as_ref(),
-            };
-            // Boxed, because few clients have layers.
-            return Box::pin(request.run(layers)).await;
-        }
         let number = self.options.id.as_mut().and_then(CallId::take_number);
         let attempt = Attempt {
             client: &self.client,
@@ -367,7 +343,13 @@ impl<'a> ActiveCall<'a> {
             notifications: None,
             number: number.unwrap_or_else(|| self.client.inner.next_id()),
         };
-        attempt.run().await
+        match &self.request {
+            // Boxed, because few clients have layers.
+            ClientRequest::Call(call) if !layers.is_empty() => {
+                Box::pin(attempt.run_layered(call, layers)).await
+            }
+            _ => attempt.run().await,
+        }
     }
 
     /// Records the result in the tool index and returns it, unless it violates an output schema.

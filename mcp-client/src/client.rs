@@ -3,8 +3,8 @@
 use std::borrow::Cow;
 use std::fmt;
 use std::pin::pin;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use futures_util::FutureExt;
@@ -14,8 +14,8 @@ use mcp_auth::Authorizer;
 use mcp_core::close_signal::CloseSignal;
 use mcp_core::tower::Layers;
 use mcp_core::{
-    Channel, ClientContext, ClientProfile, ClientRequest, CloseReason, ServerIdentity,
-    ServerNotification,
+    Channel, ClientContext, ClientProfile, ClientRequest, CloseReason, Connection, Observation,
+    ServerIdentity, ServerNotification,
 };
 use mcp_types::meta::keys;
 use mcp_types::{
@@ -35,7 +35,6 @@ use crate::events::Events;
 use crate::inputs::{Asker, Inputs};
 use crate::negotiation::Negotiation;
 use crate::notification_queue::NotificationQueue;
-use crate::observer_state::ObserverState;
 use crate::resource_subscriptions::ResourceSubscriptions;
 use crate::tool_index::{DroppedTool, ParamHeaderValues, ToolIndex};
 
@@ -98,7 +97,10 @@ pub(crate) struct ClientInner {
     /// Layers around calls and notifications of the client.
     pub(crate) layers: Layers,
     pub(crate) notifications: NotificationQueue,
-    pub(crate) observed: ObserverState,
+    /// The connection as observers see it.
+    pub(crate) connection: OnceLock<Option<Connection>>,
+    /// The observation of the present session.
+    pub(crate) observed_session: Mutex<Option<Box<dyn Observation>>>,
     #[cfg(feature = "auth")]
     pub(crate) authorizer: Option<Authorizer>,
 }
@@ -189,7 +191,7 @@ impl ClientInner {
     /// layers come before both.
     pub(crate) fn handle_custom(&self, method: &str, params: Option<&RawObject>) -> bool {
         let is_handled = self.notifications.push_custom(method, params);
-        let is_layered = is_handled && !self.notifications.layers.is_empty();
+        let is_layered = is_handled && !self.inputs.layers.is_empty();
         if !is_layered && self.events.has_readers() {
             self.events.publish(&ServerNotification::Other {
                 method: method.into(),

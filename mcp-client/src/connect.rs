@@ -2,8 +2,8 @@
 //!
 //! Spec: <https://modelcontextprotocol.io/specification/2026-07-28/basic/versioning>
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
 
 use http::header::AUTHORIZATION;
 use mcp_core::close_signal::CloseSignal;
@@ -27,7 +27,6 @@ use crate::negotiate::negotiate;
 use crate::negotiation::Negotiation;
 use crate::notification_queue::NotificationQueue;
 use crate::notification_task;
-use crate::observer_state::ObserverState;
 use crate::options::CallOptions;
 use crate::probe::Verdict;
 use crate::probe_memory::ProbeMemory;
@@ -75,7 +74,7 @@ pub(crate) async fn open(
     )?;
     builder.inputs.layers = builder.inbound_layers.compose();
     let handlers = builder.notification_handlers;
-    let (notifications, queue) = NotificationQueue::new(handlers, builder.inputs.layers.clone());
+    let (notifications, queue) = NotificationQueue::new(handlers, &builder.inputs.layers);
     let memory = ProbeMemory::current();
     let mode = match builder.mode {
         // spec: COMPAT-12
@@ -121,7 +120,8 @@ pub(crate) async fn open(
             authorizer,
             layers: builder.layers.compose(),
             notifications,
-            observed: ObserverState::default(),
+            connection: OnceLock::new(),
+            observed_session: Mutex::default(),
         }),
     };
     if let Some(queue) = queue {

@@ -17,7 +17,7 @@ use mcp_auth::AuthError;
 use mcp_core::extension::InvalidSettings;
 use mcp_core::versioning::newest_common;
 use mcp_core::wire::DecodeError;
-use mcp_core::{ChannelError, ClientRequest, CloseReason, Fault};
+use mcp_core::{ChannelError, ClientRequest, CloseReason, Fault, Frame};
 use mcp_types::{
     ParseError, ProtocolVersion, RawObjectError, RequestId, UnexpectedResult, escape_line,
 };
@@ -50,16 +50,6 @@ struct ErrorInner {
     stderr_tail: Option<Box<str>>,
 }
 
-impl ErrorInner {
-    fn boxed(call: Option<CallContext>, kind: ErrorKind) -> Box<Self> {
-        Box::new(Self {
-            call,
-            kind,
-            stderr_tail: None,
-        })
-    }
-}
-
 /// The call that failed.
 struct CallContext {
     server: Box<str>,
@@ -71,9 +61,7 @@ struct CallContext {
 
 impl From<ErrorKind> for Error {
     fn from(kind: ErrorKind) -> Self {
-        Self {
-            inner: ErrorInner::boxed(None, kind),
-        }
+        Self::new(None, kind)
     }
 }
 
@@ -100,6 +88,16 @@ impl From<UnexpectedResult> for Error {
 }
 
 impl Error {
+    fn new(call: Option<CallContext>, kind: ErrorKind) -> Self {
+        Self {
+            inner: Box::new(ErrorInner {
+                call,
+                kind,
+                stderr_tail: None,
+            }),
+        }
+    }
+
     /// Creates an error that concerns a server of a group.
     pub(crate) fn for_server(server: &str, kind: ErrorKind) -> Self {
         let call = CallContext {
@@ -107,9 +105,7 @@ impl Error {
             method: Box::default(),
             item: None,
         };
-        Self {
-            inner: ErrorInner::boxed(Some(call), kind),
-        }
+        Self::new(Some(call), kind)
     }
 
     /// Creates the error of a request to `peer`.
@@ -119,9 +115,7 @@ impl Error {
             method: request.method_name().into(),
             item: request.item().map(Into::into),
         };
-        Self {
-            inner: ErrorInner::boxed(Some(call), kind),
-        }
+        Self::new(Some(call), kind)
     }
 
     /// Wraps any other error, for functions that
@@ -187,7 +181,7 @@ pub(crate) enum ErrorKind {
     #[error("the result is that of another method")]
     WrongResult,
     #[error("{0}")]
-    Input(InputError),
+    Input(#[from] InputError),
     #[error("the server returned a malformed task: {}", one_line(.0))]
     MalformedTask(String),
     #[error("the task was cancelled before it was done")]
@@ -324,11 +318,10 @@ impl ErrorKind {
         }
     }
 
-    /// Converts a server fault.
+    /// Converts a server fault. `frame` is the response with the fault, or empty.
     pub(crate) fn from_fault(
         fault: Fault,
-        status: Option<StatusCode>,
-        challenge: Option<Box<str>>,
+        frame: Frame,
         client_versions: &[ProtocolVersion],
     ) -> Self {
         match fault {
@@ -337,30 +330,18 @@ impl ErrorKind {
             {
                 Self::no_common_version(supported, client_versions)
             }
-            fault => Self::of_fault(fault, status, challenge),
+            fault => Self::of_fault(fault, frame),
         }
     }
 
     /// Converts a fault whatever the client supports.
-    pub(crate) fn of_fault(
-        fault: Fault,
-        status: Option<StatusCode>,
-        challenge: Option<Box<str>>,
-    ) -> Self {
+    pub(crate) fn of_fault(fault: Fault, frame: Frame) -> Self {
         Self::Fault {
             fault,
-            status,
-            challenge,
-            retry_after: None,
+            status: frame.status,
+            challenge: frame.challenge,
+            retry_after: frame.retry_after,
         }
-    }
-
-    /// Adds the header `Retry-After` to a fault.
-    pub(crate) fn with_retry_after(mut self, wait: Option<Duration>) -> Self {
-        if let Self::Fault { retry_after, .. } = &mut self {
-            *retry_after = wait;
-        }
-        self
     }
 
     pub(crate) fn closed(reason: CloseReason) -> Self {
@@ -416,10 +397,4 @@ fn has_io_timeout(error: &(dyn StdError + 'static)) -> bool {
         let io = cause.downcast_ref::<io::Error>();
         io.is_some_and(|error| error.kind() == io::ErrorKind::TimedOut)
     })
-}
-
-impl From<InputError> for ErrorKind {
-    fn from(error: InputError) -> Self {
-        Self::Input(error)
-    }
 }

@@ -4,15 +4,19 @@ use http::{HeaderMap, HeaderName, HeaderValue};
 
 use crate::error::ErrorKind;
 
-/// Adds a header to those with the same name.
+/// Adds a header to those with the same name. An invalid one sets `error`, unless it is set.
 pub(crate) fn append_header(
     headers: &mut HeaderMap,
+    error: &mut Option<ErrorKind>,
     name: impl TryInto<HeaderName> + AsRef<str>,
     value: impl TryInto<HeaderValue>,
-) -> Result<(), ErrorKind> {
-    let (name, value) = parse_header(name, value).map_err(ErrorKind::Header)?;
-    headers.append(name, value);
-    Ok(())
+) {
+    match parse_header(name, value) {
+        Ok((name, value)) => {
+            headers.append(name, value);
+        }
+        Err(name) => drop(error.get_or_insert(ErrorKind::Header(name))),
+    }
 }
 
 /// Returns a header whose value is marked as sensitive, or the name of an invalid header: the value may be a

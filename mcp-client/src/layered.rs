@@ -10,40 +10,29 @@ use std::pin::pin;
 use futures_util::future::{Either, select};
 use mcp_core::tower::Layers;
 use mcp_core::{
-    BoxFuture, Call, ClientRequest, Exchange, Fault, InputState, NotificationSender, Reply,
-    ResultBody,
+    BoxFuture, Call, ClientRequest, Exchange, Fault, NotificationSender, Reply, ResultBody,
 };
-use mcp_types::{ProtocolVersion, RawObject};
+use mcp_types::RawObject;
 use tokio::sync::oneshot;
 use tokio::time::timeout_at;
 use tracing::{Instrument, Span};
 
 use crate::attempt::{Attempt, ReceivedReply};
-use crate::call_id::CallId;
 use crate::call_timer::CallTimer;
-use crate::client::Client;
 use crate::error::ErrorKind;
-use crate::options::CallOptions;
 
-/// A request with everything that it needs.
-pub(crate) struct LayeredRequest<'r, 'a> {
-    pub(crate) client: &'r Client,
-    pub(crate) call: &'r Call,
-    pub(crate) version: ProtocolVersion,
-    pub(crate) options: &'r mut CallOptions<'a>,
-    pub(crate) timer: &'r mut CallTimer,
-    pub(crate) input: Option<&'r InputState>,
-}
-
-impl LayeredRequest<'_, '_> {
-    /// Runs the layers, and sends the call that they pass on. When a layer replies by itself, nothing
-    /// is sent, or the request is cancelled. Dropping the future drops the layers and the request.
-    pub(crate) async fn run(self, layers: &Layers) -> Result<ReceivedReply, ErrorKind> {
+impl Attempt<'_, '_> {
+    /// Runs the layers with `call`, the content of the request, and sends the call that they pass on. When
+    /// a layer replies by itself, nothing is sent, or the request is cancelled. Dropping the future drops
+    /// the layers and the request.
+    pub(crate) async fn run_layered(
+        self,
+        call: &Call,
+        layers: &Layers,
+    ) -> Result<ReceivedReply, ErrorKind> {
         let (timer, options) = (self.timer, self.options);
-        let mut exchange = Exchange::new(self.call.clone(), self.client.inner.facts());
-        let number = options.id.as_mut().and_then(CallId::take_number);
-        let number = number.unwrap_or_else(|| self.client.inner.next_id());
-        exchange.id = Some(number.into());
+        let mut exchange = Exchange::new(call.clone(), self.client.inner.facts());
+        exchange.id = Some(self.number.into());
         self.client.inner.describe_connection(&mut exchange);
         exchange.notifications = NotificationSender::for_client();
         let meta = options.meta.as_ref();
@@ -56,13 +45,13 @@ impl LayeredRequest<'_, '_> {
         let deadline = timer.deadline();
         let before = timeout_at(deadline, select(&mut layered, call)).await;
         let (exchange, span) = match before {
-            Ok(Either::Left((reply, _))) => return Ok(ReceivedReply::of_layer(reply)),
+            Ok(Either::Left((reply, _))) => return Ok(ReceivedReply::of_layer(reply, false)),
             Ok(Either::Right((Ok(passed_on), _))) => passed_on,
             // The layers have dropped the endpoint, so one of them replies.
             Ok(Either::Right((Err(_), _))) => {
                 let reply = timeout_at(deadline, layered).await;
                 let reply = reply.map_err(|_| timer.timed_out(deadline))?;
-                return Ok(ReceivedReply::of_layer(reply));
+                return Ok(ReceivedReply::of_layer(reply, false));
             }
             Err(_) => return Err(timer.timed_out(deadline)),
         };
@@ -71,14 +60,11 @@ impl LayeredRequest<'_, '_> {
         let request = ClientRequest::Call(exchange.call);
         let caller_meta = mem::replace(&mut options.meta, meta);
         let attempt = Attempt {
-            client: self.client,
             request: &request,
-            version: self.version,
             options: &mut *options,
             timer: &mut *timer,
-            input: self.input,
             notifications: Some(&exchange.notifications),
-            number,
+            ..self
         };
         let sent = {
             // The request is sent inside the span in which the innermost layer has passed it on.
@@ -93,7 +79,7 @@ impl LayeredRequest<'_, '_> {
         let received = match sent {
             Ok(received) => received,
             // A layer has replied while the server worked.
-            Err(reply) => return Ok(ReceivedReply::of_layer(reply).hiding_execution(true)),
+            Err(reply) => return Ok(ReceivedReply::of_layer(reply, true)),
         };
         finish(received, replies, layered, timer).await
     }
@@ -139,13 +125,14 @@ async fn finish(
     let reply = timeout_at(deadline, layered).await;
     let reply = reply.map_err(|_| timer.timed_out(deadline))?;
     match received {
-        Ok(received) => {
-            let received = ReceivedReply { reply, ..received };
-            Ok(received.hiding_execution(may_have_run))
-        }
+        Ok(ReceivedReply { frame, .. }) => Ok(ReceivedReply {
+            reply,
+            frame,
+            hides_execution: may_have_run,
+        }),
         Err(error) => match &reply {
             Reply::Fault(Fault::Internal(message)) if **message == error.to_string() => Err(error),
-            _ => Ok(ReceivedReply::of_layer(reply).hiding_execution(may_have_run)),
+            _ => Ok(ReceivedReply::of_layer(reply, may_have_run)),
         },
     }
 }

@@ -95,7 +95,6 @@ mod negotiation;
 mod notification_queue;
 mod notification_task;
 mod observe;
-mod observer_state;
 mod options;
 mod pager;
 mod prepared;

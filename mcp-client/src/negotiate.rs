@@ -148,14 +148,9 @@ impl Negotiator<'_> {
         let (kind, is_gone) = match received {
             Ok(ReceivedReply {
                 reply: Reply::Fault(fault),
-                status,
-                challenge,
-                retry_after,
+                frame,
                 ..
-            }) => {
-                let kind = ErrorKind::of_fault(fault, status, challenge);
-                (kind.with_retry_after(retry_after), false)
-            }
+            }) => (ErrorKind::of_fault(fault, frame), false),
             Ok(_) => (ErrorKind::WrongResult, false),
             Err(kind) => {
                 let is_gone = is_pipe && kind.is_disconnected();

@@ -23,8 +23,6 @@ pub(crate) struct QueuedNotification {
 #[derive(Default)]
 pub(crate) struct NotificationQueue {
     pub(crate) handlers: NotificationHandlers,
-    /// Layers around the server's messages.
-    pub(crate) layers: Layers,
     sender: Option<mpsc::Sender<QueuedNotification>>,
 }
 
@@ -32,16 +30,11 @@ impl NotificationQueue {
     /// Creates the queue, and the receiver for its task if it needs one.
     pub(crate) fn new(
         handlers: NotificationHandlers,
-        layers: Layers,
+        layers: &Layers,
     ) -> (Self, Option<mpsc::Receiver<QueuedNotification>>) {
         let is_needed = !handlers.is_empty() || !layers.is_empty();
         let (sender, receiver) = is_needed.then(|| mpsc::channel(CAPACITY)).unzip();
-        let queue = Self {
-            handlers,
-            layers,
-            sender,
-        };
-        (queue, receiver)
+        (Self { handlers, sender }, receiver)
     }
 
     /// Returns true if a task handles notifications.

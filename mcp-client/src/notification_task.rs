@@ -29,7 +29,7 @@ async fn handle(client: &Weak<ClientInner>, notification: QueuedNotification) {
     let Some(inner) = client.upgrade() else {
         return;
     };
-    let layers = inner.notifications.layers.clone();
+    let layers = inner.inputs.layers.clone();
     let QueuedNotification { method, params } = notification;
     if layers.is_empty() {
         let handling = deliver(inner, method, params);
@@ -60,7 +60,7 @@ async fn deliver(inner: Arc<ClientInner>, method: Box<str>, params: Option<RawOb
         return handle_core(&inner, &method, params.as_ref());
     };
     // Without inbound layers, its readers had it when it arrived.
-    if !inner.notifications.layers.is_empty() && inner.events.has_readers() {
+    if !inner.inputs.layers.is_empty() && inner.events.has_readers() {
         inner.events.publish(&ServerNotification::Other {
             method: method.clone(),
             params: params.clone(),

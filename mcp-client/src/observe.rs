@@ -20,11 +20,10 @@ impl ClientInner {
     }
 
     fn connection(&self) -> Option<&Connection> {
-        let connection = self
-            .observed
-            .connection
-            .get_or_init(|| self.channel.connection());
-        connection.as_ref()
+        let connection = &self.connection;
+        connection
+            .get_or_init(|| self.channel.connection())
+            .as_ref()
     }
 
     /// Adds the connection to a call, for its layers.
@@ -133,7 +132,7 @@ impl ClientInner {
             return;
         };
         let session = observer.session(version, true, self.connection());
-        let former = self.observed.session.lock().replace(session);
+        let former = self.observed_session.lock().replace(session);
         if let Some(former) = former {
             let fault = Fault::InvalidRequest("the session has expired".into());
             former.end(if is_lost { Err(&fault) } else { Ok(()) });
@@ -142,7 +141,7 @@ impl ClientInner {
 
     /// Ends the observation of the session.
     pub(crate) fn end_observed_session(&self) {
-        if let Some(session) = self.observed.session.lock().take() {
+        if let Some(session) = self.observed_session.lock().take() {
             session.end(Ok(()));
         }
     }

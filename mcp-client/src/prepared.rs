@@ -186,10 +186,8 @@ impl<'a, T> PreparedCall<'a, T> {
         name: impl TryInto<HeaderName> + AsRef<str>,
         value: impl TryInto<HeaderValue>,
     ) -> Self {
-        match append_header(&mut self.options.headers, name, value) {
-            Ok(()) => self,
-            Err(invalid) => self.fail(invalid),
-        }
+        append_header(&mut self.options.headers, &mut self.error, name, value);
+        self
     }
 
     /// Sets whether the server may execute the call more than once. If so, the client repeats the request up

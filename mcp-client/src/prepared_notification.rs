@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use http::{HeaderMap, HeaderName, HeaderValue};
 use mcp_core::{
-    BoxFuture, Call, ClientProfile, ClientRequest, Exchange, Fault, OneWayMessage, Reply,
+    BoxFuture, Call, ClientProfile, ClientRequest, Exchange, Fault, Frame, OneWayMessage, Reply,
     ResultBody,
 };
 use mcp_types::meta::{TraceContext, keys};
@@ -79,9 +79,7 @@ impl PreparedNotification {
         name: impl TryInto<HeaderName> + AsRef<str>,
         value: impl TryInto<HeaderValue>,
     ) -> Self {
-        if let Err(invalid) = append_header(&mut self.options.headers, name, value) {
-            self.error.get_or_insert(invalid);
-        }
+        append_header(&mut self.options.headers, &mut self.error, name, value);
         self
     }
 
@@ -176,7 +174,7 @@ async fn send_layered(
     let reply = layered.map_err(|_| ErrorKind::TimedOut(NOTIFY_TIMEOUT))?;
     match (reply, failure.lock().take()) {
         (Reply::Fault(_), Some(kind)) => Err(kind),
-        (Reply::Fault(fault), None) => Err(ErrorKind::of_fault(fault, None, None)),
+        (Reply::Fault(fault), None) => Err(ErrorKind::of_fault(fault, Frame::default())),
         _ => Ok(()),
     }
 }

@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 /// The era and the revision of a server. A stored verdict saves the detection on the next connection.
 // spec: COMPAT-12
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(into = "Written", from = "Written")]
+#[serde(tag = "era", rename_all = "lowercase")]
 #[non_exhaustive]
 pub enum Verdict {
     /// The server serves self-contained requests.
@@ -23,6 +23,7 @@ pub enum Verdict {
         /// The negotiated revision.
         version: ProtocolVersion,
         /// The result of `server/discover`, if the client has called it.
+        #[serde(skip_serializing_if = "Option::is_none")]
         server: Option<Box<DiscoverResult>>,
     },
     /// The server requires a session.
@@ -49,51 +50,6 @@ impl Verdict {
     pub fn version(&self) -> ProtocolVersion {
         match self {
             Self::Modern { version, .. } | Self::Legacy { version } => *version,
-        }
-    }
-}
-
-/// The serialized form of a [`Verdict`].
-#[derive(Serialize, Deserialize)]
-struct Written {
-    era: WrittenEra,
-    version: ProtocolVersion,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    server: Option<Box<DiscoverResult>>,
-}
-
-#[derive(Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-enum WrittenEra {
-    Modern,
-    Legacy,
-}
-
-impl From<Verdict> for Written {
-    fn from(verdict: Verdict) -> Self {
-        let version = verdict.version();
-        let (era, server) = match verdict {
-            Verdict::Modern { server, .. } => (WrittenEra::Modern, server),
-            Verdict::Legacy { .. } => (WrittenEra::Legacy, None),
-        };
-        Self {
-            era,
-            version,
-            server,
-        }
-    }
-}
-
-impl From<Written> for Verdict {
-    fn from(written: Written) -> Self {
-        let Written {
-            era,
-            version,
-            server,
-        } = written;
-        match era {
-            WrittenEra::Modern => Self::Modern { version, server },
-            WrittenEra::Legacy => Self::Legacy { version },
         }
     }
 }

@@ -19,6 +19,8 @@ use crate::change::Change;
 use crate::client::{Client, ClientInner, ServerInfo};
 use crate::error::ErrorKind;
 
+pub(crate) use dispatcher::spawn as watch_notifications;
+
 /// Timeout of sending a notification.
 pub(crate) const NOTIFY_TIMEOUT: Duration = Duration::from_secs(30);
 
@@ -35,11 +37,6 @@ pub(crate) fn initialize_request(client: &Client, version: ProtocolVersion) -> C
 pub(crate) fn prepare(client: &Client, version: ProtocolVersion) {
     client.inner.update_state(|state| state.version = version);
     client.inner.channel.set_version(version);
-    dispatcher::spawn(client);
-}
-
-/// Starts the dispatcher of a connection without a session, for extension notifications.
-pub(crate) fn watch_notifications(client: &Client) {
     dispatcher::spawn(client);
 }
 
@@ -99,12 +96,7 @@ pub(crate) async fn renew(client: &Client, expired: u64) -> Result<(), ErrorKind
             body: ResultBody::Initialize(result),
             ..
         } => Arc::unwrap_or_clone(result),
-        Reply::Fault(fault) => {
-            return Err(
-                ErrorKind::of_fault(fault, received.status, received.challenge)
-                    .with_retry_after(received.retry_after),
-            );
-        }
+        Reply::Fault(fault) => return Err(ErrorKind::of_fault(fault, received.frame)),
         _ => return Err(ErrorKind::WrongResult),
     };
     // spec: LIFE-08

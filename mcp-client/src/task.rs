@@ -9,12 +9,12 @@ use futures_core::Stream;
 use futures_util::future::Either;
 use futures_util::stream;
 use http::HeaderMap;
-use mcp_core::{Call, ClientRequest};
+use mcp_core::ClientRequest;
+use mcp_types::CallToolResult;
 use mcp_types::ext::tasks::{GET, Task, TaskParams, TaskStatus};
-use mcp_types::{CallToolResult, RawObject};
 
 use crate::api::read_tool_result;
-use crate::call::{ActiveCall, TaskPolls, cancel_task, get_task};
+use crate::call::{ActiveCall, TaskPolls, cancel_task, get_task, task_request};
 use crate::client::Client;
 use crate::error::Error;
 use crate::options::CallOptions;
@@ -101,10 +101,7 @@ impl Client {
     pub async fn task(&self, id: impl AsRef<str>) -> Result<TaskHandle, Error> {
         let id = id.as_ref();
         let task = get_task(self, id, CallOptions::default()).await?;
-        let request = ClientRequest::Call(Call::Other {
-            method: GET.into(),
-            params: RawObject::from_value(&TaskParams::from(id)).ok(),
-        });
+        let request = task_request(GET, &TaskParams::from(id))?;
         Ok(TaskHandle {
             client: self.clone(),
             request,

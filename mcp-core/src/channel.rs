@@ -371,7 +371,7 @@ impl MirroredHeaders {
 }
 
 /// One message from the server.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 #[non_exhaustive]
 pub struct Frame {
     /// The message as JSON.
@@ -389,9 +389,7 @@ impl Frame {
     pub fn new(message: impl Into<Bytes>) -> Self {
         Self {
             message: message.into(),
-            status: None,
-            challenge: None,
-            retry_after: None,
+            ..Self::default()
         }
     }
 }

@@ -8,22 +8,22 @@ use crate::call::Reader;
 use crate::error::ErrorKind;
 use crate::{Client, PreparedCall};
 
-/// Prepares a call with the caller's arguments. Invalid arguments make the call fail when it is
+/// Prepares a call with serialized arguments. Invalid arguments make the call fail when it is
 /// awaited.
 pub(super) fn with_arguments<'a, T>(
     client: &Client,
-    args: &impl Serialize,
+    args: Result<Option<RawObject>, RawObjectError>,
     call: impl FnOnce(Option<RawObject>) -> Call,
     read: Reader<T>,
 ) -> PreparedCall<'a, T> {
-    match serialize(args) {
+    match args {
         Ok(args) => PreparedCall::new(client, call(args), read),
         Err(error) => PreparedCall::new(client, call(None), read).fail(ErrorKind::Arguments(error)),
     }
 }
 
 /// Serializes arguments. A value that serializes to `null`, such as `()`, means no arguments.
-fn serialize(value: &impl Serialize) -> Result<Option<RawObject>, RawObjectError> {
+pub(super) fn serialize(value: &impl Serialize) -> Result<Option<RawObject>, RawObjectError> {
     match RawObject::from_value(value) {
         Err(RawObjectError::NotAnObject("null")) => Ok(None),
         other => other.map(Some),

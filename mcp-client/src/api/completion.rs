@@ -2,11 +2,10 @@
 //!
 //! Spec: <https://modelcontextprotocol.io/specification/2026-07-28/server/utilities/completion>
 
-use mcp_core::{Call, ResultBody};
+use mcp_core::Call;
 use mcp_types::{CompleteParams, CompleteResult};
 
 use crate::client::Client;
-use crate::error::ErrorKind;
 use crate::prepared::PreparedCall;
 
 impl Client {
@@ -26,9 +25,6 @@ impl Client {
     /// ```
     // spec: COMP-02
     pub fn complete<'a>(&self, params: CompleteParams) -> PreparedCall<'a, CompleteResult> {
-        PreparedCall::new(self, Call::Complete(params.into()), |body| match body {
-            ResultBody::Complete(result) => Ok(result),
-            _ => Err(ErrorKind::WrongResult),
-        })
+        PreparedCall::new(self, Call::Complete(params.into()), result_of!(Complete))
     }
 }

@@ -11,6 +11,7 @@ use mcp_core::{Call, ResultBody};
 use mcp_types::{Cursor, Page};
 use serde::{Deserialize, Serialize};
 
+use super::arguments::with_arguments;
 use crate::client::Client;
 use crate::error::{Error, ErrorKind};
 use crate::pager::Pagination;
@@ -116,14 +117,8 @@ impl<E: Extension> ExtensionClient<E> {
             method: R::METHOD.into(),
             params,
         };
-        let read = read_result::<R>;
-        match to_object(params) {
-            Ok(params) => PreparedCall::new(&self.client, call(Some(params)), read),
-            Err(error) => {
-                let call = PreparedCall::new(&self.client, call(None), read);
-                call.fail(ErrorKind::Arguments(error))
-            }
-        }
+        let params = to_object(params).map(Some);
+        with_arguments(&self.client, params, call, read_result::<R>)
     }
 
     /// Lists the items of all pages. The limits of a whole list apply, as for

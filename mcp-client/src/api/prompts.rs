@@ -2,14 +2,13 @@
 //!
 //! Spec: <https://modelcontextprotocol.io/specification/2026-07-28/server/prompts>
 
-use mcp_core::{Call, ResultBody};
+use mcp_core::Call;
 use mcp_types::{GetPromptParams, GetPromptResult, ListPromptsResult, Prompt};
 use serde::Serialize;
 
-use super::arguments::with_arguments;
+use super::arguments::{serialize, with_arguments};
 use super::pages::list_page;
 use crate::client::Client;
-use crate::error::ErrorKind;
 use crate::prepared::PreparedCall;
 
 list_page! {
@@ -24,10 +23,7 @@ impl Client {
         args: impl Serialize,
     ) -> PreparedCall<'a, GetPromptResult> {
         let call = |args| Call::GetPrompt(GetPromptParams::new(name, args));
-        with_arguments(self, &args, call, |body| match body {
-            ResultBody::GetPrompt(result) => Ok(result),
-            _ => Err(ErrorKind::WrongResult),
-        })
+        with_arguments(self, serialize(&args), call, result_of!(GetPrompt))
     }
 
     /// Lists the prompts, like [`list_tools`](Self::list_tools).

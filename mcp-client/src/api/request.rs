@@ -1,12 +1,11 @@
 //! Extension requests.
 
-use mcp_core::{Call, ResultBody};
+use mcp_core::Call;
 use mcp_types::RawObject;
 use serde::Serialize;
 
-use super::arguments::with_arguments;
+use super::arguments::{serialize, with_arguments};
 use crate::client::Client;
-use crate::error::ErrorKind;
 use crate::prepared::PreparedCall;
 
 impl Client {
@@ -37,9 +36,6 @@ impl Client {
     ) -> PreparedCall<'a, RawObject> {
         let method = method.into();
         let call = |params| Call::Other { method, params };
-        with_arguments(self, &params, call, |body| match body {
-            ResultBody::Other(result) => Ok(result),
-            _ => Err(ErrorKind::WrongResult),
-        })
+        with_arguments(self, serialize(&params), call, result_of!(Other))
     }
 }

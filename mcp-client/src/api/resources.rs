@@ -2,7 +2,7 @@
 //!
 //! Spec: <https://modelcontextprotocol.io/specification/2026-07-28/server/resources>
 
-use mcp_core::{Call, ResultBody};
+use mcp_core::Call;
 use mcp_types::{
     ListResourceTemplatesResult, ListResourcesResult, ReadResourceParams, ReadResourceResult,
     Resource, ResourceTemplate,
@@ -10,7 +10,6 @@ use mcp_types::{
 
 use super::pages::list_page;
 use crate::client::Client;
-use crate::error::ErrorKind;
 use crate::prepared::PreparedCall;
 
 list_page! {
@@ -25,10 +24,7 @@ impl Client {
         uri: impl Into<String>,
     ) -> PreparedCall<'a, ReadResourceResult> {
         let call = Call::ReadResource(ReadResourceParams::from(uri));
-        PreparedCall::new(self, call, |body| match body {
-            ResultBody::ReadResource(result) => Ok(result),
-            _ => Err(ErrorKind::WrongResult),
-        })
+        PreparedCall::new(self, call, result_of!(ReadResource))
     }
 
     /// Lists the resources, like [`list_tools`](Self::list_tools).

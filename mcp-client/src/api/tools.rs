@@ -6,7 +6,7 @@ use mcp_core::{Call, ResultBody};
 use mcp_types::{CallToolParams, CallToolResult, ListToolsResult, Tool};
 use serde::Serialize;
 
-use super::arguments::with_arguments;
+use super::arguments::{serialize, with_arguments};
 use super::pages::list_page;
 use crate::client::Client;
 use crate::error::ErrorKind;
@@ -43,7 +43,7 @@ impl Client {
         args: impl Serialize,
     ) -> PreparedCall<'a, CallToolResult> {
         let call = |args| Call::CallTool(CallToolParams::new(tool, args));
-        with_arguments(self, &args, call, read_tool_result)
+        with_arguments(self, serialize(&args), call, read_tool_result)
     }
 
     /// Lists the tools. Awaited, the call requests all pages; [`max_pages`](PreparedCall::max_pages)

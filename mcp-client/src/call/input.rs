@@ -56,9 +56,10 @@ impl ActiveCall<'_> {
         let declared = &inner.profile.capabilities;
         let version = self.version;
         let observe = |request: &_| inner.observe_input(request);
-        let responses = inner
-            .inputs
-            .answer_all(round, &asker, declared, version, observe);
+        let responses =
+            inner
+                .inputs
+                .answer_all(round.requests(), &asker, declared, version, observe);
         let responses = unless_cancelled(&mut self.options.cancel, pin!(responses)).await;
         let responses = responses.ok_or_else(|| self.error(ErrorKind::Cancelled))?;
         let responses = responses.map_err(|error| self.error(error))?;

@@ -6,9 +6,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::pin::pin;
 use std::time::Duration;
 
-use futures_util::future::try_join_all;
 use http::HeaderMap;
-use mcp_core::{BoxFuture, Call, ClientRequest, Fault, Reply, ResultBody};
+use mcp_core::{BoxFuture, Call, ClientRequest, Fault, Frame, Reply, ResultBody};
 use mcp_types::ext::tasks::{CANCEL, GET, Task, TaskParams, TaskStatus, UPDATE, UpdateTaskParams};
 use mcp_types::{CallToolParams, ErrorObject, InputRequests, RawObject, Response, codes};
 use serde::Serialize;
@@ -19,7 +18,7 @@ use super::{ActiveCall, run, unless_cancelled};
 use crate::call_timer::deadline_after;
 use crate::client::Client;
 use crate::error::{Error, ErrorKind};
-use crate::inputs::{InputError, check_urls};
+use crate::inputs::check_urls;
 use crate::mrtr::Mrtr;
 use crate::options::CallOptions;
 
@@ -109,7 +108,7 @@ pub(crate) async fn cancel(
     call(client, request, options).await.map(drop)
 }
 
-fn task_request(method: &str, params: &impl Serialize) -> Result<ClientRequest, Error> {
+pub(crate) fn task_request(method: &str, params: &impl Serialize) -> Result<ClientRequest, Error> {
     let params = RawObject::from_value(params).map_err(ErrorKind::Arguments)?;
     Ok(ClientRequest::Call(Call::Other {
         method: method.into(),
@@ -196,12 +195,10 @@ impl ActiveCall<'_> {
         self.timer.pause();
         let (asker, inner) = (self.asker(), self.client.inner.clone());
         let (declared, version) = (&inner.profile.capabilities, self.version);
-        let answers = requests.iter().map(async |(key, request)| {
-            let (request, asker) = (request.clone(), asker.clone());
-            let answer = inner.inputs.answer(request, asker, declared, version);
-            Ok::<_, InputError>((key.clone(), answer.await?))
-        });
-        let answers = try_join_all(answers).await;
+        let answers = inner
+            .inputs
+            .answer_all(&requests, &asker, declared, version, |_| None);
+        let answers = answers.await;
         self.timer.resume();
         let mut responses = BTreeMap::new();
         for (key, answer) in answers.map_err(|error| self.error(error))? {
@@ -246,7 +243,7 @@ impl ActiveCall<'_> {
 
     fn fault(&self, fault: Fault) -> Error {
         let versions = &self.client.inner.versions;
-        self.error(ErrorKind::from_fault(fault, None, None, versions))
+        self.error(ErrorKind::from_fault(fault, Frame::default(), versions))
     }
 }
 

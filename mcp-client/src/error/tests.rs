@@ -5,7 +5,7 @@ use std::fmt;
 use std::time::Duration;
 
 use http::StatusCode;
-use mcp_core::{ChannelError, ClientRequest, CloseReason, Fault};
+use mcp_core::{ChannelError, ClientRequest, CloseReason, Fault, Frame};
 use mcp_types::{ErrorObject, UnexpectedResult};
 
 use super::{Error, ErrorKind};
@@ -135,7 +135,7 @@ fn missing_capability_is_named_with_its_setter() {
         let fault = Fault::MissingCapability {
             required: std::sync::Arc::new(required),
         };
-        let kind = ErrorKind::from_fault(fault, None, None, &[]);
+        let kind = ErrorKind::from_fault(fault, Frame::default(), &[]);
         let text = Error::from(kind).to_string();
         assert!(text.ends_with(expected), "{text}");
     }
@@ -157,7 +157,7 @@ fn text_of_server_is_escaped() {
     const HOSTILE: &str = "x\r\n12:00 INFO paid\u{1b}[2K\u{7f}\u{9b}\u{202e}\u{200b}";
     const SHOWN: &str = r"x\r\n12:00 INFO paid\u{1b}[2K\u{7f}\u{9b}\u{202e}\u{200b}";
     let text = || HOSTILE.to_owned();
-    let fault = |fault: Fault| ErrorKind::from_fault(fault, None, None, &[]);
+    let fault = |fault: Fault| ErrorKind::from_fault(fault, Frame::default(), &[]);
     let request = ClientRequest::Discover;
     for kind in [
         fault(Fault::Protocol(ErrorObject::new(-32000, text()))),

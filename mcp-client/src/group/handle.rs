@@ -101,9 +101,7 @@ impl Group {
     /// Returns the prefix for the names of a server's items in this group: its name with only those characters
     /// that tool names may have.
     pub fn prefix(&self, server: &str) -> Option<String> {
-        let members = self.members();
-        let found = members.iter().find(|found| &*found.member.name == server);
-        found.map(|found| found.prefix.clone())
+        Some(self.find(server)?.prefix)
     }
 
     /// Returns the client of a server. Starts the server if it does not run.
@@ -113,10 +111,15 @@ impl Group {
     /// Returns an [`Error`] when the group has no such server, when it is disabled, when it cannot be
     /// started, or when it has just ended and is not started again yet.
     pub async fn client(&self, server: &str) -> Result<Client, Error> {
-        let members = self.members();
-        let found = members.iter().find(|found| &*found.member.name == server);
+        let found = self.find(server);
         let found = found.ok_or_else(|| ErrorKind::NoSuchServer(server.into()))?;
         found.member.client().await
+    }
+
+    fn find(&self, server: &str) -> Option<GroupMember> {
+        let members = self.members();
+        let mut members = members.iter();
+        members.find(|found| &*found.member.name == server).cloned()
     }
 
     /// Returns the health of all servers, in the order in which they were added.

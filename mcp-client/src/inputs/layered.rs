@@ -6,26 +6,27 @@ use std::sync::Arc;
 
 use futures_util::future::try_join_all;
 use mcp_core::{BoxFuture, Call, ClientContext, Exchange, Fault, Observation, Reply, ResultBody};
-use mcp_types::{ClientCapabilities, InputRequest, InputResponse, ProtocolVersion, RawObject};
+use mcp_types::{
+    ClientCapabilities, InputRequest, InputRequests, InputResponse, ProtocolVersion, RawObject,
+};
 use parking_lot::Mutex;
 use tracing::Instrument;
 
 use super::error::{InputError, InputKind};
 use super::handlers::Inputs;
 use super::request::Asker;
-use crate::mrtr::InputRound;
 
 impl Inputs {
     /// Answers all requests of a round concurrently. The first error cancels the other handlers.
     pub(crate) async fn answer_all(
         &self,
-        round: &InputRound,
+        requests: &InputRequests,
         asker: &Arc<Asker>,
         declared: &ClientCapabilities,
         version: ProtocolVersion,
         observe: impl Fn(&InputRequest) -> Option<Box<dyn Observation>>,
     ) -> Result<BTreeMap<String, InputResponse>, InputError> {
-        let answers = round.requests().iter().map(async |(key, request)| {
+        let answers = requests.iter().map(async |(key, request)| {
             let answer = self.answer(request.clone(), asker.clone(), declared, version);
             let answer = match observe(request) {
                 None => answer.await,

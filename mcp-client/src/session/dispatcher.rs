@@ -34,7 +34,7 @@ const RESPONSE_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// Spawns the dispatcher if the channel has messages for it. It ends with the session or with the
 /// client.
-pub(super) fn spawn(client: &Client) {
+pub(crate) fn spawn(client: &Client) {
     let Some(frames) = client.inner.channel.inbound() else {
         return;
     };
@@ -109,7 +109,7 @@ impl Dispatcher {
                     task.abort();
                 }
             }
-            Some(_) if !inner.notifications.layers.is_empty() => {
+            Some(_) if !inner.inputs.layers.is_empty() => {
                 let params = &notification.params;
                 inner.notifications.push(QueuedNotification {
                     method: (&*notification.method).into(),

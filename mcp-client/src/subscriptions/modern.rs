@@ -259,11 +259,7 @@ async fn next_event(
             match reply.map_err(ErrorKind::Decode)? {
                 // spec: SUB-09, SUB-10
                 Reply::Complete { .. } => Ok(ListenEvent::End),
-                Reply::Fault(fault) => {
-                    let (status, challenge) = (frame.status, frame.challenge);
-                    let kind = ErrorKind::from_fault(fault, status, challenge, &inner.versions);
-                    Err(kind.with_retry_after(frame.retry_after))
-                }
+                Reply::Fault(fault) => Err(ErrorKind::from_fault(fault, frame, &inner.versions)),
                 _ => Err(ErrorKind::WrongResult),
             }
         }

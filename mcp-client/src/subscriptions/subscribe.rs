@@ -81,9 +81,7 @@ impl Subscribe {
         name: impl TryInto<HeaderName> + AsRef<str>,
         value: impl TryInto<HeaderValue>,
     ) -> Self {
-        if let Err(invalid) = append_header(&mut self.options.headers, name, value) {
-            self.error.get_or_insert(invalid);
-        }
+        append_header(&mut self.options.headers, &mut self.error, name, value);
         self
     }
 
