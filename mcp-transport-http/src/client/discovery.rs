@@ -191,13 +191,11 @@ async fn read_entry(client: &HttpClient, catalog: &Uri, entry: CatalogEntry) -> 
             Ok(_) => Err(DiscoveryError::OtherHost(url.clone())),
             Err(error) => Err(error),
         },
-        (None, None) => Err(DiscoveryError::Malformed {
-            url: catalog.to_string(),
-            reason: format!(
-                "the entry `{}` has neither `url` nor `data`",
-                entry.identifier
-            ),
-        }),
+        (None, None) => {
+            let name = &entry.identifier;
+            let reason = format!("the entry `{name}` has neither `url` nor `data`");
+            Err(malformed(catalog, reason))
+        }
     };
     DiscoveredServer {
         identifier: entry.identifier,
@@ -223,10 +221,14 @@ fn checked(uri: &Uri, card: ServerCard) -> Result<ServerCard, DiscoveryError> {
 }
 
 fn parse<T: DeserializeOwned>(uri: &Uri, body: &[u8]) -> Result<T, DiscoveryError> {
-    serde_json::from_slice(body).map_err(|error| DiscoveryError::Malformed {
+    serde_json::from_slice(body).map_err(|error| malformed(uri, error.to_string()))
+}
+
+fn malformed(uri: &Uri, reason: impl Into<String>) -> DiscoveryError {
+    DiscoveryError::Malformed {
         url: uri.to_string(),
-        reason: error.to_string(),
-    })
+        reason: reason.into(),
+    }
 }
 
 /// Returns the catalog URL: `http` for loopback addresses, `https` for all others.
@@ -315,10 +317,7 @@ async fn get(
         .and_then(|value| value.to_str().ok())
         .is_some_and(|value| value.contains("json"));
     if !is_json {
-        return Err(DiscoveryError::Malformed {
-            url: uri.to_string(),
-            reason: "its content type is not JSON".to_owned(),
-        });
+        return Err(malformed(uri, "its content type is not JSON"));
     }
     let (bytes, outcome) = body::read(response.into_body(), limit).await;
     outcome.map_err(failed)?;

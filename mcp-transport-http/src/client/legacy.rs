@@ -4,7 +4,6 @@
 //!
 //! | module | contents |
 //! |---|---|
-//! | `settings` | options of [`HttpChannel`](super::HttpChannel) that concern sessions |
 //! | `frame_queue` | bounded queue between the reader of a stream and its consumer |
 //! | `resume_policy` | the decision when a stream is opened again; no IO |
 //! | `session` | state of one session, and the requests that belong to it |
@@ -24,12 +23,11 @@ mod resume_policy;
 mod routing;
 mod session;
 mod sessions;
-mod settings;
 mod sse_2024;
 mod task;
 
+pub(super) use session::SessionSettings;
 pub(super) use sessions::ChannelSessions;
-pub(super) use settings::SessionSettings;
 
 #[cfg(test)]
 mod tests;

@@ -7,12 +7,12 @@ use std::sync::Arc;
 use bytes::Bytes;
 use futures_core::Stream;
 use futures_util::{StreamExt, TryStreamExt, future, stream};
-use http::{HeaderMap, Method, StatusCode};
+use http::{HeaderMap, StatusCode};
 use mcp_core::{ChannelError, Frame, MirroredHeaders, OneWayMessage, OutgoingRequest};
 
 use super::request::{RequestParts, RequestSender};
 use super::response::{self, ResponseBody};
-use crate::headers::{emit, names};
+use crate::headers::emit;
 use crate::sse::{SseItem, SseStreamError};
 
 /// Returns the frames of a call. The request is sent when the stream is first polled. Dropping the
@@ -23,7 +23,9 @@ pub(super) fn frames(
     out: OutgoingRequest,
 ) -> impl Stream<Item = Result<Frame, ChannelError>> + Send {
     stream::once(async move {
-        let response = http.send(request(&http, &out)).await?;
+        let response = http
+            .send(post(&http, out.body, &out.mirrored, &out.headers))
+            .await?;
         let status = response.status();
         let frames = match response::read(response, &http).await? {
             // The caller reports the missing response.
@@ -48,11 +50,6 @@ pub(super) async fn notify(
     response::check_accepted(http.send(post).await?, &http).await
 }
 
-/// Builds the POST for a call.
-fn request<'a>(http: &'a RequestSender, out: &'a OutgoingRequest) -> RequestParts<'a> {
-    post(http, out.body.clone(), &out.mirrored, &out.headers)
-}
-
 // spec: HTTP-C-01, HTTP-C-02, HTTP-C-04, HTTP-C-05
 fn post<'a>(
     http: &'a RequestSender,
@@ -61,16 +58,8 @@ fn post<'a>(
     call_headers: &'a HeaderMap,
 ) -> RequestParts<'a> {
     let mut protocol_headers = HeaderMap::with_capacity(8);
-    protocol_headers.insert(names::ACCEPT, names::ACCEPT_BOTH);
-    protocol_headers.insert(names::CONTENT_TYPE, names::JSON);
     emit(mirrored, &mut protocol_headers);
-    RequestParts {
-        method: Method::POST,
-        uri: &http.server_url.uri,
-        body,
-        call_headers,
-        protocol_headers,
-    }
+    RequestParts::post(&http.server_url.uri, body, call_headers, protocol_headers)
 }
 
 /// Returns the message of an event, or `None` for events without one.

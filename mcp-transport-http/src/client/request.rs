@@ -65,6 +65,42 @@ pub(super) struct RequestParts<'a> {
     pub(super) protocol_headers: HeaderMap,
 }
 
+impl<'a> RequestParts<'a> {
+    /// A POST with a message.
+    pub(super) fn post(
+        uri: &'a Uri,
+        body: Bytes,
+        call_headers: &'a HeaderMap,
+        mut protocol_headers: HeaderMap,
+    ) -> Self {
+        protocol_headers.insert(names::ACCEPT, names::ACCEPT_BOTH);
+        protocol_headers.insert(names::CONTENT_TYPE, names::JSON);
+        Self {
+            method: Method::POST,
+            uri,
+            body,
+            call_headers,
+            protocol_headers,
+        }
+    }
+
+    /// A GET that opens an event stream.
+    pub(super) fn get(
+        uri: &'a Uri,
+        call_headers: &'a HeaderMap,
+        mut protocol_headers: HeaderMap,
+    ) -> Self {
+        protocol_headers.insert(names::ACCEPT, names::EVENT_STREAM);
+        Self {
+            method: Method::GET,
+            uri,
+            body: Bytes::new(),
+            call_headers,
+            protocol_headers,
+        }
+    }
+}
+
 impl RequestSender {
     pub(super) fn new(server_url: ServerUrl, service: ChannelService) -> Self {
         Self {
@@ -112,7 +148,7 @@ impl RequestSender {
             },
             other => other,
         };
-        let response = self.service.0.send(request).await;
+        let response = (self.service.0)(request).await;
         let response = response.map_err(with_server_url)?;
         self.learn(|state| state.http_version = Some(response.version()));
         Ok(response)
@@ -125,9 +161,7 @@ impl RequestSender {
             update(&mut state);
         }
     }
-}
 
-impl RequestSender {
     /// Logs once per channel that a token is sent without encryption to another machine.
     fn warn_about_plain_http(&self, uri: &Uri) {
         if self.sent_credentials.load(Ordering::Relaxed)
@@ -143,9 +177,7 @@ impl RequestSender {
             );
         }
     }
-}
 
-impl RequestSender {
     /// Logs once per channel that a header cannot be set.
     pub(super) fn warn_about_reserved(&self, given: &HeaderMap) {
         let Some(name) = given.keys().find(|name| is_reserved(name)) else {
@@ -214,39 +246,10 @@ fn provider_error(error: BoxError) -> ChannelError {
     }
 }
 
-/// An HTTP client of any type.
-trait HttpService: Send + Sync {
-    fn send(&self, request: Request<Bytes>) -> SendFuture;
-}
-
-/// An HTTP client that is a tower service. The service need not be `Sync`, so it is cloned under a
-/// lock for each request.
-struct TowerService<S>(Mutex<S>);
-
-impl<S, B> HttpService for TowerService<S>
-where
-    S: Service<Request<Bytes>, Response = Response<B>> + Clone + Send + 'static,
-    S::Future: Send + 'static,
-    S::Error: Into<BoxError>,
-    B: http_body::Body + Send + 'static,
-    B::Data: Send,
-    B::Error: Into<BoxError>,
-{
-    fn send(&self, request: Request<Bytes>) -> SendFuture {
-        let mut service = self.0.lock().clone();
-        Box::pin(async move {
-            let ready = poll_fn(|cx| service.poll_ready(cx)).await;
-            ready.map_err(broken)?;
-            let response = service.call(request).await.map_err(broken)?;
-            Ok(response.map(HttpBody::new))
-        })
-    }
-}
-
 /// An HTTP client of any type: the channel's client in
 /// [`HttpChannel::map_service`](super::HttpChannel::map_service), or a client that the host provides. Clones share it.
 #[derive(Clone)]
-pub struct ChannelService(Arc<dyn HttpService>);
+pub struct ChannelService(Arc<dyn Fn(Request<Bytes>) -> SendFuture + Send + Sync>);
 
 impl ChannelService {
     /// Wraps an HTTP client that is a tower service. A [`ChannelError`] of the service is returned
@@ -260,7 +263,17 @@ impl ChannelService {
         B::Data: Send,
         B::Error: Into<BoxError>,
     {
-        Self(Arc::new(TowerService(Mutex::new(service))))
+        // The service need not be `Sync`, so it is cloned under a lock for each request.
+        let service = Mutex::new(service);
+        Self(Arc::new(move |request| {
+            let mut service = service.lock().clone();
+            Box::pin(async move {
+                let ready = poll_fn(|cx| service.poll_ready(cx)).await;
+                ready.map_err(broken)?;
+                let response = service.call(request).await.map_err(broken)?;
+                Ok(response.map(HttpBody::new))
+            })
+        }))
     }
 }
 
@@ -274,7 +287,7 @@ impl Service<Request<Bytes>> for ChannelService {
     }
 
     fn call(&mut self, request: Request<Bytes>) -> Self::Future {
-        self.0.send(request)
+        (self.0)(request)
     }
 }
 

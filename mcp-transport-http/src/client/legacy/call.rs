@@ -10,9 +10,8 @@ use http::{HeaderMap, Response, StatusCode};
 use mcp_core::{BoxFuture, CancelHook, ChannelError, Frame, Frames, OutgoingRequest};
 use mcp_types::{Method, RequestId};
 
-use super::SessionSettings;
 use super::resumable_stream::ResumableStream;
-use super::session::{PendingCall, Session};
+use super::session::{PendingCall, Session, SessionSettings};
 use super::sse_2024;
 use super::task::{self, BackgroundStream};
 use crate::client::http_client::HttpBody;
@@ -215,17 +214,7 @@ async fn initialize(
         task::spawn(session, stream);
     }
     let refusal = match receive(session, call, &out.headers, response).await {
-        Err(ChannelError::Status {
-            status,
-            excerpt,
-            retry_after,
-            challenge,
-        }) if settings.http_sse && may_be_http_sse(status) => ChannelError::Status {
-            status,
-            excerpt,
-            retry_after,
-            challenge,
-        },
+        Err(refusal) if settings.http_sse && may_be_http_sse(&refusal) => refusal,
         other => return other,
     };
     let Some((message_uri, events)) = sse_2024::open(&session.http, &out.headers).await? else {
@@ -241,9 +230,13 @@ async fn initialize(
 
 /// Returns whether an HTTP+SSE server may answer a POST to its stream URL with this status.
 // spec: COMPAT-13
-fn may_be_http_sse(status: StatusCode) -> bool {
+fn may_be_http_sse(refusal: &ChannelError) -> bool {
+    use StatusCode as S;
     matches!(
-        status,
-        StatusCode::BAD_REQUEST | StatusCode::NOT_FOUND | StatusCode::METHOD_NOT_ALLOWED
+        refusal,
+        ChannelError::Status {
+            status: S::BAD_REQUEST | S::NOT_FOUND | S::METHOD_NOT_ALLOWED,
+            ..
+        }
     )
 }

@@ -26,6 +26,24 @@ use crate::client::request::{RequestParts, RequestSender};
 use crate::client::response::{self, ResponseBody, ResponseEvents};
 use crate::headers::names;
 
+/// Options of a channel that concern sessions. Both are on by default.
+#[derive(Debug, Clone, Copy)]
+pub(in crate::client) struct SessionSettings {
+    /// Opens the standalone GET stream once the session is initialized.
+    pub(in crate::client) standalone: bool,
+    /// Tries HTTP+SSE of 2024-11-05 when the server refuses Streamable HTTP.
+    pub(in crate::client) http_sse: bool,
+}
+
+impl Default for SessionSettings {
+    fn default() -> Self {
+        Self {
+            standalone: true,
+            http_sse: true,
+        }
+    }
+}
+
 /// A session. Exists before `initialize` is sent and after the session has ended.
 pub(super) struct Session {
     pub(super) http: Arc<RequestSender>,
@@ -330,19 +348,12 @@ impl Session {
 
     async fn post_with(
         &self,
-        mut protocol_headers: HeaderMap,
+        protocol_headers: HeaderMap,
         body: Bytes,
         call_headers: &HeaderMap,
     ) -> Result<Response<HttpBody>, ChannelError> {
-        protocol_headers.insert(names::ACCEPT, names::ACCEPT_BOTH);
-        protocol_headers.insert(names::CONTENT_TYPE, names::JSON);
-        let parts = RequestParts {
-            method: Method::POST,
-            uri: self.message_uri.get().unwrap_or(&self.http.server_url.uri),
-            body,
-            call_headers,
-            protocol_headers,
-        };
+        let uri = self.message_uri.get().unwrap_or(&self.http.server_url.uri);
+        let parts = RequestParts::post(uri, body, call_headers, protocol_headers);
         let response = self.http.send(parts).await?;
         if response.status().is_success() {
             self.responded.notify_waiters();
@@ -376,17 +387,10 @@ impl Session {
         call_headers: &HeaderMap,
     ) -> Result<ResponseEvents, ChannelError> {
         let mut protocol_headers = self.session_headers();
-        protocol_headers.insert(names::ACCEPT, names::EVENT_STREAM);
         if let Some(id) = last_id {
             protocol_headers.insert(names::LAST_EVENT_ID, id.clone());
         }
-        let parts = RequestParts {
-            method: Method::GET,
-            uri: &self.http.server_url.uri,
-            body: Bytes::new(),
-            call_headers,
-            protocol_headers,
-        };
+        let parts = RequestParts::get(&self.http.server_url.uri, call_headers, protocol_headers);
         let response = self.http.send(parts).await?;
         if !response.status().is_success() {
             return Err(response::status_error(response, &self.http).await);

@@ -10,9 +10,8 @@ use mcp_types::{Method, ProtocolVersion};
 use parking_lot::Mutex;
 use tokio::time::timeout;
 
-use super::SessionSettings;
 use super::call;
-use super::session::{EndReason, Session};
+use super::session::{EndReason, Session, SessionSettings};
 use crate::client::request::RequestSender;
 
 /// Maximum time for which `notifications/initialized` waits for the response to the first GET.

@@ -5,16 +5,14 @@
 
 use std::time::Duration;
 
-use bytes::Bytes;
 use futures_util::StreamExt;
-use http::{HeaderMap, Method, StatusCode, Uri};
+use http::{HeaderMap, StatusCode, Uri};
 use mcp_core::{ChannelError, CloseReason};
 use tokio::time::timeout;
 
 use super::session::Session;
 use crate::client::request::{RequestParts, RequestSender};
 use crate::client::response::{self, ResponseBody, ResponseEvents};
-use crate::headers::names;
 use crate::sse::{SseError, SseItem, SseStreamError};
 
 /// The name of the first event. Its data is the URL for messages to the server.
@@ -29,15 +27,7 @@ pub(super) async fn open(
     http: &RequestSender,
     call_headers: &HeaderMap,
 ) -> Result<Option<(Uri, ResponseEvents)>, ChannelError> {
-    let mut protocol_headers = HeaderMap::new();
-    protocol_headers.insert(names::ACCEPT, names::EVENT_STREAM);
-    let parts = RequestParts {
-        method: Method::GET,
-        uri: &http.server_url.uri,
-        body: Bytes::new(),
-        call_headers,
-        protocol_headers,
-    };
+    let parts = RequestParts::get(&http.server_url.uri, call_headers, HeaderMap::new());
     let first = async {
         let response = http.send(parts).await.ok()?;
         if !response.status().is_success() {
