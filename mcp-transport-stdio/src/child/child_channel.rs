@@ -163,7 +163,7 @@ impl Child {
 /// Ends the process without waiting for it, and without a thread that would end with this program.
 impl Drop for Child {
     fn drop(&mut self) {
-        if !matches!(*self.process.state().borrow(), ProcessState::Ended(_)) {
+        if !matches!(*self.process.state.borrow(), ProcessState::Ended(_)) {
             self.process.end_in_background();
         }
     }
@@ -171,7 +171,7 @@ impl Drop for Child {
 
 /// Waits for the end of the process and returns its exit status.
 async fn ended(process: &Process) -> Option<ExitStatus> {
-    let mut state = process.state().subscribe();
+    let mut state = process.state.subscribe();
     let is_ended = |state: &ProcessState| matches!(state, ProcessState::Ended(_));
     match state.wait_for(is_ended).await.as_deref() {
         Ok(ProcessState::Ended(status)) => *status,

@@ -3,19 +3,13 @@
 use std::io;
 use std::process::{ChildStderr, ChildStdin, ChildStdout, ExitStatus};
 
-use tokio::sync::watch;
-
 /// The state of a watched process.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Default)]
 pub(super) enum ProcessState {
+    #[default]
     Running,
     /// The process has ended. The status is `None` when the operating system does not report it.
     Ended(Option<ExitStatus>),
-}
-
-/// A sender for the state of a process that has just started.
-pub(super) fn running() -> watch::Sender<ProcessState> {
-    watch::Sender::new(ProcessState::Running)
 }
 
 /// The parent's ends of the process pipes.
@@ -44,4 +38,13 @@ impl ProcessPipes {
             stderr,
         })
     }
+}
+
+/// Starts the thread that waits for the end of a process, and returns the pipes.
+pub(super) fn watch(
+    pipes: io::Result<ProcessPipes>,
+    wait: impl FnOnce() + Send + 'static,
+) -> io::Result<ProcessPipes> {
+    let thread = std::thread::Builder::new().name("mcp-child".to_owned());
+    thread.spawn(wait).and(pipes)
 }

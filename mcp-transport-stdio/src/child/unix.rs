@@ -17,7 +17,7 @@ use parking_lot::Mutex;
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
 use tokio::sync::watch;
 
-use super::process::{ProcessPipes, ProcessState, running};
+use super::process::{self, ProcessPipes, ProcessState};
 use super::watchdog;
 
 /// A process and its process group.
@@ -27,7 +27,7 @@ pub(super) struct Process {
     is_reaped: Mutex<bool>,
     /// The pipe to the watchdog, which ends the group when it is closed.
     watchdog_pipe: Mutex<Option<ChildStdin>>,
-    state: watch::Sender<ProcessState>,
+    pub(super) state: watch::Sender<ProcessState>,
 }
 
 impl Process {
@@ -47,19 +47,14 @@ impl Process {
             group,
             is_reaped: Mutex::new(false),
             watchdog_pipe: Mutex::new(watchdog.as_mut().and_then(|watchdog| watchdog.stdin.take())),
-            state: running(),
+            state: watch::Sender::default(),
         });
         let pipes = ProcessPipes::new(child.stdin.take(), child.stdout.take(), child.stderr.take());
         let waiting = process.clone();
-        let thread = std::thread::Builder::new().name("mcp-child".to_owned());
-        let spawned = thread
-            .spawn(move || waiting.reap(child, watchdog))
-            .map(drop);
+        let watched = process::watch(pipes, move || waiting.reap(child, watchdog));
         // On an error the started process is killed.
-        spawned
-            .and(pipes)
-            .inspect_err(|_| process.kill())
-            .map(|pipes| (process, pipes))
+        let pipes = watched.inspect_err(|_| process.kill())?;
+        Ok((process, pipes))
     }
 
     /// Waits for the end of the process, and then kills the rest of its group with the watchdog.
@@ -97,10 +92,6 @@ impl Process {
     /// Sends SIGKILL to the process group.
     pub(super) fn kill(&self) {
         self.signal(Signal::KILL);
-    }
-
-    pub(super) fn state(&self) -> &watch::Sender<ProcessState> {
-        &self.state
     }
 
     fn signal(&self, signal: Signal) {

@@ -15,7 +15,7 @@ use tokio::sync::watch;
 use win32job::{ExtendedLimitInfo, Job};
 use windows::Win32::System::Threading::CREATE_NO_WINDOW;
 
-use super::process::{ProcessPipes, ProcessState, running};
+use super::process::{self, ProcessPipes, ProcessState};
 
 const POLL_INTERVAL: Duration = Duration::from_millis(20);
 
@@ -24,7 +24,7 @@ pub(super) struct Process {
     child: Mutex<Box<dyn ChildWrapper>>,
     /// The system closes the handle when this program ends.
     _ends_with_program: Arc<Job>,
-    state: watch::Sender<ProcessState>,
+    pub(super) state: watch::Sender<ProcessState>,
 }
 
 impl Process {
@@ -47,16 +47,13 @@ impl Process {
         let process = Arc::new(Self {
             child: Mutex::new(child),
             _ends_with_program: job,
-            state: running(),
+            state: watch::Sender::default(),
         });
         let waiting = process.clone();
-        let thread = std::thread::Builder::new().name("mcp-child".to_owned());
-        let spawned = thread.spawn(move || waiting.watch()).map(drop);
+        let watched = process::watch(pipes, move || waiting.watch());
         // On an error the started process is killed.
-        spawned
-            .and(pipes)
-            .inspect_err(|_| process.kill())
-            .map(|pipes| (process, pipes))
+        let pipes = watched.inspect_err(|_| process.kill())?;
+        Ok((process, pipes))
     }
 
     fn watch(&self) {
@@ -87,10 +84,6 @@ impl Process {
     pub(super) fn kill(&self) {
         // An error means that the process has ended already.
         let _ = self.child.lock().start_kill();
-    }
-
-    pub(super) fn state(&self) -> &watch::Sender<ProcessState> {
-        &self.state
     }
 }
 
