@@ -314,7 +314,7 @@ impl Authorizer {
                 if token.is_dpop()
                     && let Some(url) = parse(request.uri())
                     && let Some(proof) =
-                        token.proof(&self.0.state.nonces, request.method(), &url)?
+                        token.proof(&self.0.state.fetcher.nonces, request.method(), &url)?
                 {
                     request.headers_mut().insert(DPOP, proof);
                 }
@@ -336,7 +336,7 @@ impl Authorizer {
             if token.is_dpop()
                 && let Some(url) = parse(request.uri())
             {
-                self.0.state.nonces.update(&url, headers);
+                self.0.state.fetcher.nonces.update(&url, headers);
             }
             if status != StatusCode::UNAUTHORIZED {
                 token.set_accepted();

@@ -8,10 +8,10 @@ use crate::challenge::Challenge;
 use crate::document::{AuthDocument, DocumentKind};
 use crate::error::{AuthError, shown};
 use crate::event::AuthEvent;
-use crate::fetch::{Fetched, Fetcher};
+use crate::fetch::Fetched;
 use crate::metadata::resource::{self, ResourceDocument, ResourceMetadata};
 use crate::metadata::server::{self, ServerDocument, ServerMetadata};
-use crate::oauth::OAuth;
+use crate::state::LoginState;
 
 /// The metadata that a login needs.
 #[derive(Debug, Clone)]
@@ -22,9 +22,7 @@ pub(crate) struct Discovered {
 
 /// Finds the metadata of one MCP server.
 pub(crate) struct Discovery<'a> {
-    pub(crate) fetcher: &'a Fetcher,
-    pub(crate) server: &'a Url,
-    pub(crate) oauth: &'a OAuth,
+    pub(crate) state: &'a LoginState,
     /// The endpoints of revision 2025-03-26 may be used.
     pub(crate) allows_legacy: bool,
     /// The issuer that is selected first: that of stored credentials.
@@ -42,10 +40,10 @@ impl Discovery<'_> {
             Some(found) => Ok(found),
             None if self.allows_legacy => Ok(Discovered {
                 resource: None,
-                server: ServerMetadata::at_origin(self.server),
+                server: ServerMetadata::at_origin(&self.state.server),
             }),
             None => Err(AuthError::NoMetadata {
-                server: shown(self.server),
+                server: shown(&self.state.server),
             }),
         }
     }
@@ -81,7 +79,7 @@ impl Discovery<'_> {
         &self,
         challenge: Option<&Challenge>,
     ) -> Result<Option<ResourceMetadata>, AuthError> {
-        let mut candidates = resource::candidates(self.server);
+        let mut candidates = resource::candidates(&self.state.server);
         if let Some(named) = challenge.and_then(|challenge| self.named(challenge)) {
             candidates.retain(|url| *url != named);
             candidates.insert(0, named);
@@ -89,7 +87,7 @@ impl Discovery<'_> {
         for url in candidates {
             if let Some(fetched) = self.document(DocumentKind::Resource, &url).await? {
                 let document: ResourceDocument = fetched.json()?;
-                return document.validate(self.server).map(Some);
+                return document.validate(&self.state.server).map(Some);
             }
         }
         Ok(None)
@@ -100,8 +98,8 @@ impl Discovery<'_> {
         let text = challenge.resource_metadata.as_deref()?;
         let url = Url::parse(text).ok();
         let url = url.filter(|url| {
-            let is_downgrade = self.server.scheme() == "https" && url.scheme() != "https";
-            !is_downgrade && self.fetcher.check(url).is_ok()
+            let is_downgrade = self.state.server.scheme() == "https" && url.scheme() != "https";
+            !is_downgrade && self.state.fetcher.check(url).is_ok()
         });
         if url.is_none() {
             tracing::warn!("the URL in resource_metadata of the challenge is not allowed");
@@ -111,10 +109,10 @@ impl Discovery<'_> {
 
     /// Fetches a document. Returns `None` when there is none at this URL.
     async fn document(&self, kind: DocumentKind, url: &Url) -> Result<Option<Fetched>, AuthError> {
-        let mut fetched = self.fetcher.get(url).await;
+        let mut fetched = self.state.fetcher.get(url).await;
         if is_transient(&fetched) {
             tokio::time::sleep(RETRY_DELAY).await;
-            fetched = self.fetcher.get(url).await;
+            fetched = self.state.fetcher.get(url).await;
         }
         let fetched = fetched?;
         if fetched.is_transient() {
@@ -126,7 +124,7 @@ impl Discovery<'_> {
             return Ok(None);
         }
         if let Some(document) = AuthDocument::new(kind, &fetched) {
-            self.oauth.events.send(AuthEvent::Fetched { document });
+            self.state.emit(AuthEvent::Fetched { document });
         }
         Ok(Some(fetched))
     }
@@ -141,7 +139,7 @@ impl Discovery<'_> {
         });
         let (mut first_error, mut refused) = (None, None);
         for issuer in issuers {
-            if let Err(error) = self.oauth.check_pin(issuer) {
+            if let Err(error) = self.state.oauth.check_pin(issuer) {
                 refused = refused.or(Some(error));
                 continue;
             }
@@ -153,18 +151,19 @@ impl Discovery<'_> {
         Err(first_error
             .or(refused)
             .unwrap_or_else(|| AuthError::NoMetadata {
-                server: shown(self.server),
+                server: shown(&self.state.server),
             }))
     }
 
     async fn server_metadata(&self, issuer: &str) -> Result<ServerMetadata, AuthError> {
-        let invalid = || AuthError::malformed(self.server, "the issuer is not a URL without query");
+        let invalid =
+            || AuthError::malformed(&self.state.server, "the issuer is not a URL without query");
         let url = Url::parse(issuer).map_err(|_| invalid())?;
         // Programs and error messages show the issuer.
         if url.query().is_some() || issuer.contains(char::is_control) {
             return Err(invalid());
         }
-        self.fetcher.check(&url)?;
+        self.state.fetcher.check(&url)?;
         let found = self.first_valid(issuer, &server::candidates(&url)).await?;
         found.ok_or_else(|| AuthError::NoMetadata {
             server: shown(&url),
@@ -183,9 +182,9 @@ impl Discovery<'_> {
             let Some(fetched) = self.document(DocumentKind::Server, url).await? else {
                 continue;
             };
-            let valid = fetched
-                .json()
-                .and_then(|document: ServerDocument| document.validate(issuer, url, self.fetcher));
+            let valid = fetched.json().and_then(|document: ServerDocument| {
+                document.validate(issuer, url, &self.state.fetcher)
+            });
             match valid {
                 Ok(server) => return Ok(Some(server)),
                 Err(error) => first_error = first_error.or(Some(error)),
@@ -197,10 +196,10 @@ impl Discovery<'_> {
     /// Revision 2025-03-26: the authorization server is at the MCP server's origin. Returns `None` when
     /// it publishes no metadata.
     async fn legacy(&self) -> Result<Option<ServerMetadata>, AuthError> {
-        let issuer = self.server.origin().ascii_serialization();
-        self.oauth.check_pin(&issuer)?;
-        let url = resource::at(self.server, "/");
-        self.fetcher.check(&url)?;
+        let issuer = self.state.server.origin().ascii_serialization();
+        self.state.oauth.check_pin(&issuer)?;
+        let url = resource::at(&self.state.server, "/");
+        self.state.fetcher.check(&url)?;
         let found = self.first_valid(&issuer, &server::candidates(&url)).await?;
         // Revision 2025-03-26 requires PKCE without announcing it.
         Ok(found.map(|server| ServerMetadata {

@@ -10,7 +10,7 @@ use serde_json::json;
 use url::Url;
 
 use crate::clock;
-use crate::error::AuthError;
+use crate::error::{AuthError, bare};
 use crate::key::{ProofKey, random_text, sha256_base64};
 use crate::secret::Secret;
 
@@ -76,15 +76,10 @@ impl Nonces {
         url: &Url,
         token: Option<&Secret>,
     ) -> Result<HeaderValue, AuthError> {
-        let mut target = url.clone();
-        target.set_query(None);
-        target.set_fragment(None);
-        let _ = target.set_username("");
-        let _ = target.set_password(None);
         let mut claims = json!({
             "jti": random_text(16)?,
             "htm": method.as_str(),
-            "htu": target.as_str(),
+            "htu": bare(url).as_str(),
             "iat": clock::unix_now(),
         });
         if let Some(token) = token {

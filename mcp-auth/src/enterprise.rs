@@ -12,7 +12,6 @@ use serde_json::Value;
 use url::Url;
 
 use crate::client::{Client, Credential};
-use crate::dpop::Nonces;
 use crate::error::AuthError;
 use crate::fetch::{Fetcher, TokenForm};
 use crate::metadata::server::ServerMetadata;
@@ -100,11 +99,9 @@ impl EnterpriseIdp {
         form.set("subject_token_type", ID_TOKEN);
         form.set("audience", server.issuer.as_str());
         form.set_resource(resource);
-        let nonces = Nonces::default();
         let endpoint = TokenEndpoint {
             fetcher,
             server: &provider,
-            nonces: &nonces,
             key: None,
         };
         let tokens = endpoint.request(&self.client, form).await?;

@@ -308,14 +308,19 @@ pub(crate) fn printable(text: &str) -> String {
     }
 }
 
-/// Returns a URL without credentials, query and fragment.
+/// Returns the text of a [bare] URL.
 pub(crate) fn shown(url: &Url) -> String {
+    printable(bare(url).as_str())
+}
+
+/// Returns a URL without credentials, query and fragment.
+pub(crate) fn bare(url: &Url) -> Url {
     let mut url = url.clone();
     let _ = url.set_username("");
     let _ = url.set_password(None);
     url.set_query(None);
     url.set_fragment(None);
-    printable(url.as_str())
+    url
 }
 
 #[cfg(test)]

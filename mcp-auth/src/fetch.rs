@@ -1,18 +1,19 @@
 //! The login's HTTP client: checked URLs, no cookies, bounded sizes and times.
 
-use std::pin::pin;
 use std::sync::Arc;
 
-use bytes::{Bytes, BytesMut};
+use bytes::Bytes;
 use http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, LOCATION};
 use http::{HeaderMap, HeaderValue, Method, Request, Response, StatusCode};
-use http_body_util::BodyExt;
+use http_body_util::{BodyExt, Collected, Limited};
+use mcp_core::ChannelError;
 use mcp_transport_http::client::{ChannelService, HttpBody, HttpClient};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use tower_service::Service;
 use url::{Url, form_urlencoded};
 
+use crate::dpop::Nonces;
 use crate::egress::EgressRules;
 use crate::error::{AuthError, OAuthCode, shown};
 use crate::limits::{Limits, MAX_DEPTH, MAX_REDIRECTS};
@@ -139,11 +140,11 @@ pub(crate) fn depth(json: &[u8]) -> usize {
 }
 
 /// The login's HTTP client.
-#[derive(Clone)]
 pub(crate) struct Fetcher {
     http: ChannelService,
     rules: Arc<EgressRules>,
     limits: Limits,
+    pub(crate) nonces: Nonces,
 }
 
 impl Fetcher {
@@ -160,20 +161,16 @@ impl Fetcher {
             .connect_timeout(std::time::Duration::from_secs(5))
             .build();
         let http = http.map_err(|error| AuthError::settings(error.to_string()))?;
-        Ok(Self {
-            http: ChannelService::new(http),
-            rules,
-            limits,
-        })
+        Ok(Self::over(ChannelService::new(http), rules, limits))
     }
 
     /// Creates a fetcher over the host's HTTP client. That client resolves the names.
-    #[cfg(feature = "client")]
-    pub(crate) fn over(http: ChannelService, rules: EgressRules, limits: Limits) -> Self {
+    pub(crate) fn over(http: ChannelService, rules: Arc<EgressRules>, limits: Limits) -> Self {
         Self {
             http,
-            rules: Arc::new(rules),
+            rules,
             limits,
+            nonces: Nonces::default(),
         }
     }
 
@@ -320,22 +317,16 @@ impl Fetcher {
 
     async fn read(&self, url: &Url, body: HttpBody) -> Result<Bytes, AuthError> {
         let limit = self.limits.body;
-        let mut body = pin!(body);
-        let mut whole = BytesMut::new();
-        while let Some(frame) = body.frame().await {
-            let frame = frame.map_err(|error| AuthError::unreachable(url, error))?;
-            let Ok(data) = frame.into_data() else {
-                continue;
-            };
-            if data.len() > limit - whole.len() {
-                return Err(AuthError::TooLarge {
+        let whole = Limited::new(body, limit).collect().await;
+        whole
+            .map(Collected::to_bytes)
+            .map_err(|error| match error.downcast::<ChannelError>() {
+                Ok(error) => AuthError::unreachable(url, *error),
+                Err(_) => AuthError::TooLarge {
                     url: shown(url),
                     limit,
-                });
-            }
-            whole.extend_from_slice(&data);
-        }
-        Ok(whole.freeze())
+                },
+            })
     }
 }
 

@@ -40,7 +40,6 @@ impl LoginState {
         let endpoint = TokenEndpoint {
             fetcher: &self.fetcher,
             server: request.server,
-            nonces: &self.nonces,
             key: key.as_ref(),
         };
         let (client, tokens) = match &self.oauth.grant {

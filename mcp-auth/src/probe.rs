@@ -80,9 +80,7 @@ impl LoginState {
     async fn probe(&self) -> Result<LoginSupport, AuthError> {
         let (is_required, challenge) = self.demand().await?;
         let discovery = Discovery {
-            fetcher: &self.fetcher,
-            oauth: &self.oauth,
-            server: &self.server,
+            state: self,
             allows_legacy: self.oauth.legacy,
             preferred: None,
         };

@@ -237,9 +237,7 @@ impl LoginState {
         record: Option<&StoredCredentials>,
     ) -> Result<Discovered, AuthError> {
         let discovery = Discovery {
-            fetcher: &self.fetcher,
-            oauth: &self.oauth,
-            server: &self.server,
+            state: self,
             // A server that had metadata once cannot be downgraded.
             allows_legacy: self.oauth.legacy && record.is_none_or(StoredCredentials::may_be_legacy),
             preferred: record.map(|record| record.issuer.as_str()),
@@ -360,7 +358,6 @@ impl LoginState {
         let endpoint = TokenEndpoint {
             fetcher: &self.fetcher,
             server: &context.server,
-            nonces: &self.nonces,
             key,
         };
         let client = self.client_of(record, context);

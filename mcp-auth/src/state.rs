@@ -7,9 +7,9 @@ use serde_json::json;
 use url::{Origin, Position, Url};
 
 use crate::client::Client;
-use crate::dpop::{Dpop, Nonces};
+use crate::dpop::Dpop;
 use crate::egress::EgressRules;
-use crate::error::{AuthError, printable};
+use crate::error::{AuthError, bare, printable};
 use crate::event::AuthEvent;
 use crate::fetch::Fetcher;
 use crate::metadata::resource;
@@ -28,7 +28,6 @@ pub(crate) struct LoginState {
     pub(crate) authority: Box<str>,
     pub(crate) fetcher: Fetcher,
     pub(crate) token: ArcSwapOption<ActiveToken>,
-    pub(crate) nonces: Nonces,
 }
 
 impl LoginState {
@@ -45,9 +44,9 @@ impl LoginState {
         }
         let rules = EgressRules::new(&egress, &server);
         // A token over plain HTTP could be read on its way.
-        rules.check(&resource::at(&server, server.path()))?;
+        rules.check(&bare(&server))?;
         let fetcher = match &oauth.http {
-            Some(http) => Fetcher::over(http.clone(), rules, oauth.limits),
+            Some(http) => Fetcher::over(http.clone(), rules.into(), oauth.limits),
             None => Fetcher::new(rules, oauth.limits)?,
         };
         Ok(Self {
@@ -57,7 +56,6 @@ impl LoginState {
             server,
             oauth,
             token: ArcSwapOption::empty(),
-            nonces: Nonces::default(),
         })
     }
 

@@ -9,7 +9,7 @@ use serde_json::Value;
 use crate::challenge::TokenType;
 use crate::client::Client;
 use crate::clock;
-use crate::dpop::{DPOP, Nonces};
+use crate::dpop::DPOP;
 use crate::error::AuthError;
 use crate::fetch::{Fetched, Fetcher, TokenForm};
 use crate::key::ProofKey;
@@ -46,7 +46,6 @@ struct TokenResponse {
 pub(crate) struct TokenEndpoint<'a> {
     pub(crate) fetcher: &'a Fetcher,
     pub(crate) server: &'a ServerMetadata,
-    pub(crate) nonces: &'a Nonces,
     pub(crate) key: Option<&'a ProofKey>,
 }
 
@@ -72,10 +71,11 @@ impl TokenEndpoint<'_> {
     /// Returns [`AuthError::TokenRejected`] when the server refuses.
     pub(crate) async fn send(&self, form: &TokenForm) -> Result<Tokens, AuthError> {
         let mut fetched = self.post(form).await?;
-        let had_nonce = self.nonces.update(&fetched.url, &fetched.headers);
+        let nonces = &self.fetcher.nonces;
+        let had_nonce = nonces.update(&fetched.url, &fetched.headers);
         if self.key.is_some() && had_nonce && is_nonce_demand(&fetched) {
             fetched = self.post(form).await?;
-            self.nonces.update(&fetched.url, &fetched.headers);
+            nonces.update(&fetched.url, &fetched.headers);
         }
         read(&fetched)
     }
@@ -86,7 +86,7 @@ impl TokenEndpoint<'_> {
             return self.fetcher.post_form(url, form).await;
         };
         let mut form = form.clone();
-        let proof = self.nonces.proof(key, &Method::POST, url, None)?;
+        let proof = self.fetcher.nonces.proof(key, &Method::POST, url, None)?;
         form.headers.insert(DPOP, proof);
         self.fetcher.post_form(url, &form).await
     }

@@ -5,7 +5,7 @@
 use serde::Deserialize;
 use url::Url;
 
-use crate::error::{AuthError, printable, shown};
+use crate::error::{AuthError, bare, printable, shown};
 use crate::limits::MAX_SERVERS;
 use crate::scope::Scopes;
 
@@ -89,18 +89,14 @@ pub(crate) fn candidates(server: &Url) -> Vec<Url> {
 
 /// Returns `base` with another path, and without query and fragment.
 pub(crate) fn at(base: &Url, path: &str) -> Url {
-    let mut url = base.clone();
-    let _ = url.set_username("");
-    let _ = url.set_password(None);
+    let mut url = bare(base);
     url.set_path(path);
-    url.set_query(None);
-    url.set_fragment(None);
     url
 }
 
 /// The identifier of a server that publishes no metadata.
 pub(crate) fn canonical(server: &Url) -> String {
-    let mut url = at(server, server.path());
+    let mut url = bare(server);
     url.set_query(server.query());
     let text = url.as_str();
     match url.query() {

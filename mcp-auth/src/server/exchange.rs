@@ -15,7 +15,6 @@ use super::settings::issuer_url;
 use crate::challenge::TokenType;
 use crate::client::{Client, Credential};
 use crate::clock;
-use crate::dpop::Nonces;
 use crate::egress::{Egress, EgressRules};
 use crate::error::AuthError;
 use crate::fetch::{Fetcher, TokenForm};
@@ -77,7 +76,6 @@ struct ExchangeState {
     url: Url,
     client: Client,
     fetcher: Fetcher,
-    nonces: Nonces,
     /// The metadata with the time of its fetch, in seconds since 1970. The lock is held during a fetch.
     metadata: tokio::sync::Mutex<Option<(u64, ServerMetadata)>>,
     tokens: ExpiringCache<Arc<Secret>>,
@@ -106,7 +104,6 @@ impl TokenExchange {
             url,
             client,
             fetcher,
-            nonces: Nonces::default(),
             metadata: tokio::sync::Mutex::default(),
             tokens: ExpiringCache::new(MAX_TOKENS),
             running: Mutex::default(),
@@ -168,7 +165,6 @@ impl ExchangeState {
         let endpoint = TokenEndpoint {
             fetcher: &self.fetcher,
             server: &server,
-            nonces: &self.nonces,
             key: None,
         };
         let tokens = endpoint.request(&self.client, form).await?;
@@ -199,14 +195,10 @@ impl ExchangeState {
         {
             return Ok(metadata.clone());
         }
-        let metadata = self.fetch_metadata().await?;
+        let (document, url) = fetch_document::<ServerDocument>(&self.fetcher, &self.url).await?;
+        let metadata = document.validate(&self.issuer, &url, &self.fetcher)?;
         *known = Some((now, metadata.clone()));
         Ok(metadata)
-    }
-
-    async fn fetch_metadata(&self) -> Result<ServerMetadata, AuthError> {
-        let (document, url) = fetch_document::<ServerDocument>(&self.fetcher, &self.url).await?;
-        document.validate(&self.issuer, &url, &self.fetcher)
     }
 }
 

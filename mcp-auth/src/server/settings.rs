@@ -332,12 +332,8 @@ impl ResourceServer {
         let mut issuers = Vec::new();
         let mut introspector = None;
         for settings in &self.issuers {
-            let url = issuer_url(&settings.name, &self.egress)?;
             let keys_url = settings.keys_url.as_deref();
-            let keys_url = keys_url
-                .map(|url| issuer_url(url, &self.egress))
-                .transpose()?;
-            let fetcher = Fetcher::new(self.rules_for(&url, keys_url.as_ref())?, self.limits)?;
+            let (url, keys_url, fetcher) = self.fetcher_for(&settings.name, keys_url)?;
             let name = settings.name.clone();
             let issuer = Issuer::new(name, url, keys_url, fetcher, on_new_keys.clone());
             issuers.push(issuer);
@@ -346,12 +342,8 @@ impl ResourceServer {
             let issuer = issuers.first().cloned().ok_or_else(|| {
                 AuthError::settings("introspection needs the issuer of the tokens; add .issuer(…)")
             })?;
-            let url = issuer_url(issuer.name(), &self.egress)?;
             let endpoint = settings.endpoint.as_deref();
-            let endpoint = endpoint
-                .map(|url| issuer_url(url, &self.egress))
-                .transpose()?;
-            let fetcher = Fetcher::new(self.rules_for(&url, endpoint.as_ref())?, self.limits)?;
+            let (_, endpoint, fetcher) = self.fetcher_for(issuer.name(), endpoint)?;
             let rules = self.rules.clone();
             introspector = Some(Introspector::new(
                 settings, endpoint, issuer, fetcher, rules,
@@ -494,12 +486,21 @@ impl ResourceServer {
     }
 
     /// The rules for an issuer. The program has set its URL, and that of an endpoint.
-    fn rules_for(&self, issuer: &Url, endpoint: Option<&Url>) -> Result<EgressRules, AuthError> {
-        let mut egress = self.egress.clone();
-        for url in [Some(issuer), endpoint].into_iter().flatten() {
+    fn fetcher_for(
+        &self,
+        issuer: &str,
+        endpoint: Option<&str>,
+    ) -> Result<(Url, Option<Url>, Fetcher), AuthError> {
+        let issuer = issuer_url(issuer, &self.egress)?;
+        let mut egress = self.egress.clone().allow_origin(issuer.as_str())?;
+        let endpoint = endpoint
+            .map(|url| issuer_url(url, &self.egress))
+            .transpose()?;
+        if let Some(url) = &endpoint {
             egress = egress.allow_origin(url.as_str())?;
         }
-        Ok(EgressRules::new(&egress, issuer))
+        let fetcher = Fetcher::new(EgressRules::new(&egress, &issuer), self.limits)?;
+        Ok((issuer, endpoint, fetcher))
     }
 
     fn servers(&self) -> impl Iterator<Item = &String> {

@@ -183,13 +183,13 @@ fn create_private(folder: &Path) -> io::Result<()> {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
 
-    struct Folder(PathBuf);
+    pub(crate) struct Folder(pub(crate) PathBuf);
 
     impl Folder {
-        fn new() -> Self {
+        pub(crate) fn new() -> Self {
             let name = format!("mcp-auth-{}", random_text(12).unwrap());
             Self(std::env::temp_dir().join(name))
         }

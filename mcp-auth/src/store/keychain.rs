@@ -230,17 +230,10 @@ mod tests {
 
     use keyring_core::mock;
 
+    use super::super::file::tests::Folder;
     use super::*;
-    use crate::key::random_text;
-
-    struct Folder(PathBuf);
 
     impl Folder {
-        fn new() -> Self {
-            let name = format!("mcp-auth-{}", random_text(12).unwrap());
-            Self(std::env::temp_dir().join(name))
-        }
-
         fn files(&self) -> Vec<PathBuf> {
             let files = fs::read_dir(&self.0)
                 .unwrap()
@@ -248,12 +241,6 @@ mod tests {
             files
                 .filter(|file| file.extension().is_some_and(|end| end == "json"))
                 .collect()
-        }
-    }
-
-    impl Drop for Folder {
-        fn drop(&mut self) {
-            let _ = fs::remove_dir_all(&self.0);
         }
     }
 
