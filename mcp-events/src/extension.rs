@@ -48,13 +48,25 @@ impl Extension for Events {
     type ClientSettings = JsonObject;
 }
 
-pub(crate) struct ListEvents;
+macro_rules! requests {
+    ($($name:ident: $method:ident($params:ty) -> $result:ty;)*) => {$(
+        pub(crate) struct $name;
 
-impl CustomRequest for ListEvents {
-    const METHOD: &'static str = LIST;
-    type Extension = Events;
-    type Params = ListEventsParams;
-    type Result = ListEventsResult;
+        impl CustomRequest for $name {
+            const METHOD: &'static str = $method;
+            type Extension = Events;
+            type Params = $params;
+            type Result = $result;
+        }
+    )*};
+}
+
+requests! {
+    ListEvents: LIST(ListEventsParams) -> ListEventsResult;
+    PollEvents: POLL(PollParams) -> PollResult;
+    StreamEvents: STREAM(Selector) -> RawObject;
+    Subscribe: SUBSCRIBE(SubscribeParams) -> SubscribeResult;
+    Unsubscribe: UNSUBSCRIBE(SubscribeParams) -> RawObject;
 }
 
 impl ListRequest for ListEvents {
@@ -63,42 +75,6 @@ impl ListRequest for ListEvents {
     fn into_items(page: ListEventsResult) -> Vec<EventDescriptor> {
         page.events
     }
-}
-
-pub(crate) struct PollEvents;
-
-impl CustomRequest for PollEvents {
-    const METHOD: &'static str = POLL;
-    type Extension = Events;
-    type Params = PollParams;
-    type Result = PollResult;
-}
-
-pub(crate) struct StreamEvents;
-
-impl CustomRequest for StreamEvents {
-    const METHOD: &'static str = STREAM;
-    type Extension = Events;
-    type Params = Selector;
-    type Result = RawObject;
-}
-
-pub(crate) struct Subscribe;
-
-impl CustomRequest for Subscribe {
-    const METHOD: &'static str = SUBSCRIBE;
-    type Extension = Events;
-    type Params = SubscribeParams;
-    type Result = SubscribeResult;
-}
-
-pub(crate) struct Unsubscribe;
-
-impl CustomRequest for Unsubscribe {
-    const METHOD: &'static str = UNSUBSCRIBE;
-    type Extension = Events;
-    type Params = SubscribeParams;
-    type Result = RawObject;
 }
 
 /// The event types have changed.

@@ -8,6 +8,7 @@ use std::time::Duration;
 use futures_util::Stream;
 use mcp_client::Error;
 use mcp_core::Fault;
+use mcp_core::backoff::Backoff;
 use mcp_core::extension::from_params;
 use mcp_types::{RawObject, codes};
 use parking_lot::Mutex;
@@ -18,7 +19,7 @@ use tokio_util::task::AbortOnDropHandle;
 use super::query::{EventClient, EventQuery};
 use super::recent_ids::RecentIds;
 use crate::extension::{StreamEvents, notification};
-use crate::wire::{EventOccurrence, PollParams, Position, Termination};
+use crate::wire::{EventOccurrence, Position, Termination};
 
 /// Updates that wait for the program.
 const QUEUE: usize = 256;
@@ -180,7 +181,7 @@ impl Reader {
             .clone_from(&self.query.selector.cursor);
         let client = self.client.extension.client();
         let mut polls = !client.protocol_version().is_modern();
-        let mut wait = FIRST_WAIT;
+        let mut backoff = Backoff::new(FIRST_WAIT, LONGEST_WAIT);
         loop {
             let before = self.received.lock().cursor.clone();
             let ended = if polls {
@@ -190,7 +191,7 @@ impl Reader {
             };
             let has_progressed = self.received.lock().cursor != before;
             if has_progressed {
-                wait = FIRST_WAIT;
+                backoff.reset();
             }
             let terminated = self.received.lock().terminated.take();
             if let Some(reason) = terminated {
@@ -212,24 +213,18 @@ impl Reader {
                 }
                 Ok(None) | Err(_) => {}
             }
-            sleep(wait).await;
-            wait = (wait * 2).min(LONGEST_WAIT);
+            sleep(backoff.next_delay()).await;
         }
     }
 
     /// Polls once. Returns the wait until the next poll.
     async fn poll(&self) -> Result<Option<Duration>, Error> {
-        let mut selector = self.query.selector.clone();
-        selector.cursor.clone_from(&self.received.lock().cursor);
-        let params = PollParams {
-            selector,
-            max_events: None,
-        };
-        let result = self
-            .client
-            .extension
-            .request::<crate::extension::PollEvents>(&params)
-            .await?;
+        let mut query = self.query.clone();
+        query
+            .selector
+            .cursor
+            .clone_from(&self.received.lock().cursor);
+        let result = self.client.poll(query).await?;
         if result.truncated {
             self.deliver(EventUpdate::Gap, 0).await;
         }

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use mcp_client::Error;
+use mcp_core::backoff::Backoff;
 use mcp_types::time;
 use parking_lot::Mutex;
 use tokio::sync::oneshot;
@@ -20,8 +21,8 @@ const SHORTEST_WAIT: Duration = Duration::from_secs(20);
 const LONGEST_WAIT: Duration = Duration::from_secs(24 * 3600);
 /// The wait if the server names a time that cannot be read.
 const UNKNOWN_WAIT: Duration = Duration::from_secs(600);
-/// The waits after failures.
-const FIRST_RETRY: Duration = Duration::from_secs(1);
+/// The longest waits after failures.
+const FIRST_RETRY: Duration = Duration::from_secs(2);
 const LONGEST_RETRY: Duration = Duration::from_secs(60);
 
 /// A subscription of a webhook that renews itself before it expires.
@@ -139,7 +140,7 @@ struct Renewal {
 impl Renewal {
     /// Renews until the server refuses it. Returns its error.
     async fn run(self) -> Error {
-        let mut retry = FIRST_RETRY;
+        let mut backoff = Backoff::new(FIRST_RETRY, LONGEST_RETRY);
         let mut wait = self.wait();
         loop {
             match wait {
@@ -152,14 +153,13 @@ impl Renewal {
             match self.client.subscribe(query, &self.target).await {
                 Ok(renewed) => {
                     *self.state.lock() = renewed;
-                    retry = FIRST_RETRY;
+                    backoff.reset();
                     wait = self.wait();
                 }
                 Err(error) if is_final(&error) => return error,
                 Err(error) => {
                     tracing::warn!(%error, "the subscription of a webhook was not renewed; trying again");
-                    wait = Some(retry);
-                    retry = (retry * 2).min(LONGEST_RETRY);
+                    wait = Some(backoff.next_delay());
                 }
             }
         }

@@ -6,8 +6,8 @@ use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use tokio::runtime::Handle;
-use tokio::task::{AbortHandle, JoinSet};
 use tokio::time::{Instant, sleep};
+use tokio_util::task::AbortOnDropHandle;
 
 use super::delivery;
 use super::shared::Shared;
@@ -46,13 +46,13 @@ async fn supervise(shared: Weak<Shared>) {
         let start = Instant::now();
         // When the store has failed for so long, other nodes may hold the leases soon.
         if lease_ends <= start + webhooks.settings.store_timeout {
-            running.stop();
+            running.clear();
         }
         let claim = webhooks.store.claim(&webhooks.node, LEASE, CLAIMS);
         match webhooks.timed(claim).await {
             Ok(ids) => {
                 lease_ends = start + LEASE;
-                running.update(&shared, ids);
+                update(&mut running, &shared, ids);
             }
             Err(error) => tracing::error!(%error, "the leases of webhooks cannot be extended"),
         }
@@ -66,35 +66,16 @@ async fn supervise(shared: Weak<Shared>) {
 }
 
 /// The running tasks. They end with this value.
-#[derive(Debug, Default)]
-struct Running {
-    tasks: JoinSet<()>,
-    by_id: HashMap<String, AbortHandle>,
-}
+type Running = HashMap<String, AbortOnDropHandle<()>>;
 
-impl Running {
-    /// Stops the tasks of other subscriptions, and starts those that are missing.
-    fn update(&mut self, shared: &Weak<Shared>, ids: Vec<String>) {
-        let ids: HashSet<String> = ids.into_iter().collect();
-        self.by_id.retain(|id, task| {
-            let is_kept = ids.contains(id);
-            if !is_kept {
-                task.abort();
-            }
-            is_kept && !task.is_finished()
+/// Stops the tasks of other subscriptions, and starts those that are missing.
+fn update(running: &mut Running, shared: &Weak<Shared>, ids: Vec<String>) {
+    let ids: HashSet<String> = ids.into_iter().collect();
+    running.retain(|id, task| ids.contains(id) && !task.is_finished());
+    for id in ids {
+        running.entry(id).or_insert_with_key(|id| {
+            let run = delivery::run(shared.clone(), id.clone());
+            AbortOnDropHandle::new(tokio::spawn(run))
         });
-        for id in ids {
-            if !self.by_id.contains_key(&id) {
-                let run = delivery::run(shared.clone(), id.clone());
-                self.by_id.insert(id, self.tasks.spawn(run));
-            }
-        }
-        // Frees the memory of finished tasks.
-        while self.tasks.try_join_next().is_some() {}
-    }
-
-    fn stop(&mut self) {
-        self.by_id.clear();
-        self.tasks.abort_all();
     }
 }

@@ -116,8 +116,8 @@ impl Delivery<'_> {
         let known = self.webhooks.load(self.id).await?;
         let (subscription, mut progress) = known.ok_or(Halt::Ended)?;
         let caller = Some(subscription.subscriber.clone());
-        let selector = subscription.selector();
-        let selection = Selection::new(self.shared, &selector, DeliveryMode::Webhook, caller);
+        let selector = &subscription.selector;
+        let selection = Selection::new(self.shared, selector, DeliveryMode::Webhook, caller);
         let Ok(selection) = selection else {
             return self
                 .without_type(&subscription, &mut progress, *has_type)
@@ -129,7 +129,7 @@ impl Delivery<'_> {
         Ok(if page.has_more {
             Next::Now
         } else {
-            Next::Wait(subscription.name, page.cursor)
+            Next::Wait(subscription.selector.name, page.cursor)
         })
     }
 
@@ -143,7 +143,7 @@ impl Delivery<'_> {
         if !was_removed {
             tracing::warn!(
                 subscription = self.id,
-                event = subscription.name,
+                event = subscription.selector.name,
                 "this node cannot deliver the events of a webhook; it waits for the event type"
             );
             return Ok(Next::Later(TYPE_RETRY));

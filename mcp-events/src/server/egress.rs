@@ -1,7 +1,6 @@
 //! HTTP to webhooks: URLs that others choose must not reach private networks.
 
 use std::fmt;
-use std::future::poll_fn;
 use std::io;
 use std::net::IpAddr;
 use std::pin::pin;
@@ -123,9 +122,6 @@ impl HttpWebhooks {
         mut self,
         request: Request<Bytes>,
     ) -> Result<WebhookResponse, WebhookFailure> {
-        poll_fn(|cx| self.http.poll_ready(cx))
-            .await
-            .map_err(failure)?;
         let response = self.http.call(request).await.map_err(failure)?;
         let status = response.status().as_u16();
         let retry_after = response.headers().get(RETRY_AFTER);

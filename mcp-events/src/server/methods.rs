@@ -180,10 +180,7 @@ async fn stream(
     let mut is_active = false;
     let mut types = shared.types_changed();
     loop {
-        if shared
-            .find(|entry| entry.descriptor.name == selection.name())
-            .is_none()
-        {
+        if shared.find_name(selection.name()).is_none() {
             let error = failure(codes::EVENTS_NOT_FOUND, "the event type was removed");
             notify(notifications, notification::TERMINATED, &error).await;
             return Ok(RawObject::default());

@@ -116,7 +116,7 @@ impl Events {
     /// As [`publish`](Self::publish).
     pub async fn publish_as(&self, name: &str, event: &impl Serialize) -> Result<(), PublishError> {
         let shared = &self.shared;
-        if shared.find(|entry| entry.descriptor.name == name).is_none() {
+        if shared.find_name(name).is_none() {
             return Err(PublishError::NoEventType(name.to_owned()));
         }
         let data = to_object(event).map_err(|error| PublishError::Malformed {

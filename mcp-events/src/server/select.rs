@@ -50,7 +50,7 @@ impl Selection {
         mode: DeliveryMode,
         caller: Option<Principal>,
     ) -> Result<Self, RequestError> {
-        let entry = shared.find(|entry| entry.descriptor.name == selector.name);
+        let entry = shared.find_name(&selector.name);
         let entry = entry.ok_or_else(|| errors::no_event_type(&selector.name))?;
         if !entry.allows(mode) {
             let mode = serde_json::to_value(mode).unwrap_or_default();

@@ -129,6 +129,10 @@ impl Shared {
         self.types_changed.subscribe()
     }
 
+    pub(super) fn find_name(&self, name: &str) -> Option<Arc<TypeEntry>> {
+        self.find(|entry| entry.descriptor.name == name)
+    }
+
     pub(super) fn find(&self, is_wanted: impl Fn(&TypeEntry) -> bool) -> Option<Arc<TypeEntry>> {
         self.types
             .read()

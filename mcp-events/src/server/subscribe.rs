@@ -17,10 +17,11 @@ use super::webhooks::Webhooks;
 use super::{deliveries, errors, verification};
 use crate::clock;
 use crate::secret::WebhookSecret;
-use crate::wire::{DeliveryMode, DeliveryStatus, SubscribeParams, SubscribeResult};
+use crate::wire::{DeliveryMode, DeliveryStatus, Selector, SubscribeParams, SubscribeResult};
 use crate::{WebhookLimits, WebhookWrite};
 
-/// The shortest time until a subscription has to be renewed.
+/// The time until a subscription has to be renewed if the client suggests none, and the shortest one.
+const DEFAULT_TTL: Duration = Duration::from_secs(3600);
 const MIN_TTL: Duration = Duration::from_secs(60);
 /// The longest URL.
 const MAX_URL: usize = 2048;
@@ -68,9 +69,11 @@ pub(super) async fn subscribe(
     deliveries::start(&shared);
     let subscription = Subscription {
         url: url.to_string(),
-        name: selection.name().to_owned(),
-        arguments: selection.arguments.clone(),
-        max_age_ms: selector.max_age_ms,
+        selector: Selector {
+            arguments: Some(selection.arguments.clone()),
+            cursor: None,
+            ..selector.clone()
+        },
         subscriber: caller,
         secret,
         earlier: None,
@@ -236,7 +239,7 @@ fn granted_ttl(
     caller: &Principal,
 ) -> Result<Duration, RequestError> {
     let settings = &webhooks.settings;
-    let ttl = suggested.map_or(settings.default_ttl, Duration::from_millis);
+    let ttl = suggested.map_or(DEFAULT_TTL, Duration::from_millis);
     let ttl = ttl.clamp(MIN_TTL.min(settings.max_ttl), settings.max_ttl);
     let Some(expires) = caller.expires_at else {
         return Ok(ttl);

@@ -4,7 +4,6 @@ use std::time::Duration;
 
 use mcp_core::Principal;
 use mcp_core::store::StoreError;
-use mcp_types::JsonObject;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use url::Url;
 
@@ -18,10 +17,9 @@ use crate::wire::{DeliveryStatus, Selector};
 #[serde(rename_all = "camelCase")]
 pub(super) struct Subscription {
     pub(super) url: String,
-    pub(super) name: String,
-    pub(super) arguments: JsonObject,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(super) max_age_ms: Option<u64>,
+    /// Selects its events. The position is that of its progress.
+    #[serde(flatten)]
+    pub(super) selector: Selector,
     /// The principal that has subscribed, for filters.
     pub(super) subscriber: Principal,
     #[serde(serialize_with = "write_secret", deserialize_with = "read_secret")]
@@ -51,16 +49,6 @@ pub(super) struct Progress {
 }
 
 impl Subscription {
-    /// The parameters that select its events.
-    pub(super) fn selector(&self) -> Selector {
-        Selector {
-            name: self.name.clone(),
-            arguments: Some(self.arguments.clone()),
-            cursor: None,
-            max_age_ms: self.max_age_ms,
-        }
-    }
-
     /// # Errors
     ///
     /// Returns [`StoreError`] for a URL that this version cannot read.

@@ -157,7 +157,6 @@ pub struct Webhooks {
 #[derive(Debug, Clone)]
 pub(super) struct WebhookSettings {
     pub(super) limits: WebhookLimits,
-    pub(super) default_ttl: Duration,
     pub(super) max_ttl: Duration,
     /// The time for which an earlier secret signs, too.
     pub(super) rotation: Duration,
@@ -175,7 +174,6 @@ impl Webhooks {
             transport: Arc::new(transport),
             settings: WebhookSettings {
                 limits: WebhookLimits::default(),
-                default_ttl: Duration::from_secs(3600),
                 max_ttl: Duration::from_secs(24 * 3600),
                 rotation: Duration::from_secs(3600),
                 post_timeout: Duration::from_secs(10),
@@ -224,7 +222,6 @@ impl Webhooks {
     #[must_use]
     pub fn max_ttl(mut self, ttl: Duration) -> Self {
         self.settings.max_ttl = ttl;
-        self.settings.default_ttl = self.settings.default_ttl.min(ttl);
         self
     }
 

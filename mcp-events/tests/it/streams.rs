@@ -1,9 +1,12 @@
 //! Streams of events that mend themselves.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use futures::StreamExt as _;
 use mcp::events::{EventClient, EventQuery, EventStream, EventUpdate, Events};
+use mcp::middleware::{Exchange, Next, from_fn};
 use mcp::prelude::*;
 use mcp_testing::Pair;
 
@@ -110,6 +113,31 @@ async fn stream_of_a_polled_type_polls() {
         stream.next().await,
         Some(Ok(EventUpdate::Event(_)))
     ));
+}
+
+#[tokio::test(start_paused = true)]
+async fn stream_polls_for_at_most_as_many_events_as_the_program_wants() {
+    let (events, requests) = (plain_events(), Arc::new(AtomicUsize::new(0)));
+    let counter = requests.clone();
+    let count = move |exchange: Exchange, next: Next| {
+        counter.fetch_add(1, Ordering::Relaxed);
+        next.run(exchange)
+    };
+    let client = client_of(server(&events).layer(from_fn(count))).await;
+    let query = EventQuery::new("ping").max_events(1);
+    let cursor = client.poll(query.clone()).await.unwrap().cursor.unwrap();
+    for _ in 0..9 {
+        events.publish(&Ping {}).await.unwrap();
+    }
+    let before = requests.load(Ordering::Relaxed);
+    let mut stream = client.stream(query.cursor(cursor));
+    for _ in 0..9 {
+        assert!(matches!(
+            stream.next().await,
+            Some(Ok(EventUpdate::Event(_)))
+        ));
+    }
+    assert!(requests.load(Ordering::Relaxed) - before >= 9);
 }
 
 #[tokio::test(start_paused = true)]
