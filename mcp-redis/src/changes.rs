@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::fmt;
-use std::sync::{Arc, LazyLock};
+use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -11,14 +11,14 @@ use mcp_core::{
 };
 use mcp_types::{RawObject, SubscriptionFilter};
 use parking_lot::Mutex;
-use redis::{Script, cmd};
+use redis::cmd;
 use serde::{Deserialize, Serialize};
 use tokio::runtime::Handle;
 use tokio::sync::Notify;
 use tokio::time::sleep;
 use tokio_util::task::AbortOnDropHandle;
 
-use crate::connection::{Commands, random_name};
+use crate::connection::{Commands, random_name, script, to_json};
 use crate::pub_sub::{PubSub, Receiver};
 
 /// Number of resources that wait for publication. More changes are published as a change of everything.
@@ -30,8 +30,7 @@ const MAX_PENDING_BYTES: usize = 1024 * 1024;
 /// Time between two attempts to publish while Redis is not available.
 const RETRY_DELAY: Duration = Duration::from_millis(500);
 
-static PUBLISH: LazyLock<Script> =
-    LazyLock::new(|| Script::new(include_str!("changes/publish.lua")));
+script!(PUBLISH: "changes/publish.lua");
 
 /// A bus of changes between nodes. [`Redis::bus`](crate::Redis::bus) creates it.
 ///
@@ -288,8 +287,7 @@ impl BusInner {
         let mut changes = changes.clone();
         changes.node.clone_from(&self.node);
         let operation = "publish changes";
-        let json = serde_json::to_vec(&changes)
-            .map_err(|error| crate::RedisError::malformed(operation, error))?;
+        let json = to_json(operation, &changes)?;
         let mut publish = PUBLISH.key(&self.name);
         publish.arg((&self.name, random_name(), json));
         self.redis.script(operation, &publish).await

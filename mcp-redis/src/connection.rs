@@ -10,8 +10,10 @@ use parking_lot::Mutex;
 use redis::aio::{ConnectionManager, ConnectionManagerConfig};
 use redis::{
     Client, Cmd, ErrorKind, FromRedisValue, Pipeline, RetryMethod, ScriptInvocation,
-    ServerErrorKind,
+    ServerErrorKind, ToRedisArgs,
 };
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 use tokio::time::{Instant, sleep, timeout_at};
 use uuid::Uuid;
 
@@ -98,6 +100,30 @@ fn config(limit: Duration) -> ConnectionManagerConfig {
         .set_concurrency_limit(MAX_IN_FLIGHT)
 }
 
+/// Defines a script that consists of files.
+macro_rules! script {
+    ($name:ident: $($file:literal),+) => {
+        static $name: std::sync::LazyLock<redis::Script> = std::sync::LazyLock::new(|| {
+            redis::Script::new(concat!($(include_str!($file)),+))
+        });
+    };
+}
+pub(crate) use script;
+
+pub(crate) fn to_json(
+    operation: &'static str,
+    value: &impl Serialize,
+) -> Result<Vec<u8>, RedisError> {
+    serde_json::to_vec(value).map_err(|error| RedisError::malformed(operation, error))
+}
+
+pub(crate) fn from_json<T: DeserializeOwned>(
+    operation: &'static str,
+    json: &[u8],
+) -> Result<T, RedisError> {
+    serde_json::from_slice(json).map_err(|error| RedisError::malformed(operation, error))
+}
+
 /// Returns a new name for a node, a write or an epoch.
 pub(crate) fn random_name() -> String {
     Uuid::new_v4().as_simple().to_string()
@@ -151,6 +177,23 @@ impl Commands {
             Box::pin(async move { command.query_async(&mut manager).await })
         };
         self.run(operation, send).await
+    }
+
+    /// Sets a key for a time. `condition`: only if it exists (`XX`) or does not exist (`NX`). Returns false when
+    /// it was not written.
+    pub(crate) async fn set(
+        &self,
+        operation: &'static str,
+        key: String,
+        value: impl ToRedisArgs,
+        ttl: Duration,
+        condition: Option<&str>,
+    ) -> Result<bool, RedisError> {
+        let mut set = redis::cmd("SET");
+        set.arg(key).arg(value).arg(condition);
+        set.arg("PX").arg(millis(ttl));
+        let written: Option<String> = self.command(operation, &set).await?;
+        Ok(written.is_some())
     }
 
     /// Sends several commands like [`command`](Self::command).

@@ -1,16 +1,16 @@
 //! The log of published events, on Redis Streams.
 
-use std::sync::{Arc, LazyLock};
+use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
 use mcp_core::store::StoreError;
 use mcp_events::{EventLog, LogPage, LoggedEvent};
 use mcp_types::RawObject;
-use redis::{Script, cmd};
+use redis::cmd;
 
 use crate::RedisError;
-use crate::connection::{Commands, millis, random_name};
+use crate::connection::{Commands, millis, random_name, script};
 use crate::pub_sub::PubSub;
 use crate::watchers::Watchers;
 
@@ -53,13 +53,9 @@ pub struct RedisEventLog {
     _pub_sub: Arc<PubSub>,
 }
 
-static APPEND: LazyLock<Script> = LazyLock::new(|| script(include_str!("event_log/append.lua")));
-static END: LazyLock<Script> = LazyLock::new(|| script(include_str!("event_log/end.lua")));
-static READ: LazyLock<Script> = LazyLock::new(|| script(include_str!("event_log/read.lua")));
-
-fn script(body: &str) -> Script {
-    Script::new(&format!("{}{body}", include_str!("event_log/log.lua")))
-}
+script!(APPEND: "event_log/log.lua", "event_log/append.lua");
+script!(END: "event_log/log.lua", "event_log/end.lua");
+script!(READ: "event_log/log.lua", "event_log/read.lua");
 
 /// The reply of the script `read`: epoch, truncated, more, events (id, event id, time, payload).
 type EventPage = (String, String, String, Vec<(String, String, u64, String)>);

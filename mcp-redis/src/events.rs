@@ -1,6 +1,5 @@
 //! The store of stream events, on Redis Streams.
 
-use std::sync::LazyLock;
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -9,7 +8,7 @@ use mcp_core::store::{EventStore, Replay, ReplayError, StoreError, StoredEvent, 
 use redis::{Script, ScriptInvocation, ToRedisArgs, cmd};
 
 use crate::RedisError;
-use crate::connection::{Commands, millis, random_name};
+use crate::connection::{Commands, millis, random_name, script};
 
 /// The size of the events that [`EventStore::after`] returns at once, in bytes.
 const PAGE_BYTES: usize = 256 << 10;
@@ -31,12 +30,8 @@ pub struct RedisEvents {
     max_age: Duration,
 }
 
-static APPEND: LazyLock<Script> = LazyLock::new(|| script(include_str!("events/append.lua")));
-static AFTER: LazyLock<Script> = LazyLock::new(|| script(include_str!("events/after.lua")));
-
-fn script(body: &str) -> Script {
-    Script::new(&format!("{}{body}", include_str!("events/trim.lua")))
-}
+script!(APPEND: "events/trim.lua", "events/append.lua");
+script!(AFTER: "events/trim.lua", "events/after.lua");
 
 /// The reply of the script `after`: base, floor, ended, more, events.
 type Page = (

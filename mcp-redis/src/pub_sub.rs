@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use futures_util::StreamExt;
+use mcp_core::backoff::Backoff;
 use parking_lot::Mutex;
 use redis::aio::{PubSubSink, PubSubStream};
 use tokio::runtime::Handle;
@@ -94,16 +95,15 @@ impl Channels {
 }
 
 async fn run(connection: Arc<Connection>, channels: Arc<Channels>) {
-    let mut delay = FIRST_DELAY;
+    let mut backoff = Backoff::new(FIRST_DELAY, MAX_DELAY);
     loop {
         let started = Instant::now();
         let error = serve(&connection, &channels).await;
         tracing::warn!(%error, "the subscriptions to Redis were interrupted");
         if started.elapsed() > MAX_DELAY {
-            delay = FIRST_DELAY;
+            backoff.reset();
         }
-        sleep(delay).await;
-        delay = (delay * 2).min(MAX_DELAY);
+        sleep(backoff.next_delay()).await;
     }
 }
 

@@ -3,13 +3,13 @@
 mod inbox;
 
 use std::collections::HashSet;
-use std::sync::{Arc, LazyLock};
+use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
 use mcp_core::store::{RelayMessage, RelayTarget, SessionRelay, StoreError};
 use parking_lot::Mutex;
-use redis::{Script, cmd};
+use redis::cmd;
 use serde::{Deserialize, Serialize};
 use tokio::runtime::Handle;
 use tokio::time::{Instant, sleep};
@@ -17,7 +17,7 @@ use tokio_util::task::AbortOnDropHandle;
 use uuid::Uuid;
 
 use crate::RedisError;
-use crate::connection::{Commands, millis};
+use crate::connection::{Commands, script, to_json};
 use crate::pub_sub::{PubSub, Receiver};
 use inbox::RelayInbox;
 
@@ -33,7 +33,7 @@ const SECOND_LOOK: Duration = Duration::from_secs(1);
 /// Number of ended nodes that are remembered, so that their next check does not wait.
 const MAX_ENDED: usize = 1024;
 
-static NUMBER: LazyLock<Script> = LazyLock::new(|| Script::new(include_str!("relay/number.lua")));
+script!(NUMBER: "relay/number.lua");
 
 /// The relay between nodes. [`Redis::sessions`](crate::Redis::sessions) contains it.
 ///
@@ -105,12 +105,10 @@ impl RedisRelay {
 
 /// Marks a node as alive until the task is aborted.
 async fn beat(redis: Commands, node: u32) {
-    let mut set = cmd("SET");
-    set.arg(redis.keys.node_mark(node)).arg("");
-    set.arg("PX").arg(millis(MARK_LIFETIME));
     loop {
-        let written: Result<(), RedisError> = redis.command("mark a node", &set).await;
-        if let Err(error) = written {
+        let key = redis.keys.node_mark(node);
+        let mark = redis.set("mark a node", key, "", MARK_LIFETIME, None);
+        if let Err(error) = mark.await {
             tracing::debug!(%error, "other nodes may regard this one as ended");
         }
         sleep(HEARTBEAT).await;
@@ -125,8 +123,7 @@ impl SessionRelay for RedisRelay {
 
     async fn send(&self, target: RelayTarget, message: RelayMessage) -> Result<usize, StoreError> {
         let from = self.node;
-        let json = serde_json::to_vec(&Envelope { from, message })
-            .map_err(|error| RedisError::malformed("relay a message", error))?;
+        let json = to_json("relay a message", &Envelope { from, message })?;
         let RelayTarget::Node(node) = target else {
             let reached = self.publish(&self.redis.keys.relay(), &json).await?;
             return Ok(reached.saturating_sub(1));

@@ -8,7 +8,7 @@ use mcp_core::store::{SessionRecord, SessionRelay, SessionStore, StoreError};
 use redis::cmd;
 
 use crate::RedisError;
-use crate::connection::{Commands, millis};
+use crate::connection::{Commands, from_json, millis, to_json};
 use crate::relay::RedisRelay;
 
 /// A session store in Redis, which expires them by itself. [`Redis::sessions`](crate::Redis::sessions)
@@ -40,53 +40,36 @@ impl RedisSessions {
         self
     }
 
-    /// Encodes a record.
-    fn encode(&self, record: &SessionRecord) -> Result<Vec<u8>, RedisError> {
-        let json = serde_json::to_vec(record)
-            .map_err(|error| RedisError::malformed("encode a session", error))?;
-        let (bytes, limit) = (json.len(), self.max_record_bytes);
-        if bytes <= limit {
-            Ok(json)
-        } else {
-            Err(RedisError::TooLarge { bytes, limit })
-        }
-    }
-
     /// Writes a record if the key exists (`XX`) or does not exist (`NX`). Returns false when it was not
     /// written.
     async fn set(
         &self,
         operation: &'static str,
         id: &str,
-        json: &[u8],
+        record: &SessionRecord,
         ttl: Duration,
         condition: &str,
-    ) -> Result<bool, RedisError> {
-        let mut set = cmd("SET");
-        set.arg(self.redis.keys.session(id))
-            .arg(json)
-            .arg(condition);
-        set.arg("PX").arg(millis(ttl));
-        let written: Option<String> = self.redis.command(operation, &set).await?;
-        Ok(written.is_some())
-    }
-
-    async fn get(&self, id: &str) -> Result<Option<Vec<u8>>, RedisError> {
-        let mut get = cmd("GET");
-        get.arg(self.redis.keys.session(id));
-        self.redis.command("load a session", &get).await
+    ) -> Result<bool, StoreError> {
+        let json = to_json("encode a session", record)?;
+        let (bytes, limit) = (json.len(), self.max_record_bytes);
+        if bytes > limit {
+            return Err(RedisError::TooLarge { bytes, limit }.into());
+        }
+        let key = self.redis.keys.session(id);
+        let set = self.redis.set(operation, key, json, ttl, Some(condition));
+        Ok(set.await?)
     }
 }
 
 #[async_trait]
 impl SessionStore for RedisSessions {
     async fn load(&self, id: &str) -> Result<Option<SessionRecord>, StoreError> {
-        let Some(json) = self.get(id).await? else {
-            return Ok(None);
-        };
-        let record = serde_json::from_slice(&json)
-            .map_err(|error| RedisError::malformed("load a session", error))?;
-        Ok(Some(record))
+        let operation = "load a session";
+        let mut get = cmd("GET");
+        get.arg(self.redis.keys.session(id));
+        let json: Option<Vec<u8>> = self.redis.command(operation, &get).await?;
+        let record = json.map(|json| from_json(operation, &json));
+        Ok(record.transpose()?)
     }
 
     async fn insert(
@@ -95,8 +78,7 @@ impl SessionStore for RedisSessions {
         record: SessionRecord,
         ttl: Duration,
     ) -> Result<bool, StoreError> {
-        let json = self.encode(&record)?;
-        Ok(self.set("insert a session", id, &json, ttl, "NX").await?)
+        self.set("insert a session", id, &record, ttl, "NX").await
     }
 
     async fn replace(
@@ -105,8 +87,7 @@ impl SessionStore for RedisSessions {
         record: SessionRecord,
         ttl: Duration,
     ) -> Result<bool, StoreError> {
-        let json = self.encode(&record)?;
-        Ok(self.set("replace a session", id, &json, ttl, "XX").await?)
+        self.set("replace a session", id, &record, ttl, "XX").await
     }
 
     async fn touch(&self, id: &str, ttl: Duration) -> Result<bool, StoreError> {

@@ -1,6 +1,6 @@
 //! The task store.
 
-use std::sync::{Arc, LazyLock};
+use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -8,7 +8,7 @@ use mcp_core::store::{StoreError, TaskLimits, TaskRecord, TaskStore, TaskWrite};
 use redis::{Script, ToRedisArgs, cmd};
 
 use crate::RedisError;
-use crate::connection::{Commands, millis, random_name};
+use crate::connection::{Commands, from_json, millis, random_name, script, to_json};
 use crate::pub_sub::PubSub;
 use crate::watchers::Watchers;
 
@@ -43,13 +43,9 @@ pub struct RedisTasks {
     _pub_sub: Arc<PubSub>,
 }
 
-static INSERT: LazyLock<Script> = LazyLock::new(|| script(include_str!("tasks/insert.lua")));
-static REPLACE: LazyLock<Script> = LazyLock::new(|| script(include_str!("tasks/replace.lua")));
-static REMOVE: LazyLock<Script> = LazyLock::new(|| script(include_str!("tasks/remove.lua")));
-
-fn script(body: &str) -> Script {
-    Script::new(&format!("{}{body}", include_str!("tasks/totals.lua")))
-}
+script!(INSERT: "tasks/totals.lua", "tasks/insert.lua");
+script!(REPLACE: "tasks/totals.lua", "tasks/replace.lua");
+script!(REMOVE: "tasks/totals.lua", "tasks/remove.lua");
 
 impl RedisTasks {
     pub(crate) fn new(redis: Commands, pub_sub: Arc<PubSub>) -> Self {
@@ -95,10 +91,6 @@ impl RedisTasks {
     }
 }
 
-fn encode(operation: &'static str, record: &TaskRecord) -> Result<Vec<u8>, RedisError> {
-    serde_json::to_vec(record).map_err(|error| RedisError::malformed(operation, error))
-}
-
 /// Returns the name of an owner in the totals, empty for callers without identity.
 fn owner_name(record: &TaskRecord) -> String {
     let owner = record.owner.as_ref();
@@ -119,7 +111,7 @@ impl TaskStore for RedisTasks {
         let operation = "insert a task";
         let id = &record.task.task_id;
         let arguments = (
-            encode(operation, &record)?,
+            to_json(operation, &record)?,
             (record.revision, random_name(), millis(ttl)),
             owner_name(&record),
             (limits.tasks, limits.tasks_per_principal, limits.bytes),
@@ -132,10 +124,8 @@ impl TaskStore for RedisTasks {
         let mut get = cmd("HGET");
         get.arg(self.redis.keys.task(id)).arg("r");
         let json: Option<Vec<u8>> = self.redis.command(operation, &get).await?;
-        let Some(json) = json else { return Ok(None) };
-        let record = serde_json::from_slice(&json);
-        let record = record.map_err(|error| RedisError::malformed(operation, error))?;
-        Ok(Some(record))
+        let record = json.map(|json| from_json(operation, &json));
+        Ok(record.transpose()?)
     }
 
     async fn replace(
@@ -149,7 +139,7 @@ impl TaskStore for RedisTasks {
             return Ok(TaskWrite::Conflict);
         };
         let arguments = (
-            encode(operation, &record)?,
+            to_json(operation, &record)?,
             (record.revision, random_name(), previous, limits.bytes),
             self.redis.keys.task_changes(),
         );
@@ -172,10 +162,10 @@ impl TaskStore for RedisTasks {
     }
 
     async fn keep_node(&self, node: &str, ttl: Duration) -> Result<(), StoreError> {
-        let mut set = cmd("SET");
-        set.arg(self.redis.keys.task_node(node)).arg(1);
-        set.arg("PX").arg(millis(ttl));
-        Ok(self.redis.command("keep a node of tasks", &set).await?)
+        let key = self.redis.keys.task_node(node);
+        let set = self.redis.set("keep a node of tasks", key, 1, ttl, None);
+        set.await?;
+        Ok(())
     }
 
     async fn has_node(&self, node: &str) -> Result<bool, StoreError> {

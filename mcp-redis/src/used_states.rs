@@ -5,9 +5,8 @@ use std::time::Duration;
 use async_trait::async_trait;
 use mcp_core::CallerKey;
 use mcp_core::store::{StoreError, UsedStateStore};
-use redis::cmd;
 
-use crate::connection::{Commands, millis};
+use crate::connection::Commands;
 
 /// A store of used request states in Redis, which expires them by itself.
 /// [`Redis::used_states`](crate::Redis::used_states) creates it.
@@ -25,10 +24,10 @@ impl RedisUsedStates {
 #[async_trait]
 impl UsedStateStore for RedisUsedStates {
     async fn insert(&self, _: &CallerKey, id: &str, ttl: Duration) -> Result<bool, StoreError> {
-        let mut set = cmd("SET");
-        set.arg(self.redis.keys.used_state(id)).arg("").arg("NX");
-        set.arg("PX").arg(millis(ttl));
-        let written: Option<String> = self.redis.command("count a used state", &set).await?;
-        Ok(written.is_some())
+        let key = self.redis.keys.used_state(id);
+        let set = self
+            .redis
+            .set("count a used state", key, "", ttl, Some("NX"));
+        Ok(set.await?)
     }
 }

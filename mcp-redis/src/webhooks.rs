@@ -1,6 +1,5 @@
 //! The store of webhook subscriptions.
 
-use std::sync::LazyLock;
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -10,7 +9,7 @@ use mcp_events::{WebhookLimits, WebhookRecord, WebhookStore, WebhookWrite};
 use redis::{FromRedisValue, Script, ToRedisArgs, cmd};
 
 use crate::RedisError;
-use crate::connection::{Commands, millis};
+use crate::connection::{Commands, millis, script};
 
 /// The number of URLs that are remembered after they have agreed to receive events.
 const MAX_VERIFIED: i64 = 10_000;
@@ -39,15 +38,11 @@ pub struct RedisWebhooks {
     redis: Commands,
 }
 
-static PUT: LazyLock<Script> = LazyLock::new(|| script(include_str!("webhooks/put.lua")));
-static SPACE: LazyLock<Script> = LazyLock::new(|| script(include_str!("webhooks/space.lua")));
-static REMOVE: LazyLock<Script> = LazyLock::new(|| script(include_str!("webhooks/remove.lua")));
-static CLAIM: LazyLock<Script> = LazyLock::new(|| script(include_str!("webhooks/claim.lua")));
-static ADVANCE: LazyLock<Script> = LazyLock::new(|| script(include_str!("webhooks/advance.lua")));
-
-fn script(body: &str) -> Script {
-    Script::new(&format!("{}{body}", include_str!("webhooks/index.lua")))
-}
+script!(PUT: "webhooks/index.lua", "webhooks/put.lua");
+script!(SPACE: "webhooks/index.lua", "webhooks/space.lua");
+script!(REMOVE: "webhooks/index.lua", "webhooks/remove.lua");
+script!(CLAIM: "webhooks/index.lua", "webhooks/claim.lua");
+script!(ADVANCE: "webhooks/index.lua", "webhooks/advance.lua");
 
 impl RedisWebhooks {
     pub(crate) fn new(redis: Commands) -> Self {

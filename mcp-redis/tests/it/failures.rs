@@ -3,12 +3,12 @@
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
-use mcp_core::store::{EventStore, SessionStore, StoredEvent, StreamId};
+use mcp_core::store::{EventStore, SessionStore, StoredEvent};
 use mcp_redis::{Redis, RedisError};
 use redis::cmd;
 
 use crate::server::RedisServer;
-use crate::stores::record;
+use crate::stores::{record, stream_id};
 
 const TTL: Duration = Duration::from_secs(60);
 
@@ -62,16 +62,7 @@ async fn operation_during_a_restart_is_repeated_and_events_are_stored_once() {
         tokio::spawn(async move {
             for n in 0..300 {
                 let event = StoredEvent::new(Bytes::from(n.to_string()));
-                events
-                    .append(
-                        StreamId {
-                            session: "a",
-                            stream: "1",
-                        },
-                        event,
-                    )
-                    .await
-                    .unwrap();
+                events.append(stream_id("a", "1"), event).await.unwrap();
             }
         })
     };
@@ -79,16 +70,7 @@ async fn operation_during_a_restart_is_repeated_and_events_are_stored_once() {
     server.kill();
     server.run().await;
     writer.await.unwrap();
-    let replay = events
-        .after(
-            StreamId {
-                session: "a",
-                stream: "1",
-            },
-            None,
-        )
-        .await
-        .unwrap();
+    let replay = events.after(stream_id("a", "1"), None).await.unwrap();
     let stored: Vec<_> = replay
         .events
         .iter()
@@ -133,10 +115,7 @@ async fn full_redis_refuses_writes_and_serves_existing_sessions() {
     let error = sessions.insert("b", record("b"), TTL).await.unwrap_err();
     assert!(error.to_string().contains("OOM"), "{error}");
     let event = StoredEvent::new(Bytes::from_static(b"{}"));
-    let id = StreamId {
-        session: "a",
-        stream: "1",
-    };
+    let id = stream_id("a", "1");
     assert!(events.append(id, event.clone()).await.is_err());
     assert_eq!(sessions.load("a").await.unwrap(), Some(record("a")));
     assert!(sessions.touch("a", TTL).await.unwrap());

@@ -3,16 +3,14 @@
 use std::time::Duration;
 
 use bytes::Bytes;
-use mcp_core::store::{
-    EventStore, SessionStore, StoredEvent, StreamId, TaskLimits, TaskRecord, TaskStore,
-};
+use mcp_core::store::{EventStore, SessionStore, StoredEvent, TaskLimits, TaskRecord, TaskStore};
 use mcp_events::{EventLog, LoggedEvent, WebhookLimits, WebhookRecord, WebhookStore};
 use mcp_types::RawObject;
 use mcp_types::ext::tasks::Task;
 use redis::cmd;
 
 use crate::server::RedisServer;
-use crate::stores::record;
+use crate::stores::{record, stream_id};
 
 const TTL: Duration = Duration::from_secs(60);
 
@@ -42,15 +40,7 @@ async fn memory_per_session_event_stream_and_task_is_as_documented() {
     for number in 0..EVENTS {
         let event = StoredEvent::new(Bytes::from(vec![b'x'; MESSAGE]));
         let stream = format!("{}", number % 10);
-        let appended = events
-            .append(
-                StreamId {
-                    session: id,
-                    stream: &stream,
-                },
-                event,
-            )
-            .await;
+        let appended = events.append(stream_id(id, &stream), event).await;
         appended.unwrap();
     }
     let stored = memory(&server, &format!("test:v1:{{{id}}}:events")).await;

@@ -25,6 +25,10 @@ pub(crate) fn record(subscription: &str) -> SessionRecord {
     serde_json::from_value(record).unwrap()
 }
 
+pub(crate) fn stream_id<'a>(session: &'a str, stream: &'a str) -> StreamId<'a> {
+    StreamId { session, stream }
+}
+
 const TTL: Duration = Duration::from_secs(60);
 
 async fn session_contract(store: &dyn SessionStore) {
@@ -52,30 +56,10 @@ async fn session_contract(store: &dyn SessionStore) {
     assert_eq!(store.load("b").await.unwrap(), Some(record("b")));
 }
 
-async fn append(store: &dyn EventStore, stream: (&str, &str), text: &str) -> u64 {
+async fn append(store: &dyn EventStore, stream: StreamId<'_>, text: &str) -> u64 {
     let mut event = StoredEvent::new(Bytes::copy_from_slice(text.as_bytes()));
     event.is_last = text == "end";
-    let id = StreamId {
-        session: stream.0,
-        stream: stream.1,
-    };
-    store.append(id, event).await.unwrap()
-}
-
-async fn after(
-    store: &dyn EventStore,
-    stream: (&str, &str),
-    after: Option<u64>,
-) -> Result<Replay, ReplayError> {
-    store
-        .after(
-            StreamId {
-                session: stream.0,
-                stream: stream.1,
-            },
-            after,
-        )
-        .await
+    store.append(stream, event).await.unwrap()
 }
 
 fn texts(replay: &Replay) -> Vec<String> {
@@ -86,9 +70,10 @@ fn texts(replay: &Replay) -> Vec<String> {
 }
 
 async fn event_contract(store: &dyn EventStore) {
-    let (one, two, other) = (("s", "1"), ("s", "2"), ("t", "1"));
+    let (one, two) = (stream_id("s", "1"), stream_id("s", "2"));
+    let other = stream_id("t", "1");
     assert!(matches!(
-        after(store, one, None).await,
+        store.after(one, None).await,
         Err(ReplayError::Unknown)
     ));
     let a = append(store, one, "a").await;
@@ -97,7 +82,7 @@ async fn event_contract(store: &dyn EventStore) {
     let x = append(store, other, "x").await;
     let end = append(store, one, "end").await;
     assert!(a < c && c < end, "{a} {c} {end}");
-    let all = after(store, one, None).await.unwrap();
+    let all = store.after(one, None).await.unwrap();
     assert_eq!(texts(&all), ["a", "", "end"]);
     assert_eq!(
         all.events.iter().map(|(n, _)| *n).collect::<Vec<_>>(),
@@ -106,67 +91,55 @@ async fn event_contract(store: &dyn EventStore) {
     assert!(all.is_over && !all.has_more);
     assert!(all.events[2].1.is_last && !all.events[1].1.is_last);
     assert_eq!(
-        texts(&after(store, one, Some(a)).await.unwrap()),
+        texts(&store.after(one, Some(a)).await.unwrap()),
         ["", "end"]
     );
-    let none = after(store, one, Some(end)).await.unwrap();
+    let none = store.after(one, Some(end)).await.unwrap();
     assert!(none.events.is_empty() && none.is_over);
     // A number that belongs to another stream of the session is a position in this one.
-    assert!(!after(store, two, Some(b)).await.unwrap().is_over);
+    assert!(!store.after(two, Some(b)).await.unwrap().is_over);
     assert_eq!(
-        texts(&after(store, one, Some(b)).await.unwrap()),
+        texts(&store.after(one, Some(b)).await.unwrap()),
         ["", "end"]
     );
     store.forget("s").await.unwrap();
     store.forget("s").await.unwrap();
     for stream in [one, two] {
-        let gone = after(store, stream, Some(a)).await;
+        let gone = store.after(stream, Some(a)).await;
         assert!(matches!(gone, Err(ReplayError::Unknown)));
     }
-    assert!(
-        after(store, other, Some(x))
-            .await
-            .unwrap()
-            .events
-            .is_empty()
-    );
+    assert!(store.after(other, Some(x)).await.unwrap().events.is_empty());
 }
 
 /// With space for three events of a session.
 async fn trim_contract(store: &dyn EventStore) {
-    let (one, two) = (("s", "1"), ("s", "2"));
+    let (one, two) = (stream_id("s", "1"), stream_id("s", "2"));
     let a = append(store, one, "a").await;
     append(store, one, "b").await;
     append(store, two, "c").await;
     append(store, one, "d").await;
     // A client that has received the dropped event has missed nothing.
-    assert_eq!(
-        texts(&after(store, one, Some(a)).await.unwrap()),
-        ["b", "d"]
-    );
+    assert_eq!(texts(&store.after(one, Some(a)).await.unwrap()), ["b", "d"]);
     assert!(matches!(
-        after(store, one, None).await,
+        store.after(one, None).await,
         Err(ReplayError::TooOld)
     ));
     let e = append(store, two, "e").await;
     append(store, two, "f").await;
     append(store, two, "g").await;
     assert!(matches!(
-        after(store, one, Some(a)).await,
+        store.after(one, Some(a)).await,
         Err(ReplayError::Unknown)
     ));
     assert!(matches!(
-        after(store, two, None).await,
+        store.after(two, None).await,
         Err(ReplayError::TooOld)
     ));
-    assert_eq!(
-        texts(&after(store, two, Some(e)).await.unwrap()),
-        ["f", "g"]
-    );
+    assert_eq!(texts(&store.after(two, Some(e)).await.unwrap()), ["f", "g"]);
     // A stream that starts again does not appear complete.
     append(store, one, "h").await;
     assert!(matches!(
-        after(store, one, Some(a)).await,
+        store.after(one, Some(a)).await,
         Err(ReplayError::TooOld)
     ));
 }
@@ -176,12 +149,13 @@ async fn page_contract(store: &dyn EventStore) {
     let text = "x".repeat(100 << 10);
     let mut numbers = Vec::new();
     for _ in 0..7 {
-        numbers.push(append(store, ("s", "1"), &text).await);
-        append(store, ("s", "2"), "").await;
+        numbers.push(append(store, stream_id("s", "1"), &text).await);
+        append(store, stream_id("s", "2"), "").await;
     }
     let (mut seen, mut parts) = (Vec::new(), 0);
     loop {
-        let part = after(store, ("s", "1"), seen.last().copied())
+        let part = store
+            .after(stream_id("s", "1"), seen.last().copied())
             .await
             .unwrap();
         assert!((1..4).contains(&part.events.len()));
@@ -227,17 +201,17 @@ async fn old_events_are_dropped_and_their_keys_expire() {
     };
     let redis = server.connect().await;
     let store = redis.events().max_age(Duration::from_millis(200));
-    let a = append(&store, ("s", "1"), "a").await;
+    let a = append(&store, stream_id("s", "1"), "a").await;
     tokio::time::sleep(Duration::from_millis(120)).await;
-    append(&store, ("s", "1"), "b").await;
+    append(&store, stream_id("s", "1"), "b").await;
     tokio::time::sleep(Duration::from_millis(120)).await;
     // The first event is too old, the second one is not.
     assert!(matches!(
-        after(&store, ("s", "1"), None).await,
+        store.after(stream_id("s", "1"), None).await,
         Err(ReplayError::TooOld)
     ));
     assert_eq!(
-        texts(&after(&store, ("s", "1"), Some(a)).await.unwrap()),
+        texts(&store.after(stream_id("s", "1"), Some(a)).await.unwrap()),
         ["b"]
     );
     eventually("expiry of all keys", async || {
@@ -246,7 +220,7 @@ async fn old_events_are_dropped_and_their_keys_expire() {
     })
     .await;
     assert!(matches!(
-        after(&store, ("s", "1"), Some(a)).await,
+        store.after(stream_id("s", "1"), Some(a)).await,
         Err(ReplayError::Unknown)
     ));
 }
@@ -266,7 +240,7 @@ async fn writers_on_several_nodes_number_events_in_one_order() {
             let mut numbers = Vec::new();
             for n in 0..200 {
                 let text = format!("{index}-{n}");
-                numbers.push((append(&store, ("s", "1"), &text).await, text));
+                numbers.push((append(&store, stream_id("s", "1"), &text).await, text));
             }
             numbers
         }));
@@ -279,7 +253,7 @@ async fn writers_on_several_nodes_number_events_in_one_order() {
     }
     written.sort();
     let store = server.connect().await.events();
-    let replay = after(&store, ("s", "1"), None).await.unwrap();
+    let replay = store.after(stream_id("s", "1"), None).await.unwrap();
     let read: Vec<_> = replay.events.iter().map(|(number, _)| *number).collect();
     assert_eq!(
         read,
@@ -303,30 +277,30 @@ async fn events_that_redis_lost_are_not_skipped_silently() {
         return;
     };
     let store = server.connect().await.events();
-    let a = append(&store, ("s", "1"), "a").await;
-    append(&store, ("s", "1"), "b").await;
+    let a = append(&store, stream_id("s", "1"), "a").await;
+    append(&store, stream_id("s", "1"), "b").await;
     let _: () = server.command(&cmd("FLUSHALL")).await;
     assert!(matches!(
-        after(&store, ("s", "1"), Some(a)).await,
+        store.after(stream_id("s", "1"), Some(a)).await,
         Err(ReplayError::Unknown)
     ));
     tokio::time::sleep(Duration::from_millis(2)).await;
-    let c = append(&store, ("s", "1"), "c").await;
+    let c = append(&store, stream_id("s", "1"), "c").await;
     assert!(c > a);
     assert!(matches!(
-        after(&store, ("s", "1"), Some(a)).await,
+        store.after(stream_id("s", "1"), Some(a)).await,
         Err(ReplayError::TooOld)
     ));
     assert_eq!(
-        texts(&after(&store, ("s", "1"), Some(c - 1)).await.unwrap()),
+        texts(&store.after(stream_id("s", "1"), Some(c - 1)).await.unwrap()),
         ["c"]
     );
     // Eviction of one of the two keys has the same result.
     let _: () = server.command(cmd("DEL").arg("test:v1:{s}:events")).await;
     tokio::time::sleep(Duration::from_millis(2)).await;
-    append(&store, ("s", "1"), "d").await;
+    append(&store, stream_id("s", "1"), "d").await;
     assert!(matches!(
-        after(&store, ("s", "1"), Some(c)).await,
+        store.after(stream_id("s", "1"), Some(c)).await,
         Err(ReplayError::TooOld)
     ));
 }
