@@ -1,15 +1,13 @@
 //! The tables of a configuration file.
 
 use std::collections::BTreeMap;
-use std::fs::File;
-use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 
 use mcp_client::group::Naming;
 use serde::Deserialize;
 
 use super::error::ConfigError;
-use super::text::ConfigText;
+use super::text::{ConfigText, read_file};
 use crate::gateway::ToolMode;
 
 /// Largest file size in bytes.
@@ -339,22 +337,10 @@ impl GatewayConfig {
     /// Returns a [`ConfigError`] when the file cannot be read or parsed.
     pub fn read(path: impl AsRef<Path>) -> Result<Self, ConfigError> {
         let path = path.as_ref();
-        let content = read_file(path).map_err(|source| ConfigError::Unreadable {
+        let content = read_file(path, MAX_FILE_SIZE).map_err(|source| ConfigError::Unreadable {
             path: path.to_owned(),
             source,
         })?;
         Self::parse(&content)
     }
-}
-
-fn read_file(path: &Path) -> io::Result<String> {
-    let mut content = String::new();
-    let read = File::open(path)?
-        .take(MAX_FILE_SIZE + 1)
-        .read_to_string(&mut content)?;
-    if read as u64 > MAX_FILE_SIZE {
-        let error = format!("it is longer than {MAX_FILE_SIZE} bytes");
-        return Err(io::Error::new(io::ErrorKind::FileTooLarge, error));
-    }
-    Ok(content)
 }

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::fs::File;
 use std::io::{self, Read as _};
+use std::path::Path;
 
 use mcp_client::group::Variables;
 use serde::Deserialize;
@@ -51,16 +52,22 @@ impl ConfigText {
 }
 
 fn read_secret(path: &str) -> io::Result<String> {
-    let mut secret = String::new();
-    let read = File::open(path)?
-        .take(MAX_SECRET + 1)
-        .read_to_string(&mut secret)?;
-    if read as u64 > MAX_SECRET {
-        let error = format!("it is longer than {MAX_SECRET} bytes");
-        return Err(io::Error::new(io::ErrorKind::FileTooLarge, error));
-    }
+    let mut secret = read_file(path.as_ref(), MAX_SECRET)?;
     secret.truncate(secret.trim_end_matches(['\r', '\n']).len());
     Ok(secret)
+}
+
+/// Reads a file of up to `limit` bytes.
+pub(super) fn read_file(path: &Path, limit: u64) -> io::Result<String> {
+    let mut content = String::new();
+    let read = File::open(path)?
+        .take(limit + 1)
+        .read_to_string(&mut content)?;
+    if read as u64 > limit {
+        let error = format!("it is longer than {limit} bytes");
+        return Err(io::Error::new(io::ErrorKind::FileTooLarge, error));
+    }
+    Ok(content)
 }
 
 impl fmt::Debug for ConfigText {
