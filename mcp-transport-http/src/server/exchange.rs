@@ -12,7 +12,7 @@ use std::time::{Duration, SystemTime};
 
 use bytes::Bytes;
 use futures_util::future::Either;
-use http::{HeaderValue, Response, StatusCode, request};
+use http::{Response, StatusCode, request};
 use mcp_core::{
     BoxFuture, ClientAddress, ClientRequest, Extensions, Fault, InboundNotification,
     InboundRequest, NotificationBuffer, ParamHeaders, Reply, ReplyTarget, Service,
@@ -41,8 +41,6 @@ pub(super) struct ResponseOptions {
     pub(super) permit: Option<CallPermit>,
     /// Stream that stores the call's events.
     pub(super) stored_stream: Option<Arc<StoredStream>>,
-    /// Session id, for a response header.
-    pub(super) session_id: Option<HeaderValue>,
 }
 
 impl ResponseOptions {
@@ -54,7 +52,6 @@ impl ResponseOptions {
             notifications: None,
             permit: None,
             stored_stream: None,
-            session_id: None,
         }
     }
 }
@@ -126,7 +123,6 @@ pub(super) fn start(
             mode: options.mode,
             on_disconnect: options.on_disconnect,
             stored_stream: options.stored_stream,
-            session_id: options.session_id,
             expiry,
             header_count,
         },
@@ -223,7 +219,6 @@ pub(super) struct CallResponse {
     mode: AnswerMode,
     on_disconnect: OnDisconnect,
     stored_stream: Option<Arc<StoredStream>>,
-    session_id: Option<HeaderValue>,
     /// End of the caller's authorization.
     expiry: Option<SystemTime>,
     /// Number of headers in the request.
@@ -241,16 +236,13 @@ enum Output {
 impl CallResponse {
     /// Waits for the call's first output and returns the response.
     pub(super) async fn response(&mut self) -> Response<Body> {
-        let mut response = match self.first_output().await {
+        match self.first_output().await {
             Output::End(end) => match self.end(end) {
-                // With its session id: a response is large, and each function that changes it copies it.
-                Either::Left(response) => return response,
+                Either::Left(response) => response,
                 Either::Right(stored) => stored.await,
             },
             Output::Events(first) => self.stream(first),
-        };
-        response::set_session_id(&mut response, self.session_id.take());
-        response
+        }
     }
 
     async fn first_output(&mut self) -> Output {
@@ -298,12 +290,9 @@ impl CallResponse {
             CallEnd::Reply(Reply::Fault(fault)) => status::for_reply(fault, target.version),
             CallEnd::Reply(_) | CallEnd::Stopped(_) => StatusCode::OK,
         };
-        let session_id = self.session_id.take();
         let Some(reply) = end.into_reply() else {
             self.call = None;
-            let mut response = response::no_events();
-            response::set_session_id(&mut response, session_id);
-            return Either::Left(response);
+            return Either::Left(response::no_events());
         };
         let events = call.notifications().map(|buffer| buffer.drain());
         let events = events.unwrap_or_default();
@@ -332,19 +321,13 @@ impl CallResponse {
                 response = response::with_fault_headers(response, fault);
             }
             self.call = None;
-            response::set_session_id(&mut response, session_id);
             return Either::Left(response);
         }
         let (version, events) = (target.version, encode_event(target, reply, events.into()));
         self.call = None;
         match self.stored_stream.take() {
-            None => {
-                let mut response = response::complete_events(events);
-                response::set_session_id(&mut response, session_id);
-                Either::Left(response)
-            }
+            None => Either::Left(response::complete_events(events)),
             Some(stream) => {
-                self.session_id = session_id;
                 let (events, config) = (events.into_bytes(), Arc::clone(&self.config));
                 Either::Right(Box::pin(async move {
                     replay::complete(stream, version, events, &config).await

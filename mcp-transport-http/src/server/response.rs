@@ -254,11 +254,3 @@ fn with_status(status: StatusCode, body: Body) -> Response<Body> {
     *response.status_mut() = status;
     response
 }
-
-/// Sets the session id of a response.
-// spec: SESS-01
-pub(super) fn set_session_id(response: &mut Response<Body>, id: Option<HeaderValue>) {
-    if let Some(id) = id {
-        response.headers_mut().insert(names::MCP_SESSION_ID, id);
-    }
-}

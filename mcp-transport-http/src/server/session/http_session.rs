@@ -3,7 +3,6 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 
-use http::HeaderValue;
 use mcp_core::deadline::finite;
 use mcp_core::legacy::Session;
 use mcp_core::store::SessionRecord;
@@ -29,8 +28,6 @@ pub(super) enum Unsaved {
 /// the latest when it is dropped.
 pub(in crate::server) struct HttpSession {
     pub(in crate::server) id: Arc<str>,
-    /// The id as a header value.
-    id_header: Option<HeaderValue>,
     pub(in crate::server) service: Arc<dyn Service>,
     /// The session's rules and state, independent of HTTP.
     pub(in crate::server) protocol: Arc<Session>,
@@ -62,7 +59,6 @@ impl HttpSession {
     ) -> Self {
         protocol.set_observed_id(SessionId(Arc::clone(&id)));
         Self {
-            id_header: HeaderValue::from_str(&id).ok(),
             id,
             service,
             protocol: Arc::new(protocol),
@@ -84,7 +80,6 @@ impl HttpSession {
         protocol.set_observed_id(SessionId(Arc::clone(&self.id)));
         Self {
             id: Arc::clone(&self.id),
-            id_header: self.id_header.clone(),
             service: Arc::clone(&self.service),
             protocol: Arc::new(protocol),
             calls: Arc::clone(&self.calls),
@@ -140,11 +135,6 @@ impl HttpSession {
             profile: Arc::clone(self.protocol.profile()),
             version: self.protocol.version(),
         }
-    }
-
-    /// Returns the session id as a header value.
-    pub(super) fn id_header(&self) -> Option<HeaderValue> {
-        self.id_header.clone()
     }
 
     pub(super) fn settings(&self) -> &Sessions {

@@ -63,17 +63,11 @@ pub(super) fn handle_request(
     request: &Request<'_>,
     stored_stream: Option<Arc<StoredStream>>,
 ) -> MessageOutcome {
-    let mut response = match try_handle_request(session, head, request, stored_stream) {
-        Ok(MessageOutcome::Response(response)) => response,
-        Ok(started) => return started,
-        Err(rejected) => {
-            let (status, fault) = *rejected;
-            let version = session.protocol.version();
-            Box::new(response::error(status, version, Some(&request.id), &fault))
-        }
-    };
-    response::set_session_id(&mut response, session.id_header());
-    MessageOutcome::Response(response)
+    try_handle_request(session, head, request, stored_stream).unwrap_or_else(|rejected| {
+        let (status, fault) = *rejected;
+        let version = session.protocol.version();
+        response::error(status, version, Some(&request.id), &fault).into()
+    })
 }
 
 fn try_handle_request(
@@ -163,7 +157,6 @@ fn start_call(
         notifications,
         permit: Some(permit),
         stored_stream,
-        session_id: session.id_header(),
     };
     exchange::start(
         &*session.service,

@@ -152,9 +152,7 @@ async fn respond_to_batch(
             Err(error) => responses.push(parse_error(error, version)),
         }
     }
-    let mut response = join(responses).await;
-    response::set_session_id(&mut response, session.id_header());
-    Ok(response)
+    Ok(join(responses).await)
 }
 
 /// Handles a GET: opens an event stream.
@@ -167,9 +165,7 @@ pub(in crate::server) async fn get(
     head: Box<Parts>,
 ) -> Result<Response<Body>, Rejection> {
     let session = find(context, &head).await?;
-    let mut response = get_stream::open(&session, head, context.config).await?;
-    response::set_session_id(&mut response, session.id_header());
-    Ok(response)
+    get_stream::open(&session, head, context.config).await
 }
 
 /// Handles a DELETE: ends the session.

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use http::Response;
 use http::request::Parts;
+use http::{HeaderValue, Response};
 use mcp_core::legacy::{Session, decode_initialize};
 use mcp_core::{Fault, Principal};
 use mcp_types::Request;
@@ -12,9 +12,10 @@ use uuid::Uuid;
 use super::super::config::SessionEnd;
 use super::super::exchange;
 use super::super::rejection::Rejection;
-use super::super::response::{self, Body};
+use super::super::response::Body;
 use super::context::SessionContext;
 use super::{relay, store};
+use crate::headers::names;
 use crate::status;
 
 /// Opens a session and returns the response to `initialize`.
@@ -53,7 +54,10 @@ pub(super) async fn open(
     session.announce_opened();
     let target = session.reply_target(&request.id);
     let mut response = exchange::ready(session.settings().answer, &target, reply);
-    response::set_session_id(&mut response, session.id_header());
+    // spec: SESS-01
+    if let Ok(id) = HeaderValue::from_str(&session.id) {
+        response.headers_mut().insert(names::MCP_SESSION_ID, id);
+    }
     Ok(response)
 }
 
