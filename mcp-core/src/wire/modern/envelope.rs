@@ -48,28 +48,37 @@ impl<'a> Envelope<'a> {
         if !meta.is_object() {
             return Err(Fault::bad_params("`params._meta`: expected an object"));
         }
-        let Some(version) = params.meta(keys::PROTOCOL_VERSION) else {
+        let (mut version, mut capabilities, mut info) = (None, None, None);
+        let (mut log_level, mut progress_token) = (None, None);
+        let mut is_complete_meta = true;
+        for (key, raw) in params.meta_members() {
+            match key {
+                keys::PROTOCOL_VERSION => version = Some(raw),
+                keys::CLIENT_CAPABILITIES => capabilities = Some(raw),
+                keys::CLIENT_INFO => info = Some(raw),
+                keys::LOG_LEVEL => log_level = Some(raw),
+                keys::PROGRESS_TOKEN => progress_token = Some(raw),
+                _ => is_complete_meta = false,
+            }
+        }
+        let Some(version) = version else {
             return Ok(None);
         };
-        let Some(capabilities) = params.meta(keys::CLIENT_CAPABILITIES) else {
-            return Err(missing(keys::CLIENT_CAPABILITIES));
-        };
+        let capabilities = capabilities.ok_or_else(|| missing(keys::CLIENT_CAPABILITIES))?;
         let version = version
             .text()
             .ok_or_else(|| malformed(keys::PROTOCOL_VERSION, &"expected a string"))?;
-        let capabilities = read_capabilities(capabilities)?;
-        let info = params.meta(keys::CLIENT_INFO);
-        let log_level = read(params, keys::LOG_LEVEL)?;
-        let progress_token = read(params, keys::PROGRESS_TOKEN)?;
-        let optional = [
-            info.is_some(),
-            log_level.is_some(),
-            progress_token.is_some(),
-        ];
-        let members = 2 + optional
-            .into_iter()
-            .filter(|is_present| *is_present)
-            .count();
+        let capabilities = match capabilities.as_str() {
+            // Most clients declare no capabilities.
+            "{}" => ClientCapabilities::default(),
+            _ => read(keys::CLIENT_CAPABILITIES, capabilities)?,
+        };
+        let log_level = log_level
+            .map(|raw| read(keys::LOG_LEVEL, raw))
+            .transpose()?;
+        let progress_token = progress_token
+            .map(|raw| read(keys::PROGRESS_TOKEN, raw))
+            .transpose()?;
         let facts = Arc::new(ClientContext {
             version: version.parse().unwrap_or(ProtocolVersion::LATEST),
             capabilities,
@@ -81,7 +90,7 @@ impl<'a> Envelope<'a> {
             facts,
             progress_token,
             meta,
-            is_complete_meta: params.meta_members().len() == members,
+            is_complete_meta,
         }))
     }
 
@@ -112,19 +121,6 @@ fn malformed(key: &str, reason: &dyn std::fmt::Display) -> Fault {
     Fault::bad_params(format!("`params._meta`: `{key}`: {reason}"))
 }
 
-fn read_capabilities(raw: RawJson<'_>) -> Result<ClientCapabilities, Fault> {
-    match raw.as_str() {
-        // Most clients declare no capabilities.
-        "{}" => Ok(ClientCapabilities::default()),
-        _ => serde_json::from_str(raw.as_str())
-            .map_err(|error| malformed(keys::CLIENT_CAPABILITIES, &error)),
-    }
-}
-
-/// Reads an optional field of `_meta`.
-fn read<T: DeserializeOwned>(params: &Params<'_>, key: &str) -> Result<Option<T>, Fault> {
-    let read = params
-        .meta(key)
-        .map(|raw| serde_json::from_str(raw.as_str()));
-    read.transpose().map_err(|error| malformed(key, &error))
+fn read<T: DeserializeOwned>(key: &str, raw: RawJson<'_>) -> Result<T, Fault> {
+    raw.read().map_err(|error| malformed(key, &error))
 }
