@@ -2,13 +2,12 @@
 
 use mcp_types::meta::keys;
 use mcp_types::{
-    Cancelled, JsonObject, Meta, Method, MethodKind, Notification, ProgressParams, ProgressToken,
-    ProgressUpdate, ProtocolVersion, RawObject, RequestId, ResourceUpdated, Sender,
-    SubscriptionAcknowledged,
+    Cancelled, JsonObject, Meta, Method, MethodKind, Notification, ProgressToken, ProgressUpdate,
+    ProtocolVersion, RawObject, RequestId, ResourceUpdated, Sender, SubscriptionAcknowledged,
 };
 use serde::Serialize;
 
-use super::{splice_json, write_scalar};
+use super::{splice_json, write_json, write_scalar};
 use crate::{ClientNotification, ServerNotification};
 
 /// Decodes a server notification. Returns `None` for one that no server of this revision may send.
@@ -155,11 +154,11 @@ pub(super) fn write_server(
             write_progress(token, progress, stamp, to, out)
         }
         ServerNotification::Log(message) => match meta {
-            None => write(Method::LogMessage.as_str(), message, out),
+            None => write(Method::LogMessage, message, out),
             Some(_) => {
                 let mut message = message.clone();
                 message.meta = stamp.add(message.meta);
-                write(Method::LogMessage.as_str(), &message, out);
+                write(Method::LogMessage, &message, out);
             }
         },
         ServerNotification::Cancelled(cancelled) => {
@@ -171,13 +170,13 @@ pub(super) fn write_server(
         ServerNotification::ResourceUpdated { uri } => {
             let mut params = ResourceUpdated::from(uri);
             params.meta = stamp.add(None);
-            write(Method::ResourceUpdated.as_str(), &params, out);
+            write(Method::ResourceUpdated, &params, out);
         }
         ServerNotification::Acknowledged(filter) => {
             let mut params = SubscriptionAcknowledged::default();
             params.notifications.clone_from(filter);
             params.meta = stamp.add(None);
-            write(Method::SubscriptionAcknowledged.as_str(), &params, out);
+            write(Method::SubscriptionAcknowledged, &params, out);
         }
         ServerNotification::ElicitationComplete(complete) => {
             let params = RawObject::from_value(complete).ok();
@@ -253,13 +252,23 @@ fn write_progress(
     to: ProtocolVersion,
     out: &mut Vec<u8>,
 ) {
-    let mut params = ProgressParams::new(token.clone(), progress.clone());
-    params.meta = stamp.add(None);
-    // spec: PROG-02
-    if !to.has_annotations_and_audio() {
-        params.message = None;
+    open(Method::Progress, out);
+    // Not as `ProgressParams`: a call may report often, and the parameters would be copied for it.
+    out.extend_from_slice(br#","params":{"progressToken":"#);
+    write_scalar(out, token);
+    if let Some(meta) = stamp.add(None) {
+        out.extend_from_slice(br#","_meta":"#);
+        write_json(out, &meta);
     }
-    write(Method::Progress.as_str(), &params, out);
+    // spec: PROG-02
+    if to.has_annotations_and_audio() || progress.message.is_none() {
+        splice_json(out, progress);
+    } else {
+        let mut progress = progress.clone();
+        progress.message = None;
+        splice_json(out, &progress);
+    }
+    out.push(b'}');
 }
 
 fn write_cancelled(
@@ -273,7 +282,7 @@ fn write_cancelled(
     }
     let mut params = cancelled.clone();
     params.meta = stamp.add(params.meta);
-    write(Method::Cancelled.as_str(), &params, out);
+    write(Method::Cancelled, &params, out);
     true
 }
 
@@ -283,23 +292,22 @@ fn write_stamped(method: Method, stamp: MetaStamp<'_>, out: &mut Vec<u8>) {
         Some(meta) => {
             let mut params = mcp_types::PlainNotification::default();
             params.meta = Some(meta);
-            write(method.as_str(), &params, out);
+            write(method, &params, out);
         }
         None => {
-            open(method.as_str(), out);
+            open(method, out);
             out.push(b'}');
         }
     }
 }
 
 fn write_other(method: &str, params: Option<&RawObject>, stamp: MetaStamp<'_>, out: &mut Vec<u8>) {
+    out.extend_from_slice(br#"{"jsonrpc":"2.0","method":"#);
+    write_scalar(out, method);
     if stamp.is_empty() {
         return match params {
-            Some(params) => write(method, params, out),
-            None => {
-                open(method, out);
-                out.push(b'}');
-            }
+            Some(params) => write_params(params, out),
+            None => out.push(b'}'),
         };
     }
     let mut members = params
@@ -316,7 +324,7 @@ fn write_other(method: &str, params: Option<&RawObject>, stamp: MetaStamp<'_>, o
             meta.insert(key.clone(), value.clone());
         }
     }
-    write(method, &members, out);
+    write_params(&members, out);
 }
 
 /// Keys that are added to `_meta`: the subscription's id, and the keys of observers.
@@ -353,13 +361,19 @@ impl MetaStamp<'_> {
     }
 }
 
-fn open(method: &str, out: &mut Vec<u8>) {
-    out.extend_from_slice(br#"{"jsonrpc":"2.0","method":"#);
-    write_scalar(out, method);
+/// Writes a notification up to its method. The names in the table need no escapes.
+fn open(method: Method, out: &mut Vec<u8>) {
+    out.extend_from_slice(br#"{"jsonrpc":"2.0","method":""#);
+    out.extend_from_slice(method.as_str().as_bytes());
+    out.push(b'"');
 }
 
-fn write(method: &str, params: &(impl Serialize + ?Sized), out: &mut Vec<u8>) {
+fn write(method: Method, params: &(impl Serialize + ?Sized), out: &mut Vec<u8>) {
     open(method, out);
+    write_params(params, out);
+}
+
+fn write_params(params: &(impl Serialize + ?Sized), out: &mut Vec<u8>) {
     out.extend_from_slice(br#","params":{"#);
     splice_json(out, params);
     out.push(b'}');
