@@ -163,15 +163,21 @@ impl<T> Listing<T> {
         self.page
     }
 
-    /// Returns the JSON for a revision. Calls `encode` the first time.
+    /// Returns the JSON for a revision, with the brace that closes the message: one byte behind a long
+    /// list would be another write to the socket. Calls `encode` the first time.
     pub(crate) fn encoded(
         &self,
         version: ProtocolVersion,
-        encode: impl FnOnce(&T) -> Bytes,
+        encode: impl FnOnce(&T) -> Vec<u8>,
     ) -> Bytes {
+        let encode = || {
+            let mut json = encode(&self.page);
+            json.push(b'}');
+            Bytes::from(json)
+        };
         match self.encoded.get(version as usize) {
-            Some(slot) => slot.get_or_init(|| encode(&self.page)).clone(),
-            None => encode(&self.page),
+            Some(slot) => slot.get_or_init(encode).clone(),
+            None => encode(),
         }
     }
 }

@@ -30,6 +30,15 @@ impl EncodedReply {
         }
     }
 
+    /// Closes the message after its result. A cached list
+    /// ([`Listing`](crate::reply::Listing)) closes its message itself.
+    pub(super) fn close_message(&mut self) {
+        let ends_with_list = !self.shared.is_empty() && self.tail.is_empty();
+        if !ends_with_list {
+            self.push(b"}");
+        }
+    }
+
     /// Joins the parts.
     pub fn into_bytes(mut self) -> Bytes {
         self.head.extend_from_slice(&self.shared);

@@ -47,7 +47,7 @@ pub(super) fn reply(
     write_scalar(&mut out.head, context.id);
     out.head.extend_from_slice(br#","result":"#);
     result(body, version, &mut out);
-    out.push(b"}");
+    out.close_message();
     out
 }
 
@@ -90,7 +90,7 @@ fn listed<T: Serialize + Clone + Narrow>(
     out.shared = list.encoded(version, |page| {
         let mut text = Vec::new();
         write_json(&mut text, &narrowed(page, version));
-        text.into()
+        text
     });
 }
 

@@ -56,7 +56,7 @@ pub(super) fn reply(mut reply: Reply, context: &ReplyContext<'_>, head: Vec<u8>)
         // Returned above.
         Reply::Fault(_) => {}
     }
-    out.push(b"}");
+    out.close_message();
     out
 }
 
@@ -176,7 +176,7 @@ fn listed<T: Serialize + Clone + HasMeta + Narrow>(
     out.shared = list.encoded(VERSION, |page| {
         let mut text = Vec::new();
         splice_json(&mut text, &narrowed(page, VERSION));
-        text.into()
+        text
     });
 }
 

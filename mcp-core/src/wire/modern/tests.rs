@@ -93,6 +93,7 @@ fn list_shares_its_json_and_has_a_cache_hint() {
     });
     let second = encode(body());
     assert_eq!(first.shared.as_ptr(), second.shared.as_ptr());
+    assert!(first.tail.is_empty(), "a part more is a write more");
     let (first, second) = (text(first), text(second));
     assert!(
         first.contains(r#""ttlMs":60000,"cacheScope":"public""#),
