@@ -28,6 +28,7 @@ use std::error::Error;
 use std::time::Duration;
 
 use serde_json::{Value, json};
+use tokio::runtime;
 
 pub mod arguments;
 pub mod era;
@@ -52,6 +53,26 @@ pub const REPORT_TASKS: &str = "REPORT_TASKS";
 
 /// Environment variable with the milliseconds after which `bench-server stdio` exits without cleanup.
 pub const EXIT_AFTER_MS: &str = "EXIT_AFTER_MS";
+
+/// Returns the number in an environment variable.
+#[must_use]
+pub fn number(variable: &str) -> Option<usize> {
+    std::env::var(variable).ok()?.parse().ok()
+}
+
+/// Returns the builder of a server's runtime. One thread, because the benchmarks measure one core, unless
+/// the variable `WORKERS` says more.
+#[must_use]
+pub fn runtime() -> runtime::Builder {
+    match number("WORKERS") {
+        None | Some(1) => runtime::Builder::new_current_thread(),
+        Some(workers) => {
+            let mut runtime = runtime::Builder::new_multi_thread();
+            runtime.worker_threads(workers);
+            runtime
+        }
+    }
+}
 
 /// The access token of a protected server, as long as a JSON Web Token.
 pub const TOKEN: &str = include_str!("token.txt");

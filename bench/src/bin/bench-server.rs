@@ -38,20 +38,11 @@ const KILLED: i32 = 9;
 
 fn main() -> Result<(), Box<dyn Error>> {
     let arguments: Vec<_> = std::env::args().skip(1).collect();
-    // One thread by default, because the benchmarks measure one core.
-    let mut runtime = match number("WORKERS") {
-        None | Some(1) => runtime::Builder::new_current_thread(),
-        Some(workers) => {
-            let mut runtime = runtime::Builder::new_multi_thread();
-            runtime.worker_threads(workers);
-            runtime
-        }
-    };
-    let runtime = runtime.enable_all().build()?;
+    let runtime = bench::runtime().enable_all().build()?;
     if std::env::var_os(bench::REPORT_TASKS).is_some() {
         runtime.spawn(report_tasks());
     }
-    if let Some(milliseconds) = number(bench::EXIT_AFTER_MS) {
+    if let Some(milliseconds) = bench::number(bench::EXIT_AFTER_MS) {
         std::thread::spawn(move || {
             std::thread::sleep(Duration::from_millis(milliseconds as u64));
             std::process::exit(KILLED);
@@ -63,7 +54,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         () if has("--unsampled") => bench::traced::unsampled(),
         () if has("--metrics") => bench::traced::with_metrics(),
         () if has("--traced") => bench::traced::with_export(),
-        () => bench::server(number("NTOOLS").unwrap_or(0)),
+        () => bench::server(bench::number(bench::NTOOLS).unwrap_or(0)),
     };
     let arguments: Vec<_> = arguments.iter().map(String::as_str).collect();
     match &arguments[..] {
@@ -73,11 +64,6 @@ fn main() -> Result<(), Box<dyn Error>> {
     }
     Ok(())
 }
-
-fn number(variable: &str) -> Option<usize> {
-    std::env::var(variable).ok()?.parse().ok()
-}
-
 /// Prints the number of tasks of this runtime, this one included.
 async fn report_tasks() {
     loop {

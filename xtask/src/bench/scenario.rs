@@ -164,7 +164,7 @@ pub(crate) const SCENARIOS: &[Scenario] = &[
     row("stdio", "stdio session, 16", SESSION, PIPE_SESSION),
     Scenario {
         workers: "2",
-        ..row("workers", "call, 2 threads", SERVERS, CALL_64)
+        ..row("workers", "call, 2 threads", MODERN, CALL_64)
     },
     row("client", "client, 16 tasks", CLIENTS, Load::Clients("16")),
     row("client", "client, 1 task", CLIENTS, Load::Clients("1")),

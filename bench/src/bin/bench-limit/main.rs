@@ -45,9 +45,7 @@ fn main() -> ExitCode {
 }
 
 fn serve(port: u16, coalesce: bool, sse: bool) -> std::io::Result<()> {
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_io()
-        .build()?;
+    let runtime = bench::runtime().enable_io().build()?;
     runtime.block_on(async {
         let listener = TcpListener::bind(("127.0.0.1", port)).await?;
         let address = listener.local_addr()?;

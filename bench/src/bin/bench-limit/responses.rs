@@ -200,10 +200,7 @@ pub(crate) struct Limit {
 
 impl Limit {
     pub(crate) fn new(port: u16, coalesce: bool, sse: bool) -> Self {
-        let count = std::env::var(bench::NTOOLS)
-            .ok()
-            .and_then(|n| n.parse().ok())
-            .unwrap_or(0);
+        let count = bench::number(bench::NTOOLS).unwrap_or(0);
         Self {
             host: format!("127.0.0.1:{port}"),
             coalesce,
