@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use mcp_core::ChannelError;
-use mcp_types::escape_line;
+use mcp_types::{escape_line, shorten};
 use url::Url;
 
 use crate::challenge::Challenge;
@@ -301,11 +301,7 @@ const SHOWN: usize = 200;
 
 /// Returns the first 200 characters of foreign text on one line, escaped by [`escape_line`].
 pub(crate) fn printable(text: &str) -> String {
-    let cut = text.char_indices().nth(SHOWN);
-    match cut.and_then(|(end, _)| text.get(..end)) {
-        Some(start) => format!("{}…", escape_line(start)),
-        None => escape_line(text).into_owned(),
-    }
+    escape_line(&shorten(text, SHOWN)).into_owned()
 }
 
 /// Returns the text of a [bare] URL.

@@ -11,7 +11,7 @@ use std::sync::{Arc, OnceLock};
 
 use mcp_core::schema::{Check, Validator, check_result};
 use mcp_core::{Call, ClientRequest, Listing, ParamHeaders, ResultBody};
-use mcp_types::{CallToolResult, JsonObject, ListToolsResult, Tool};
+use mcp_types::{CallToolResult, JsonObject, ListToolsResult, Tool, shorten};
 use parking_lot::RwLock;
 
 /// Largest number of indexed tools. When it is exceeded, the index is cleared.
@@ -294,9 +294,7 @@ fn shown_name(name: &str) -> Cow<'_, str> {
     if name.len() <= MAX_NAME {
         return name.into();
     }
-    let mut start: String = name.chars().take(NAME_EXCERPT).collect();
-    start.push('…');
-    start.into()
+    shorten(name, NAME_EXCERPT)
 }
 
 impl IndexEntry {

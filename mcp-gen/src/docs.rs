@@ -1,18 +1,14 @@
 //! Descriptions as doc comments. The text comes from a server, so nothing in it may become code, a test,
 //! a link or HTML.
 
-use mcp_types::escape_line;
+use mcp_types::{escape_line, shorten};
 
 /// Most characters of a description.
 const MAX_CHARS: usize = 4_000;
 
 /// Returns the lines of a doc comment.
 pub(crate) fn lines(text: &str) -> Vec<String> {
-    let mut short: String = text.chars().take(MAX_CHARS).collect();
-    if short.len() < text.len() {
-        short.push('…');
-    }
-    let short = short.replace("\r\n", "\n");
+    let short = shorten(text, MAX_CHARS).replace("\r\n", "\n");
     let lines = short.split(['\n', '\r', '\u{2028}', '\u{2029}']);
     let mut lines: Vec<String> = lines.map(line).collect();
     while lines.last().is_some_and(String::is_empty) {

@@ -84,11 +84,7 @@ fn describe(progress: &ProgressUpdate) -> String {
         (None, Some(total)) => format!("{done} of {total}"),
         (None, None) => done.to_string(),
     };
-    if message.len() > MAX_MESSAGE {
-        let is_start = |end: &usize| message.is_char_boundary(*end);
-        let end = (0..=MAX_MESSAGE).rev().find(is_start);
-        message.truncate(end.unwrap_or(0));
-    }
+    message.truncate(mcp_types::truncate(&message, MAX_MESSAGE).len());
     message
 }
 

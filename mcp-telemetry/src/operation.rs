@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use mcp_core::{Call, Exchange, Fault, Reply, ResultBody, catch_panic_sync, wire};
 use mcp_types::ext::events::STREAM;
-use mcp_types::{Meta, Method};
+use mcp_types::{Meta, Method, truncate};
 use opentelemetry::ContextGuard;
 use tracing::Span;
 use tracing::field::Empty;
@@ -305,12 +305,4 @@ fn guarded(redact: impl FnOnce() -> Option<String>) -> Option<String> {
             None
         }
     }
-}
-
-fn truncate(text: &str, limit: usize) -> &str {
-    let mut end = text.len().min(limit);
-    while !text.is_char_boundary(end) {
-        end -= 1;
-    }
-    &text[..end]
 }

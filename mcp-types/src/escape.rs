@@ -72,6 +72,23 @@ pub fn escape_json(json: &str) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
+/// Returns the start of a text: at most `max` bytes, and whole characters.
+pub fn truncate(text: &str, max: usize) -> &str {
+    let mut end = text.len().min(max);
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    &text[..end]
+}
+
+/// Cuts a text after `max` characters, and appends `…` where something is missing.
+pub fn shorten(text: &str, max: usize) -> Cow<'_, str> {
+    match text.char_indices().nth(max) {
+        Some((end, _)) => format!("{}…", &text[..end]).into(),
+        None => text.into(),
+    }
+}
+
 fn escape(text: &str, is_escaped: impl Fn(char) -> bool) -> Cow<'_, str> {
     let Some(first) = text.find(&is_escaped) else {
         return Cow::Borrowed(text);
@@ -115,7 +132,7 @@ mod tests {
 
     use serde_json::{Value, json};
 
-    use super::{escape_block, escape_json, escape_line};
+    use super::{escape_block, escape_json, escape_line, shorten, truncate};
 
     #[test]
     fn hidden_characters_are_escaped() {
@@ -151,6 +168,18 @@ mod tests {
             };
             assert_eq!(escape_block(&text), block);
         }
+    }
+
+    #[test]
+    fn long_text_is_cut_between_two_characters() {
+        assert_eq!(
+            [1, 2, 3, 9].map(|max| truncate("aéb", max)),
+            ["a", "a", "aé", "aéb"]
+        );
+        assert_eq!(
+            [0, 2, 3].map(|max| shorten("aéb", max)),
+            ["…", "aé…", "aéb"]
+        );
     }
 
     #[test]

@@ -92,6 +92,8 @@ pub use elicitation::{
     NumberSchema, PrimitiveSchema, StringFormat, StringSchema,
 };
 pub use escape::{escape_block, escape_json, escape_line};
+#[doc(hidden)]
+pub use escape::{shorten, truncate};
 pub use extra::ExtraFields;
 pub use icon::{Icon, IconTheme};
 pub use implementation::Implementation;

@@ -5,6 +5,7 @@ use http::header::{self, HeaderName};
 use mcp::http::headers::names::{
     LAST_EVENT_ID, MCP_METHOD, MCP_NAME, MCP_PARAM_PREFIX, MCP_PROTOCOL_VERSION,
 };
+use mcp::types::shorten;
 use serde_json::{Value, json};
 
 use crate::config;
@@ -62,10 +63,7 @@ pub(super) fn url(url: &str) -> String {
 
 /// Cuts a long text.
 pub(super) fn shortened(text: &str) -> String {
-    match text.char_indices().nth(MAX_VALUE) {
-        Some((end, _)) => format!("{}…", &text[..end]),
-        None => text.to_owned(),
-    }
+    shorten(text, MAX_VALUE).into_owned()
 }
 
 fn list(headers: &HeaderMap, is_shown: impl Fn(&str) -> bool) -> Value {

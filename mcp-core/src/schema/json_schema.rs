@@ -5,7 +5,7 @@ use std::sync::Arc;
 use jsonschema::ValidationError;
 use jsonschema::error::{TypeKind, ValidationErrorKind};
 use jsonschema::paths::{Location, LocationSegment};
-use mcp_types::JsonObject;
+use mcp_types::{JsonObject, shorten};
 use serde_json::Value;
 
 use super::limits::{Cost, TooMuchWork, check_bytes};
@@ -210,11 +210,7 @@ fn list(mut items: impl Iterator<Item = String>) -> String {
 
 /// Truncates a text that may contain untrusted input.
 fn cut(text: &str) -> String {
-    const MAX_CHARS: usize = 240;
-    match text.char_indices().nth(MAX_CHARS) {
-        Some((end, _)) => format!("{}…", &text[..end]),
-        None => text.to_owned(),
-    }
+    shorten(text, 240).into_owned()
 }
 
 #[cfg(test)]

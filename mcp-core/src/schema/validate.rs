@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use mcp_types::{CallToolResult, JsonObject};
+use mcp_types::{CallToolResult, JsonObject, shorten};
 use serde_json::Value;
 
 /// A validator of JSON Schemas: `JsonSchema` (feature `json-schema`), or an implementation of your own.
@@ -221,15 +221,10 @@ pub fn check_result(check: &dyn Check, result: &CallToolResult) -> Result<(), St
 
 /// Returns a short form of a value for error messages.
 pub fn summarize(value: &Value) -> String {
-    const MAX_CHARS: usize = 64;
-    let text = match value {
-        Value::Array(elements) => return format!("an array of {}", elements.len()),
-        Value::Object(_) => return "an object".to_owned(),
-        other => other.to_string(),
-    };
-    match text.char_indices().nth(MAX_CHARS) {
-        Some((end, _)) => format!("{}…", &text[..end]),
-        None => text,
+    match value {
+        Value::Array(elements) => format!("an array of {}", elements.len()),
+        Value::Object(_) => "an object".to_owned(),
+        other => shorten(&other.to_string(), 64).into_owned(),
     }
 }
 

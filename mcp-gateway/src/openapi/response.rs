@@ -6,7 +6,7 @@ use http::{HeaderMap, Response};
 use http_body::Body;
 use http_body_util::{BodyExt as _, LengthLimitError, Limited};
 use mcp_server::ToolError;
-use mcp_types::CallToolResult;
+use mcp_types::{CallToolResult, truncate};
 use serde_json::value::to_raw_value;
 use serde_json::{Value, json};
 
@@ -44,14 +44,10 @@ where
     let body = body.copy_to_bytes(body.remaining());
     if !parts.status.is_success() {
         let text = String::from_utf8_lossy(&body);
-        let mut end = text.len().min(MAX_ERROR);
-        while !text.is_char_boundary(end) {
-            end -= 1;
-        }
-        let text = text.get(..end).unwrap_or_default();
         return Err(ToolError::new(format!(
-            "the service answered with the status {}: {text}",
-            parts.status.as_u16()
+            "the service answered with the status {}: {}",
+            parts.status.as_u16(),
+            truncate(&text, MAX_ERROR)
         )));
     }
     result(&parts.headers, body, has_output)

@@ -1,6 +1,6 @@
 //! Messages of serde in the words of JSON: language models do not know the types of Rust.
 
-use std::borrow::Cow;
+use mcp_types::shorten;
 
 /// Limit on a value's characters in a message, as in messages about the schema.
 const MAX_CHARS: usize = 64;
@@ -17,7 +17,7 @@ fn plain(message: &str) -> Option<String> {
     }
     if let Some(rest) = message.strip_prefix("invalid value: ") {
         let (got, expected) = rest.rsplit_once(", expected ")?;
-        let got = cut(quoted(got).unwrap_or(got));
+        let got = shorten(quoted(got).unwrap_or(got), MAX_CHARS);
         return Some(match range(expected) {
             Some((min, max)) => format!("{got} is out of range, expected {min} to {max}"),
             None => format!("expected {}, got {got}", phrase(expected)),
@@ -38,7 +38,7 @@ fn plain(message: &str) -> Option<String> {
     }
     if let Some(rest) = message.strip_prefix("unknown variant ") {
         let (got, expected) = rest.split_once(", expected ")?;
-        let got = cut(got.trim_matches('`'));
+        let got = shorten(got.trim_matches('`'), MAX_CHARS);
         let expected = expected.replace('`', "\"");
         return Some(format!("expected {expected}, got {got:?}"));
     }
@@ -47,14 +47,6 @@ fn plain(message: &str) -> Option<String> {
     }
     let untagged = message.starts_with("data did not match any variant");
     untagged.then(|| "matches none of the accepted forms".to_owned())
-}
-
-/// Cuts a long value: 1e300 is a number of 301 digits.
-fn cut(got: &str) -> Cow<'_, str> {
-    match got.char_indices().nth(MAX_CHARS) {
-        Some((end, _)) => format!("{}…", &got[..end]).into(),
-        None => got.into(),
-    }
 }
 
 /// Returns the text between backticks.

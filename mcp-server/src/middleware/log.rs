@@ -153,11 +153,7 @@ impl fmt::Debug for RequestLog {
 }
 
 fn truncate(text: &str) -> &str {
-    let mut end = text.len().min(MAX_FIELD_BYTES);
-    while !text.is_char_boundary(end) {
-        end -= 1;
-    }
-    &text[..end]
+    mcp_types::truncate(text, MAX_FIELD_BYTES)
 }
 
 impl Middleware for RequestLog {

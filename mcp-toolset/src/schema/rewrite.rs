@@ -1,6 +1,6 @@
 //! The schema for a profile.
 
-use mcp_types::JsonObject;
+use mcp_types::{JsonObject, shorten};
 use serde_json::{Map, Value, json};
 
 use super::read::{all_of, alternatives, key, resolve, types, values};
@@ -440,9 +440,5 @@ fn note(name: &str, value: &Value) -> String {
         Value::String(text) => text.clone(),
         value => value.to_string(),
     };
-    let end = value.char_indices().nth(MAX_NOTE);
-    match end {
-        Some((end, _)) => format!("{name}: {}…", &value[..end]),
-        None => format!("{name}: {value}"),
-    }
+    format!("{name}: {}", shorten(&value, MAX_NOTE))
 }

@@ -7,6 +7,7 @@ use bytes::{Buf, Bytes};
 use http_body::Body;
 use http_body_util::BodyExt;
 use mcp_core::ChannelError;
+use mcp_types::shorten;
 
 pub(super) type BoxError = Box<dyn Error + Send + Sync>;
 
@@ -91,11 +92,7 @@ pub(super) fn excerpt(body: &[u8]) -> String {
         }
         line.push_str(word);
     }
-    if line.chars().count() > EXCERPT {
-        line = line.chars().take(EXCERPT).collect();
-        line.push('…');
-    }
-    line
+    shorten(&line, EXCERPT).into_owned()
 }
 
 #[cfg(test)]

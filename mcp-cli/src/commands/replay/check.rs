@@ -7,7 +7,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use futures_util::future::{Either, select};
 use futures_util::{sink, stream};
-use mcp::types::codes;
+use mcp::types::{codes, shorten};
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
 use tokio::time::timeout;
@@ -229,9 +229,5 @@ fn shown(value: &Option<Value>) -> String {
     let text = value
         .as_ref()
         .map_or("nothing".to_owned(), Value::to_string);
-    if text.chars().count() > MAX_SHOWN {
-        text.chars().take(MAX_SHOWN).chain(['…']).collect()
-    } else {
-        text
-    }
+    shorten(&text, MAX_SHOWN).into_owned()
 }

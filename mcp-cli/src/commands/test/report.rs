@@ -91,10 +91,7 @@ impl Finding {
 
 /// Cuts a text of a server, which can have any length.
 pub(super) fn shorten(text: &str) -> String {
-    match text.char_indices().nth(MAX_TEXT) {
-        Some((end, _)) => format!("{}...", &text[..end]),
-        None => text.to_owned(),
-    }
+    mcp::types::shorten(text, MAX_TEXT).into_owned()
 }
 
 /// One check.

@@ -1,5 +1,7 @@
 //! The list of differences, and JSON pointers.
 
+use mcp_types::shorten;
+
 use crate::catalog::difference::{Difference, Impact};
 
 /// Largest number of listed differences.
@@ -45,10 +47,5 @@ pub(super) fn join(path: &str, key: &str) -> String {
 
 /// Shortens a JSON value for a message.
 pub(super) fn brief(value: &serde_json::Value) -> String {
-    const MAX: usize = 60;
-    let text = value.to_string();
-    match text.char_indices().nth(MAX) {
-        Some((end, _)) => format!("{}…", &text[..end]),
-        None => text,
-    }
+    shorten(&value.to_string(), 60).into_owned()
 }
