@@ -3,7 +3,6 @@
 //! | module | contents, lowest first |
 //! |---|---|
 //! | `failure` | errors with their exit codes |
-//! | `bounded` | text of bounded size |
 //! | `output` | standard output and standard error |
 //! | `log` | the log of commands that serve |
 //! | `cli` | the definitions of commands and flags |
@@ -23,7 +22,6 @@
 //! | `commands` | one module per command |
 
 mod admin;
-mod bounded;
 mod cli;
 mod commands;
 mod config;

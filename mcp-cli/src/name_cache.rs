@@ -6,11 +6,11 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
-use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use mcp::Tool;
+use mcp::group::files;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -130,10 +130,8 @@ fn file_of(target: &str) -> Option<PathBuf> {
 }
 
 fn read(path: &Path) -> Option<Names> {
-    let mut text = Vec::new();
-    let file = fs::File::open(path).ok()?;
-    file.take(MAX_BYTES as u64).read_to_end(&mut text).ok()?;
-    serde_json::from_slice(&text).ok()
+    let text = files::read(path, MAX_BYTES as u64).ok()?;
+    serde_json::from_str(&text).ok()
 }
 
 /// Writes a file in one step, and removes the oldest ones.

@@ -6,6 +6,7 @@
 //!
 //! | module | contents, lowest first |
 //! |---|---|
+//! | `files` | text files of bounded size |
 //! | `config` | `mcp.json` files |
 //! | `event` | [`GroupEvent`], [`Health`] |
 //! | `names` | unique names of tools, prompts and resources |
@@ -21,6 +22,8 @@ mod builder;
 mod calls;
 mod config;
 mod event;
+#[doc(hidden)]
+pub mod files;
 mod handle;
 mod health_check;
 mod lists;

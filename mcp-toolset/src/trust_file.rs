@@ -1,10 +1,9 @@
 //! Files with what a user has agreed to: pins and approvals.
 
-use std::fs::{self, File};
-use std::io::{self, Read as _, Write as _};
+use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU64, Ordering};
 
+use mcp_client::group::files;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -48,58 +47,35 @@ pub enum TrustError {
 
 /// Reads a file. `None`: it does not exist.
 pub(crate) fn read<T: DeserializeOwned>(path: &Path) -> Result<Option<T>, TrustError> {
-    let bytes = match read_bytes(path) {
-        Ok(bytes) => bytes,
+    let text = match files::read(path, MAX_BYTES as u64) {
+        Ok(text) => text,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         Err(source) => {
             let path = path.to_owned();
             return Err(TrustError::Unreadable { path, source });
         }
     };
-    let parsed = serde_json::from_slice(&bytes);
+    let parsed = serde_json::from_str(&text);
     parsed.map(Some).map_err(|error| TrustError::Malformed {
         path: path.to_owned(),
         message: mcp_types::escape_line(&error.to_string()).into_owned(),
     })
 }
 
-fn read_bytes(path: &Path) -> io::Result<Vec<u8>> {
-    let mut bytes = Vec::new();
-    let file = File::open(path)?;
-    file.take(MAX_BYTES as u64 + 1).read_to_end(&mut bytes)?;
-    if bytes.len() > MAX_BYTES {
-        return Err(io::ErrorKind::FileTooLarge.into());
-    }
-    Ok(bytes)
-}
-
 /// Replaces a file at once: a reader finds the old or the new content.
 pub(crate) fn write(path: &Path, content: &impl Serialize) -> Result<(), TrustError> {
     let written = serde_json::to_vec_pretty(content).map_err(io::Error::other);
-    let written = written.and_then(|bytes| write_bytes(path, &bytes));
+    let written = written.and_then(|bytes| write_bytes(path, bytes));
     written.map_err(|source| TrustError::Unwritable {
         path: path.to_owned(),
         source,
     })
 }
 
-fn write_bytes(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    static COUNT: AtomicU64 = AtomicU64::new(0);
-
+fn write_bytes(path: &Path, mut bytes: Vec<u8>) -> io::Result<()> {
     if bytes.len() > MAX_BYTES {
         return Err(io::ErrorKind::FileTooLarge.into());
     }
-    let number = COUNT.fetch_add(1, Ordering::Relaxed);
-    let temporary = path.with_extension(format!("{}-{number}.tmp", std::process::id()));
-    let written = File::create_new(&temporary).and_then(|mut file| {
-        file.write_all(bytes)?;
-        file.write_all(b"\n")?;
-        file.sync_all()
-    });
-    let moved = written.and_then(|()| fs::rename(&temporary, path));
-    if moved.is_err() {
-        // Best effort: the error of the file itself is reported.
-        let _ = fs::remove_file(&temporary);
-    }
-    moved
+    bytes.push(b'\n');
+    files::replace(path, &bytes)
 }

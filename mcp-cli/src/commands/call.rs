@@ -2,6 +2,7 @@
 
 use mcp::client::Error;
 use mcp::core::Fault;
+use mcp::group::files;
 use mcp::types::ext::tasks::Task;
 use mcp::types::{LoggingLevel, Tool, codes, escape_line};
 use mcp::{CallToolResult, Client};
@@ -12,10 +13,10 @@ use crate::cli::CallArgs;
 use crate::failure::{Failure, usage};
 use crate::name_cache::Names;
 use crate::output::Output;
-use crate::{bounded, questions, target, values};
+use crate::{questions, target, values};
 
-/// Longest arguments on standard input, in MiB.
-const MAX_MEBIBYTES: u64 = 64;
+/// Longest arguments on standard input, in bytes: 64 MiB.
+const MAX_BYTES: u64 = 64 << 20;
 
 pub(super) async fn run(args: &CallArgs, output: &Output) -> Result<(), Failure> {
     let given = read_json(args.args_json.as_deref())?;
@@ -143,7 +144,7 @@ async fn ask_argument(name: &str, tool: &Tool, output: &Output) -> Result<Value,
 fn read_json(given: Option<&str>) -> Result<Map<String, Value>, Failure> {
     let text = match given {
         None => return Ok(Map::new()),
-        Some("-") => bounded::read(std::io::stdin().lock(), MAX_MEBIBYTES)
+        Some("-") => files::read_from(std::io::stdin().lock(), MAX_BYTES)
             .map_err(|error| usage!("standard input cannot be read: {error}"))?,
         Some(text) => text.to_owned(),
     };

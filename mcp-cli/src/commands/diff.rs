@@ -3,16 +3,17 @@
 use std::path::Path;
 
 use mcp::catalog::{Diff, Impact, Snapshot};
+use mcp::group::files;
 use serde_json::json;
 
 use super::support::to_json;
 use crate::cli::{DiffArgs, TargetArgs};
 use crate::failure::{Failure, FailureKind};
 use crate::output::Output;
-use crate::{bounded, target};
+use crate::target;
 
-/// Largest size of a snapshot file in MiB.
-const MAX_MEBIBYTES: u64 = 64;
+/// Largest size of a snapshot file in bytes: 64 MiB.
+const MAX_BYTES: u64 = 64 << 20;
 
 pub(super) async fn run(args: &DiffArgs, output: &Output) -> Result<(), Failure> {
     let old = read(&args.old)?;
@@ -59,7 +60,7 @@ pub(super) fn read(path: &Path) -> Result<Snapshot, Failure> {
 
 /// Reads a file with a snapshot.
 pub(super) fn read_text(path: &Path) -> Result<String, Failure> {
-    let text = bounded::read_file(path, MAX_MEBIBYTES);
+    let text = files::read(path, MAX_BYTES);
     text.map_err(|error| Failure::unusable(path, error))
 }
 

@@ -4,19 +4,19 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use mcp::group::ServerSpec;
+use mcp::group::{ServerSpec, files};
 use serde_json::json;
 use tokio::fs;
 use tokio::process::Command;
 
 use crate::cli::{EntryArgs, InstallArgs, ServerArgs, UninstallArgs};
+use crate::config;
 use crate::failure::{Failure, usage};
 use crate::hosts::{self, EditError, Entry, Host, Launch, is_secret, to_value};
 use crate::output::Output;
-use crate::{bounded, config};
 
-/// Largest settings file in MiB.
-const MAX_MEBIBYTES: u64 = 16;
+/// Largest settings file in bytes: 16 MiB.
+const MAX_BYTES: u64 = 16 << 20;
 /// Time limit of a host's own command.
 const COMMAND_TIMEOUT: Duration = Duration::from_secs(60);
 
@@ -214,7 +214,7 @@ fn path(args: &EntryArgs) -> Result<PathBuf, Failure> {
 
 /// Reads a settings file. `None` if it does not exist.
 fn read(path: &Path) -> Result<Option<String>, Failure> {
-    match bounded::read_file(path, MAX_MEBIBYTES) {
+    match files::read(path, MAX_BYTES) {
         Ok(text) => Ok(Some(text)),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
         Err(error) => Err(Failure::unusable(path, error)),

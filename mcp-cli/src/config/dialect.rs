@@ -3,13 +3,11 @@
 use std::io;
 use std::path::Path;
 
-use mcp::group::{ConfigError, GroupConfig, Variables};
+use mcp::group::{ConfigError, GroupConfig, Variables, files};
 use serde_json::{Map, Value, json};
 
-use crate::bounded;
-
-/// Largest size of a file in MiB.
-const MAX_MEBIBYTES: u64 = 1;
+/// Largest size of a file in bytes: 1 MiB.
+const MAX_BYTES: u64 = 1 << 20;
 
 /// The syntax of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -43,34 +41,21 @@ impl Dialect {
     ///
     /// Returns a [`ConfigError`] if the file cannot be read or parsed, or lists no servers.
     pub(super) fn read(self, path: &Path) -> Result<GroupConfig, ConfigError> {
-        let unreadable = |source| ConfigError::Unreadable {
+        let text = || files::read(path, MAX_BYTES);
+        let converted = match self {
+            Self::Json => return GroupConfig::read(path),
+            Self::Dollar => text().map(|text| Some(dollars(&text))),
+            Self::Braces => text().map(|text| Some(braces(&text))),
+            Self::Codex => text().and_then(|text| codex(&text)),
+            Self::Goose => text().and_then(|text| goose(&text)),
+        };
+        let converted = converted.map_err(|source| ConfigError::Unreadable {
             path: path.to_owned(),
             source,
-        };
-        if self == Self::Json {
-            return GroupConfig::read(path);
-        }
-        let text = read(path).map_err(unreadable)?;
-        let converted = match self {
-            Self::Json => Some(text),
-            Self::Dollar => Some(dollars(&text)),
-            Self::Braces => Some(braces(&text)),
-            Self::Codex => codex(&text)
-                .map_err(unreadable)?
-                .map(|servers| servers.to_string()),
-            Self::Goose => goose(&text)
-                .map_err(unreadable)?
-                .map(|servers| servers.to_string()),
-        };
+        })?;
         let text = converted.ok_or(ConfigError::NoServers)?;
         GroupConfig::parse(&text, &Variables::of_process())
     }
-}
-
-fn read(path: &Path) -> io::Result<String> {
-    let text = bounded::read_file(path, MAX_MEBIBYTES)?;
-    // Some editors write a byte order mark.
-    Ok(text.trim_start_matches('\u{feff}').to_owned())
 }
 
 /// Replaces `$NAME` by `${NAME:-$NAME}`.
@@ -107,8 +92,8 @@ fn braces(text: &str) -> String {
     out
 }
 
-/// Converts settings of Codex to an `mcp.json`. `None` if they list no servers.
-fn codex(text: &str) -> io::Result<Option<Value>> {
+/// Converts settings of Codex to the text of an `mcp.json`. `None` if they list no servers.
+fn codex(text: &str) -> io::Result<Option<String>> {
     // The message of the error alone: its long form repeats the line, which may contain a secret.
     let invalid = |error: toml::de::Error| {
         let reason = format!("it is not valid TOML: {}", error.message());
@@ -126,7 +111,7 @@ fn codex(text: &str) -> io::Result<Option<Value>> {
         (name, entry)
     });
     let servers: Map<String, Value> = servers.collect();
-    Ok(Some(json!({ "mcpServers": servers })))
+    Ok(Some(json!({ "mcpServers": servers }).to_string()))
 }
 
 fn codex_entry(mut table: Map<String, Value>) -> Map<String, Value> {
@@ -163,8 +148,8 @@ fn codex_entry(mut table: Map<String, Value>) -> Map<String, Value> {
     entry
 }
 
-/// Converts settings of Goose to an `mcp.json`. `None` if they list no servers.
-fn goose(text: &str) -> io::Result<Option<Value>> {
+/// Converts settings of Goose to the text of an `mcp.json`. `None` if they list no servers.
+fn goose(text: &str) -> io::Result<Option<String>> {
     let invalid = |_| io::Error::new(io::ErrorKind::InvalidData, "it is not valid YAML");
     let settings: Value = serde_saphyr::from_str(text).map_err(invalid)?;
     let Some(extensions) = settings.get("extensions").and_then(Value::as_object) else {
@@ -190,12 +175,12 @@ fn goose(text: &str) -> io::Result<Option<Value>> {
             (name.clone(), converted)
         })
         .collect();
-    Ok((!servers.is_empty()).then(|| json!({ "mcpServers": servers })))
+    Ok((!servers.is_empty()).then(|| json!({ "mcpServers": servers }).to_string()))
 }
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
+    use serde_json::{Value, json};
 
     use super::{braces, codex, dollars, goose};
 
@@ -206,7 +191,8 @@ mod tests {
             "a": {"command": "npx", "args": ["-y", "a"], "env": {"A_KEY": "${env:A_KEY}"}},
             "b": {"url": "https://b.example/mcp", "headers": {}},
         }});
-        assert_eq!(goose(text).unwrap(), Some(expected));
+        let converted: Value = goose(text).unwrap().unwrap().parse().unwrap();
+        assert_eq!(converted, expected);
         assert_eq!(goose("GOOSE_MODEL: x").unwrap(), None);
         assert!(goose("[").is_err());
     }
@@ -259,7 +245,8 @@ mod tests {
                 "env": {},
             },
         }});
-        assert_eq!(codex(text).unwrap(), Some(expected));
+        let converted: Value = codex(text).unwrap().unwrap().parse().unwrap();
+        assert_eq!(converted, expected);
         assert_eq!(codex("model = 'x'").unwrap(), None);
         let error = codex("[mcp_servers.a]\ncommand = s3cret").unwrap_err();
         assert!(!error.to_string().contains("s3cret"), "{error}");

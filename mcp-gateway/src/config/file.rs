@@ -4,10 +4,11 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use mcp_client::group::Naming;
+use mcp_client::group::files::read;
 use serde::Deserialize;
 
 use super::error::ConfigError;
-use super::text::{ConfigText, read_file};
+use super::text::ConfigText;
 use crate::gateway::ToolMode;
 
 /// Largest file size in bytes.
@@ -337,7 +338,7 @@ impl GatewayConfig {
     /// Returns a [`ConfigError`] when the file cannot be read or parsed.
     pub fn read(path: impl AsRef<Path>) -> Result<Self, ConfigError> {
         let path = path.as_ref();
-        let content = read_file(path, MAX_FILE_SIZE).map_err(|source| ConfigError::Unreadable {
+        let content = read(path, MAX_FILE_SIZE).map_err(|source| ConfigError::Unreadable {
             path: path.to_owned(),
             source,
         })?;

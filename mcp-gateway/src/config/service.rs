@@ -1,11 +1,10 @@
 //! Servers of OpenAPI documents in a configuration file.
 
 use std::fmt;
-use std::fs::File;
-use std::io::Read as _;
 use std::sync::Arc;
 
 use http::Method;
+use mcp_client::group::files;
 use mcp_client::{ClientBuilder, Over};
 use mcp_core::{InProcessChannel, ServerIdentity};
 use mcp_server::Server;
@@ -15,8 +14,8 @@ use super::file::OpenApiConfig;
 use crate::gateway::GatewayServer;
 use crate::openapi::{OpenApi, OpenApiError};
 
-/// Longest document in bytes, and one more.
-const MAX_BYTES: u64 = (8 << 20) + 1;
+/// Longest document in bytes.
+const MAX_BYTES: u64 = 8 << 20;
 
 /// Returns the server of a service with this base URL and these headers, and the header that it passes on.
 pub(super) fn server(
@@ -28,10 +27,7 @@ pub(super) fn server(
 ) -> Result<GatewayServer, ConfigError> {
     let key = format!("{key}.openapi");
     let invalid = |error: &dyn fmt::Display| ConfigError::invalid(&key, error.to_string());
-    let mut document = String::new();
-    let read = File::open(&config.document)
-        .and_then(|file| file.take(MAX_BYTES).read_to_string(&mut document));
-    read.map_err(|error| {
+    let document = files::read(&config.document, MAX_BYTES).map_err(|error| {
         let message = format!("the file {:?} cannot be read: {error}", config.document);
         ConfigError::invalid(format!("{key}.document"), message)
     })?;

@@ -1,11 +1,9 @@
 //! [`ConfigText`].
 
 use std::fmt;
-use std::fs::File;
-use std::io::{self, Read as _};
 use std::path::Path;
 
-use mcp_client::group::Variables;
+use mcp_client::group::{Variables, files};
 use serde::Deserialize;
 
 use super::error::ConfigError;
@@ -43,31 +41,15 @@ impl ConfigText {
             .strip_prefix("file:")
             .and(filled.strip_prefix("file:"));
         match path {
-            Some(path) if !path.starts_with("//") => read_secret(path).map_err(|error| {
-                ConfigError::invalid(key, format!("the file {path:?} cannot be read: {error}"))
-            }),
+            Some(path) if !path.starts_with("//") => {
+                let secret = files::read(Path::new(path), MAX_SECRET).map_err(|error| {
+                    ConfigError::invalid(key, format!("the file {path:?} cannot be read: {error}"))
+                })?;
+                Ok(secret.trim_end_matches(['\r', '\n']).to_owned())
+            }
             _ => Ok(filled),
         }
     }
-}
-
-fn read_secret(path: &str) -> io::Result<String> {
-    let mut secret = read_file(path.as_ref(), MAX_SECRET)?;
-    secret.truncate(secret.trim_end_matches(['\r', '\n']).len());
-    Ok(secret)
-}
-
-/// Reads a file of up to `limit` bytes.
-pub(super) fn read_file(path: &Path, limit: u64) -> io::Result<String> {
-    let mut content = String::new();
-    let read = File::open(path)?
-        .take(limit + 1)
-        .read_to_string(&mut content)?;
-    if read as u64 > limit {
-        let error = format!("it is longer than {limit} bytes");
-        return Err(io::Error::new(io::ErrorKind::FileTooLarge, error));
-    }
-    Ok(content)
 }
 
 impl fmt::Debug for ConfigText {

@@ -1,13 +1,13 @@
 //! The lists of a server in a file, so that the server need not run to be listed.
 
-use std::fs::{self, File};
-use std::io::{self, Read as _, Write as _};
+use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use mcp_client::group::files;
 use parking_lot::Mutex;
 use tokio::task::spawn_blocking;
-use uuid::Uuid;
 
 use super::listing::Listing;
 
@@ -75,27 +75,12 @@ impl Manifest {
 }
 
 fn read(path: &Path) -> io::Result<Listing> {
-    let mut content = Vec::new();
-    let file = File::open(path)?;
-    file.take(MAX_BYTES as u64 + 1).read_to_end(&mut content)?;
-    if content.len() > MAX_BYTES {
-        return Err(io::ErrorKind::FileTooLarge.into());
-    }
-    Ok(serde_json::from_slice(&content)?)
+    Ok(serde_json::from_str(&files::read(path, MAX_BYTES as u64)?)?)
 }
 
-/// Replaces the file at once: a reader finds the old or the new content.
 fn write(path: &Path, content: &[u8]) -> io::Result<()> {
-    let folder = path.parent().unwrap_or(Path::new(""));
-    if !folder.as_os_str().is_empty() {
+    if let Some(folder) = path.parent() {
         fs::create_dir_all(folder)?;
     }
-    let temporary = folder.join(format!(".{}.tmp", Uuid::new_v4()));
-    let written = File::create_new(&temporary).and_then(|mut file| file.write_all(content));
-    let moved = written.and_then(|()| fs::rename(&temporary, path));
-    if moved.is_err() {
-        // Best effort: the error of the file itself is reported.
-        let _ = fs::remove_file(&temporary);
-    }
-    moved
+    files::replace(path, content)
 }

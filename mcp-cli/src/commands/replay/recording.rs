@@ -2,16 +2,16 @@
 
 use std::path::Path;
 
+use mcp::group::files;
 use mcp::types::meta::keys::SUBSCRIPTION_ID;
 use serde::Deserialize;
 use serde_json::Value;
 
-use crate::bounded;
 use crate::failure::Failure;
 use crate::session_file::{Side, VERSION};
 
-/// Largest file in MiB.
-const MAX_MEBIBYTES: u64 = 256;
+/// Largest file in bytes: 256 MiB.
+const MAX_BYTES: u64 = 256 << 20;
 
 /// The first line of a file: the version of its format.
 #[derive(Debug, Deserialize)]
@@ -47,7 +47,7 @@ pub(super) enum Turn {
 
 /// Reads the client's requests and notifications in order. Each request has its messages.
 pub(super) fn read(path: &Path) -> Result<Vec<Turn>, Failure> {
-    let text = bounded::read_file(path, MAX_MEBIBYTES);
+    let text = files::read(path, MAX_BYTES);
     let text = text.map_err(|error| Failure::unusable(path, error))?;
     parse(&text).map_err(|error| Failure::unusable(path, error))
 }

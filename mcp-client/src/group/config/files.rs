@@ -1,11 +1,11 @@
 //! Reading of configuration files and of files with environment variables.
 
-use std::fs::File;
-use std::io::{self, Read};
+use std::io;
 use std::path::{Path, PathBuf};
 
 use super::spec::{ConfigError, GroupConfig, ServerSpec};
 use super::variables::Variables;
+use crate::group::files::read;
 
 /// Largest file size in bytes.
 const MAX_FILE_SIZE: u64 = 1 << 20;
@@ -36,7 +36,7 @@ impl GroupConfig {
     /// ```
     pub fn read(path: impl AsRef<Path>) -> Result<Self, ConfigError> {
         let path = path.as_ref();
-        let content = read_file(path).map_err(|source| ConfigError::Unreadable {
+        let content = read(path, MAX_FILE_SIZE).map_err(|source| ConfigError::Unreadable {
             path: path.to_owned(),
             source,
         })?;
@@ -76,28 +76,12 @@ impl ServerSpec {
                     format!("the file {path:?} cannot be read: {error}"),
                 )
             };
-            let content = read_file(Path::new(path)).map_err(with_path)?;
+            let content = read(Path::new(path), MAX_FILE_SIZE).map_err(with_path)?;
             all.extend(content.lines().filter_map(parse_variable));
         }
         all.extend(env.iter().cloned());
         Ok(all)
     }
-}
-
-fn read_file(path: &Path) -> io::Result<String> {
-    let mut content = String::new();
-    let read = File::open(path)?
-        .take(MAX_FILE_SIZE + 1)
-        .read_to_string(&mut content)?;
-    if read as u64 > MAX_FILE_SIZE {
-        let error = format!("it is longer than {MAX_FILE_SIZE} bytes");
-        return Err(io::Error::new(io::ErrorKind::FileTooLarge, error));
-    }
-    // Some editors write a byte order mark.
-    Ok(match content.strip_prefix('\u{feff}') {
-        Some(rest) => rest.to_owned(),
-        None => content,
-    })
 }
 
 /// Returns the project folder of a configuration file.

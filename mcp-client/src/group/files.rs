@@ -1,0 +1,79 @@
+//! Text files of bounded size.
+
+use std::fs::{self, File};
+use std::io::{self, Read, Write as _};
+use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// Reads a text file with at most `max` bytes, without a byte order mark.
+///
+/// # Errors
+///
+/// Returns an error if the file cannot be read, is longer, or is not UTF-8.
+pub fn read(path: &Path, max: u64) -> io::Result<String> {
+    read_from(File::open(path)?, max)
+}
+
+/// Reads text with at most `max` bytes. The size is checked first: at the limit, a character may be cut.
+///
+/// # Errors
+///
+/// As [`read`].
+pub fn read_from(from: impl Read, max: u64) -> io::Result<String> {
+    let mut bytes = Vec::new();
+    from.take(max + 1).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > max {
+        let reason = format!("it is longer than {max} bytes");
+        return Err(io::Error::new(io::ErrorKind::FileTooLarge, reason));
+    }
+    let text = String::from_utf8(bytes).map_err(|error| {
+        let reason = format!("it is not UTF-8: {}", error.utf8_error());
+        io::Error::new(io::ErrorKind::InvalidData, reason)
+    })?;
+    // Some editors write a byte order mark.
+    Ok(match text.strip_prefix('\u{feff}') {
+        Some(rest) => rest.to_owned(),
+        None => text,
+    })
+}
+
+/// Replaces a file at once: a reader finds the old or the new content.
+///
+/// # Errors
+///
+/// Returns an error if the file cannot be written.
+pub fn replace(path: &Path, content: &[u8]) -> io::Result<()> {
+    static COUNT: AtomicU64 = AtomicU64::new(0);
+
+    let number = COUNT.fetch_add(1, Ordering::Relaxed);
+    let temporary = path.with_extension(format!("{}-{number}.tmp", std::process::id()));
+    let written = File::create_new(&temporary).and_then(|mut file| {
+        file.write_all(content)?;
+        file.sync_all()
+    });
+    let moved = written.and_then(|()| fs::rename(&temporary, path));
+    if moved.is_err() {
+        // Best effort: the error of the file itself is reported.
+        let _ = fs::remove_file(&temporary);
+    }
+    moved
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::ErrorKind;
+
+    use super::read_from;
+
+    #[test]
+    fn size_is_checked_before_the_characters() {
+        let text = "\u{feff}é";
+        assert_eq!(read_from(text.as_bytes(), 5).unwrap(), "é");
+        // The limit is inside of the last character.
+        let cut = read_from(text.as_bytes(), 4).unwrap_err();
+        assert_eq!(cut.kind(), ErrorKind::FileTooLarge);
+        assert_eq!(cut.to_string(), "it is longer than 4 bytes");
+        let other = read_from(&[0xff][..], 1).unwrap_err();
+        assert_eq!(other.kind(), ErrorKind::InvalidData);
+    }
+}
