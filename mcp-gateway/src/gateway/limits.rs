@@ -1,6 +1,5 @@
 //! Call limits: rate, concurrency, size of the result, time. The request states that clients have used.
 
-use std::fmt;
 use std::io;
 use std::sync::Arc;
 use std::time::Duration;
@@ -40,7 +39,7 @@ const STORE_TIMEOUT: Duration = Duration::from_secs(5);
 ///     .max_result_bytes(100_000)
 ///     .timeout(Duration::from_secs(20));
 /// ```
-#[derive(Clone, Default)]
+#[derive(Debug, Clone, Default)]
 #[must_use = "limits nothing until it is passed to a server or a tool"]
 pub struct CallLimits {
     rate: Option<(u32, Duration)>,
@@ -83,24 +82,13 @@ impl CallLimits {
     }
 }
 
-impl fmt::Debug for CallLimits {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("CallLimits")
-            .field("rate", &self.rate)
-            .field("concurrency", &self.concurrency)
-            .field("max_result_bytes", &self.max_result_bytes)
-            .field("timeout", &self.timeout)
-            .finish()
-    }
-}
-
 /// The state of limits.
 #[derive(Default)]
 pub(super) struct Limiter {
     rate: Option<RateLimit>,
     turns: Option<Arc<Semaphore>>,
-    max_result_bytes: Option<usize>,
-    timeout: Option<Duration>,
+    pub(super) max_result_bytes: Option<usize>,
+    pub(super) timeout: Option<Duration>,
 }
 
 impl Limiter {
@@ -115,16 +103,6 @@ impl Limiter {
             max_result_bytes: limits.max_result_bytes,
             timeout: limits.timeout,
         }
-    }
-
-    /// Returns the size of a result.
-    pub(super) fn max_result_bytes(&self) -> Option<usize> {
-        self.max_result_bytes
-    }
-
-    /// Returns the time limit of a call.
-    pub(super) fn time_limit(&self) -> Option<Duration> {
-        self.timeout
     }
 
     /// Returns true if calls are counted.
@@ -196,12 +174,6 @@ impl Limiter {
             Some(limit) if is_larger(&result, limit) => Err(ToolError::new(too_large(limit))),
             _ => Ok(result),
         }
-    }
-}
-
-impl fmt::Debug for Limiter {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Limiter")
     }
 }
 

@@ -14,11 +14,8 @@ use parking_lot::Mutex;
 ///
 /// It has at most 100,000 states, and 10,000 of one caller. When it is full, further ones fail until others have
 /// expired.
-#[derive(Debug, Clone)]
-pub struct MemoryUsedStates {
-    used: Arc<Mutex<UsedStates>>,
-    clock: fn() -> Instant,
-}
+#[derive(Debug, Clone, Default)]
+pub struct MemoryUsedStates(Arc<Mutex<UsedStates>>);
 
 /// States of all callers.
 const MAX_STATES: usize = 100_000;
@@ -31,24 +28,6 @@ struct UsedStates {
     by_expiry: BTreeSet<(Instant, Arc<str>)>,
     /// The number of states per caller.
     callers: HashMap<CallerKey, usize>,
-}
-
-impl MemoryUsedStates {
-    /// Sets the clock. Default: [`Instant::now`].
-    #[cfg(test)]
-    fn clock(mut self, clock: fn() -> Instant) -> Self {
-        self.clock = clock;
-        self
-    }
-}
-
-impl Default for MemoryUsedStates {
-    fn default() -> Self {
-        Self {
-            used: Arc::default(),
-            clock: Instant::now,
-        }
-    }
 }
 
 impl UsedStates {
@@ -69,7 +48,13 @@ impl UsedStates {
         }
     }
 
-    fn insert(&mut self, caller: &CallerKey, id: &str, until: Instant) -> Result<bool, StoreError> {
+    fn insert(
+        &mut self,
+        caller: &CallerKey,
+        id: &str,
+        (now, ttl): (Instant, Duration),
+    ) -> Result<bool, StoreError> {
+        self.expire(now);
         if self.by_id.contains_key(id) {
             return Ok(false);
         }
@@ -78,7 +63,7 @@ impl UsedStates {
             return Err(StoreError::new("too many request states are used"));
         }
         let id: Arc<str> = id.into();
-        self.by_expiry.insert((until, id.clone()));
+        self.by_expiry.insert((now + finite(ttl), id.clone()));
         self.by_id.insert(id, caller.clone());
         *self.callers.entry(caller.clone()).or_default() += 1;
         Ok(true)
@@ -93,39 +78,26 @@ impl UsedStateStore for MemoryUsedStates {
         id: &str,
         ttl: Duration,
     ) -> Result<bool, StoreError> {
-        let now = (self.clock)();
-        let mut used = self.used.lock();
-        used.expire(now);
-        used.insert(caller, id, now + finite(ttl))
+        self.0.lock().insert(caller, id, (Instant::now(), ttl))
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use std::sync::OnceLock;
-    use std::sync::atomic::{AtomicU64, Ordering};
     use std::time::{Duration, Instant};
 
-    use futures_util::FutureExt as _;
     use mcp_core::{CallerKey, Principal};
 
-    use super::{MAX_OF_CALLER, MemoryUsedStates, UsedStateStore as _};
-
-    static SECONDS: AtomicU64 = AtomicU64::new(0);
-
-    fn clock() -> Instant {
-        static START: OnceLock<Instant> = OnceLock::new();
-        *START.get_or_init(Instant::now) + Duration::from_secs(SECONDS.load(Ordering::Relaxed))
-    }
+    use super::{MAX_OF_CALLER, UsedStates};
 
     #[test]
     fn state_is_used_once_until_it_expires_within_the_limit_of_its_caller() {
-        let store = MemoryUsedStates::default().clock(clock);
+        let mut used = UsedStates::default();
         let (ada, bob) = (Principal::new("i", "ada"), Principal::new("i", "bob"));
         let (ada, bob) = (CallerKey::new(Some(&ada)), CallerKey::new(Some(&bob)));
         let ttl = Duration::from_secs(10);
-        let insert =
-            |caller: &CallerKey, id: &str| store.insert(caller, id, ttl).now_or_never().unwrap();
+        let now = Instant::now();
+        let mut insert = |caller: &CallerKey, id: &str| used.insert(caller, id, (now, ttl));
         assert!(insert(&ada, "0").unwrap());
         assert!(!insert(&ada, "0").unwrap());
         for number in 1..MAX_OF_CALLER {
@@ -134,9 +106,7 @@ mod tests {
         assert!(insert(&ada, "more").is_err());
         assert!(!insert(&ada, "0").unwrap(), "a known state stays known");
         assert!(insert(&bob, "more").unwrap());
-        SECONDS.store(10, Ordering::Relaxed);
-        assert!(insert(&ada, "0").unwrap());
-        let used = store.used.lock();
+        assert!(used.insert(&ada, "0", (now + ttl, ttl)).unwrap());
         assert_eq!((used.by_id.len(), used.by_expiry.len()), (1, 1));
         assert_eq!(used.callers.len(), 1);
     }

@@ -413,36 +413,23 @@ impl ServerSettings {
         self.tools.get(own)?.name.as_deref()
     }
 
-    /// Returns the server's filter of callers.
-    pub(super) fn visible(&self) -> Option<impl Fn(&Caller<'_>) -> bool + Send + Sync + use<>> {
-        self.visible_with(&[])
-    }
-
-    /// Returns whether a caller may know the server. A function that panics hides it.
-    pub(super) fn is_visible(&self, caller: Caller<'_>) -> bool {
-        let Some(filter) = self.visible() else {
-            return true;
-        };
-        catch_panic_sync(|| filter(&caller)).unwrap_or(false)
-    }
-
-    /// Returns the filter of callers for a tool.
-    pub(super) fn visible_tool(
+    /// Returns the filter of callers for a tool, or for the server's other items. `None`: all callers may know them.
+    pub(super) fn visible(
         &self,
-        tool: &ToolOptions,
+        tool: Option<&ToolOptions>,
     ) -> Option<impl Fn(&Caller<'_>) -> bool + Send + Sync + use<>> {
-        self.visible_with(&tool.visible_to)
-    }
-
-    fn visible_with(
-        &self,
-        inner: &[Visible],
-    ) -> Option<impl Fn(&Caller<'_>) -> bool + Send + Sync + use<>> {
+        let inner = tool.map_or(&[][..], |tool| &tool.visible_to);
         let filters = [&*self.visible_to, inner].concat();
         let has_filter = !filters.is_empty();
         has_filter.then_some(move |caller: &Caller<'_>| {
             filters.iter().all(|is_visible| is_visible(caller))
         })
+    }
+
+    /// Returns whether a caller may know a tool, or the server's other items. A function that panics hides them.
+    pub(super) fn is_visible(&self, tool: Option<&ToolOptions>, caller: &Caller<'_>) -> bool {
+        let filter = self.visible(tool);
+        filter.is_none_or(|filter| catch_panic_sync(|| filter(caller)).unwrap_or(false))
     }
 }
 

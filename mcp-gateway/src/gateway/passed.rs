@@ -91,7 +91,10 @@ impl ExtensionOwner {
     ) -> Result<Arc<Upstream>, RequestError> {
         let CallerContext { facts, extensions } = caller;
         self.find(method)
-            .filter(|upstream| upstream.settings.is_visible(Caller::new(facts, extensions)))
+            .filter(|upstream| {
+                let caller = Caller::new(facts, extensions);
+                upstream.settings.is_visible(None, &caller)
+            })
             .ok_or_else(|| RequestError::fault(Fault::no_such_method(method)))
     }
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use mcp_core::tower::{Middleware, Next};
-use mcp_core::{Call, Exchange, catch_panic_sync};
+use mcp_core::{Call, Exchange};
 use mcp_server::Caller;
 use mcp_toolset::PinFile;
 use mcp_types::{CallToolResult, Tool};
@@ -108,15 +108,9 @@ impl PinnedTools {
         let held = self.0.held.read();
         let tool = held.get(&*params.name)?;
         let settings = &tool.upstream.settings;
-        if let Some(is_visible) = settings.visible_tool(&settings.tool(&tool.own)) {
-            let caller = Caller::new(&exchange.facts, &exchange.extensions);
-            let is_visible = catch_panic_sync(|| is_visible(&caller));
-            is_visible
-                .is_ok_and(|is_visible| is_visible)
-                .then_some(())?;
-        }
-        let refusal = self.0.pins.refusal(&params.name);
-        Some(CallToolResult::error(refusal))
+        let caller = Caller::new(&exchange.facts, &exchange.extensions);
+        let is_visible = settings.is_visible(Some(&settings.tool(&tool.own)), &caller);
+        is_visible.then(|| CallToolResult::error(self.0.pins.refusal(&params.name)))
     }
 }
 

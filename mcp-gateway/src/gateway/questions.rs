@@ -292,8 +292,7 @@ const MAX_OF_OWNER: usize = 256;
 #[derive(Clone, Default)]
 pub(super) struct Parked(Arc<ParkedCalls>);
 
-#[derive(Default)]
-struct ParkedCalls(Mutex<HashMap<Uuid, ParkedCall>>);
+type ParkedCalls = Mutex<HashMap<Uuid, ParkedCall>>;
 
 struct ParkedCall {
     owner: Owner,
@@ -314,7 +313,7 @@ impl Parked {
         owner: Owner,
         call: T,
     ) -> Result<ParkGuard<T>, Fault> {
-        let calls = self.0.0.lock();
+        let calls = self.0.lock();
         let own = calls.values().filter(|call| call.owner == owner).count();
         let all = calls.len();
         drop(calls);
@@ -336,7 +335,7 @@ impl Parked {
 
     /// Takes a call of a caller, unless its time has passed or another node has it.
     pub(super) fn take<T: 'static>(&self, caller: &CallerKey, id: Uuid) -> Option<T> {
-        let mut calls = self.0.0.lock();
+        let mut calls = self.0.lock();
         let parked = calls.get(&id);
         let is_wanted =
             parked.is_some_and(|call| call.owner.caller() == caller && call.call.is::<T>());
@@ -354,7 +353,7 @@ impl Parked {
         let expiry = runtime.spawn(async move {
             tokio::time::sleep(LIFETIME).await;
             // Dropped without the lock, because the call may end others.
-            let expired = calls.upgrade().and_then(|calls| calls.0.lock().remove(&id));
+            let expired = calls.upgrade().and_then(|calls| calls.lock().remove(&id));
             drop(expired);
         });
         let _expiry = AbortOnDropHandle::new(expiry);
@@ -363,7 +362,7 @@ impl Parked {
             call,
             _expiry,
         };
-        self.0.0.lock().insert(id, parked);
+        self.0.lock().insert(id, parked);
     }
 }
 

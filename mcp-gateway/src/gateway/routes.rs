@@ -41,7 +41,7 @@ pub(super) fn names<T>(items: &[Named<T>]) -> Vec<String> {
 pub(super) fn tool(upstream: &Arc<Upstream>, listed: &Named<Tool>) -> ToolRoute {
     let own: Arc<str> = listed.item.name.as_str().into();
     let options = upstream.settings.tool(&own);
-    let visible = upstream.settings.visible_tool(&options);
+    let visible = upstream.settings.visible(Some(&options));
     let mut tool = listed.item.clone();
     tool.name.clone_from(&listed.name);
     options.apply(&mut tool);
@@ -132,7 +132,7 @@ async fn end_with_task(
 
 pub(super) fn prompt(upstream: &Arc<Upstream>, listed: &Named<Prompt>) -> PromptRoute {
     let own: Arc<str> = listed.item.name.as_str().into();
-    let visible = upstream.settings.visible();
+    let visible = upstream.settings.visible(None);
     let mut prompt = listed.item.clone();
     prompt.name.clone_from(&listed.name);
     let completer = Completer::new(upstream, CompletionReference::prompt(&*own));
@@ -164,7 +164,7 @@ pub(super) fn prompt(upstream: &Arc<Upstream>, listed: &Named<Prompt>) -> Prompt
 
 pub(super) fn resource(upstream: &Arc<Upstream>, listed: &Named<Resource>) -> ResourceRoute {
     let route = listed.item.clone().read(reader(upstream.clone()));
-    match upstream.settings.visible() {
+    match upstream.settings.visible(None) {
         Some(visible) => route.visible_to(visible),
         None => route,
     }
@@ -181,7 +181,7 @@ pub(super) fn template(
     let route = variables.into_iter().fold(route, |route, (variable, _)| {
         route.completion(variable, completer.handler(variable))
     });
-    match upstream.settings.visible() {
+    match upstream.settings.visible(None) {
         Some(visible) => route.visible_to(visible),
         None => route,
     }

@@ -158,7 +158,7 @@ impl SharedStarting {
         exchange: &Exchange,
     ) -> Option<&'a UnlistedServer> {
         let item = exchange.call.item()?;
-        let caller = || Caller::new(&exchange.facts, &exchange.extensions);
+        let caller = Caller::new(&exchange.facts, &exchange.extensions);
         let mut may_have = servers.iter().filter(|server| {
             let is_missing = match exchange.call {
                 Call::CallTool(_) => server.kinds.tools,
@@ -166,7 +166,7 @@ impl SharedStarting {
                 Call::ReadResource(_) => server.kinds.resources,
                 _ => false,
             };
-            is_missing && server.upstream.settings.is_visible(caller())
+            is_missing && server.upstream.settings.is_visible(None, &caller)
         });
         let is_resource = matches!(exchange.call, Call::ReadResource(_));
         let has_name = |server: &&UnlistedServer| !is_resource && server.has_prefix_of(item);

@@ -2,7 +2,7 @@
 
 use std::fmt;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant, SystemTime};
 
 use mcp_client::group::Health;
@@ -51,11 +51,7 @@ pub struct ServerStatus {
 /// The counters of one server. They begin when the gateway opens, or when a reload connects the server anew.
 #[derive(Debug, Default)]
 pub(super) struct Counters {
-    started: AtomicU64,
-    succeeded: AtomicU64,
-    failed: AtomicU64,
-    interrupted: AtomicU64,
-    microseconds: AtomicU64,
+    calls: Mutex<CallCounts>,
     last_failure: Mutex<Option<LastFailure>>,
     /// A failure is in the log, and the server has not answered since.
     is_reported: AtomicBool,
@@ -122,21 +118,21 @@ impl CallOutcome {
 
 impl Counters {
     pub(super) fn start(&self) {
-        self.started.fetch_add(1, Ordering::Relaxed);
+        self.calls.lock().running += 1;
     }
 
     pub(super) fn end(&self, outcome: CallOutcome, time: Duration) {
-        let counter = match outcome {
-            CallOutcome::Ok => &self.succeeded,
-            CallOutcome::ErrorResult | CallOutcome::Error => &self.failed,
-            CallOutcome::Interrupted => &self.interrupted,
-        };
-        let microseconds = u64::try_from(time.as_micros()).unwrap_or(u64::MAX);
         if matches!(outcome, CallOutcome::Ok | CallOutcome::ErrorResult) {
             self.answered();
         }
-        self.microseconds.fetch_add(microseconds, Ordering::Relaxed);
-        counter.fetch_add(1, Ordering::Relaxed);
+        let mut calls = self.calls.lock();
+        calls.running -= 1;
+        calls.total_time += time;
+        *match outcome {
+            CallOutcome::Ok => &mut calls.succeeded,
+            CallOutcome::ErrorResult | CallOutcome::Error => &mut calls.failed,
+            CallOutcome::Interrupted => &mut calls.interrupted,
+        } += 1;
     }
 
     /// Keeps a failure as the last one. The log has it as a warning once, however many calls and lists it ends.
@@ -169,18 +165,7 @@ impl Counters {
     }
 
     pub(super) fn calls(&self) -> CallCounts {
-        let read = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
-        // The ends first: a call that ends meanwhile is counted as one that runs.
-        let [succeeded, failed, interrupted] =
-            [&self.succeeded, &self.failed, &self.interrupted].map(read);
-        let started = read(&self.started);
-        CallCounts {
-            running: started.saturating_sub(succeeded + failed + interrupted),
-            succeeded,
-            failed,
-            interrupted,
-            total_time: Duration::from_micros(read(&self.microseconds)),
-        }
+        *self.calls.lock()
     }
 }
 

@@ -6,7 +6,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use mcp_core::{ClientContext, Extensions, Fault, Principal, Reply, catch_panic_sync};
+use mcp_core::{ClientContext, Extensions, Fault, Principal, Reply};
 use mcp_server::{Caller, TokenSealer};
 use mcp_types::ext::tasks::RESULT_TYPE;
 use mcp_types::meta::keys;
@@ -127,10 +127,7 @@ impl TaskIds {
         let upstream = self.directory.find(&server)?;
         let options = upstream.settings.tool(&tool);
         let caller = Caller::new(facts, extensions);
-        let is_visible = match upstream.settings.visible_tool(&options) {
-            Some(filter) => catch_panic_sync(|| filter(&caller)).unwrap_or(false),
-            None => true,
-        };
+        let is_visible = upstream.settings.is_visible(Some(&options), &caller);
         (is_visible && upstream.settings.allows(&tool)).then_some(FoundTask {
             upstream,
             tool,
@@ -159,7 +156,7 @@ impl FoundTask {
     pub(super) fn body_for_client(&self, body: TaskBody, sealed: &str) -> Result<TaskBody, Fault> {
         body.check_questions()?;
         let (shared, single) = (&self.upstream.settings.limiter, &self.options.limiter);
-        let limits = [shared.max_result_bytes(), single.max_result_bytes()];
+        let limits = [shared.max_result_bytes, single.max_result_bytes];
         let limit = limits.into_iter().flatten().min();
         Ok(body
             .with_id(sealed)
@@ -170,7 +167,7 @@ impl FoundTask {
     /// Returns the time limit of requests for the tool.
     pub(super) fn timeout(&self) -> Option<Duration> {
         let (shared, single) = (&self.upstream.settings.limiter, &self.options.limiter);
-        let limits = [shared.time_limit(), single.time_limit()];
+        let limits = [shared.timeout, single.timeout];
         limits.into_iter().flatten().min()
     }
 }

@@ -64,10 +64,7 @@ const MAX_TOOLS: usize = 2000;
 #[must_use = "does nothing before `server`"]
 pub struct OpenApi {
     spec: Spec,
-    base: Option<Uri>,
-    headers: HeaderMap,
-    query: Vec<(String, String)>,
-    forwarded: Option<HeaderName>,
+    target: Target,
     tags: Option<HashSet<String>>,
     methods: Option<Vec<Method>>,
     max_response_bytes: usize,
@@ -83,10 +80,7 @@ impl OpenApi {
     pub fn parse(document: &str) -> Result<Self, OpenApiError> {
         Ok(Self {
             spec: document::parse(document)?,
-            base: None,
-            headers: HeaderMap::new(),
-            query: Vec::new(),
-            forwarded: None,
+            target: Target::default(),
             tags: None,
             methods: None,
             max_response_bytes: 1 << 20,
@@ -111,7 +105,7 @@ impl OpenApi {
         if !is_http || has_user || uri.query().is_some() || url.contains('#') {
             return Err(invalid());
         }
-        self.base = Some(uri);
+        self.target.base = uri;
         Ok(self)
     }
 
@@ -126,14 +120,14 @@ impl OpenApi {
         let key = HeaderName::try_from(name).map_err(|_| invalid())?;
         let mut value = HeaderValue::try_from(value).map_err(|_| invalid())?;
         value.set_sensitive(true);
-        self.headers.insert(key, value);
+        self.target.headers.insert(key, value);
         Ok(self)
     }
 
     /// Adds a parameter to each request's query, such as an API key. A parameter of the document with this
     /// name is not an argument.
     pub fn query(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
-        self.query.push((name.into(), value.into()));
+        self.target.query.push((name.into(), value.into()));
         self
     }
 
@@ -147,7 +141,7 @@ impl OpenApi {
     /// Returns [`OpenApiError::Header`] when `name` is not a header name.
     pub fn forward_header(mut self, name: &str) -> Result<Self, OpenApiError> {
         let name = HeaderName::try_from(name).map_err(|_| OpenApiError::Header(name.to_owned()))?;
-        self.forwarded = Some(name);
+        self.target.forwarded = Some(name);
         Ok(self)
     }
 
@@ -190,17 +184,14 @@ impl OpenApi {
         B: Body<Error: Into<Box<dyn std::error::Error + Send + Sync>>> + Send + 'static,
         B::Data: Send,
     {
-        let base = self.base.clone();
-        let target = Arc::new(Target {
-            base: base.ok_or(OpenApiError::BaseUrl(String::new()))?,
-            headers: self.headers.clone(),
-            query: self.query.clone(),
-            forwarded: self.forwarded.clone(),
-        });
-        let tools = self.operations(&target);
+        if self.target.base.scheme().is_none() {
+            return Err(OpenApiError::BaseUrl(String::new()));
+        }
+        let tools = self.operations();
         if tools.is_empty() {
             return Err(OpenApiError::NoOperation);
         }
+        let target = Arc::new(self.target);
         let info = &self.spec.info;
         let server = Server::new(&info.title, &info.version);
         let (limit, time) = (self.max_response_bytes, self.timeout);
@@ -217,7 +208,7 @@ impl OpenApi {
     }
 
     /// Returns the selected operations and their tools.
-    fn operations(&self, target: &Target) -> Vec<(ApiOperation, Tool)> {
+    fn operations(&self) -> Vec<(ApiOperation, Tool)> {
         let mut names = HashSet::new();
         let mut tools = Vec::new();
         for (path, method, operation) in self.spec.operations() {
@@ -235,7 +226,7 @@ impl OpenApi {
                 tracing::warn!("further operations of the OpenAPI document are left out");
                 break;
             }
-            match ApiOperation::new(&self.spec, &path, &method, operation, target) {
+            match ApiOperation::new(&self.spec, &path, &method, operation, &self.target) {
                 Ok((operation, mut tool)) => {
                     let wanted = tool.name.clone();
                     let mut number = 2;
@@ -337,7 +328,7 @@ impl fmt::Debug for OpenApi {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("OpenApi")
             .field("title", &self.spec.info.title)
-            .field("base_url", &self.base)
+            .field("base_url", &self.target.base)
             .field("tags", &self.tags)
             .field("methods", &self.methods)
             .finish_non_exhaustive()

@@ -22,8 +22,9 @@ const RESERVED: [&str; 15] = [
 ];
 
 /// The parts of all requests.
-#[derive(Clone)]
+#[derive(Default)]
 pub(super) struct Target {
+    /// Relative until the user has set it.
     pub(super) base: Uri,
     pub(super) headers: HeaderMap,
     pub(super) query: Vec<(String, String)>,
