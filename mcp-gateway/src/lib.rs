@@ -13,8 +13,7 @@
 //! | module | content |
 //! |---|---|
 //! | `patterns` | [`ToolPatterns`] |
-//! | `tools` | hidden tools, and arguments that headers repeat |
-//! | `relay` | messages of one client, passed on unchanged: `message` has their headers and errors, `session` the server's legacy session, `calls` the requests that wait |
+//! | `relay` | messages of one client, passed on unchanged: `message` has their headers and errors, `session` the server's legacy session, `calls` the requests that wait, `tools` hidden tools and arguments that headers repeat |
 //! | `gateway` | many servers behind one |
 //! | [`openapi`] | HTTP services as servers |
 //! | [`config`] | configuration files |
@@ -24,7 +23,6 @@ mod gateway;
 pub mod openapi;
 mod patterns;
 mod relay;
-mod tools;
 
 pub use gateway::{
     CallCounts, CallLimits, ConnectedGateway, Gateway, GatewayControl, GatewayError, GatewayServer,

@@ -3,16 +3,17 @@
 mod calls;
 mod message;
 mod session;
+mod tools;
 
 use std::collections::VecDeque;
 use std::fmt;
-use std::future::pending;
 use std::io;
 use std::pin::{Pin, pin};
 use std::sync::Arc;
 
 use bytes::Bytes;
 use futures_util::{Sink, SinkExt, Stream, StreamExt};
+use mcp_core::deadline::or_never;
 use mcp_core::{
     BoxFuture, Channel, ChannelError, CloseReason, Fault, Frame, Frames, MirroredHeaders,
     OneWayMessage, OutgoingRequest,
@@ -23,12 +24,15 @@ use tracing::debug;
 
 use self::calls::{CallEvent, Calls};
 use self::session::{SEND_TIMEOUT, Session};
-use crate::tools::{HiddenTools, ToolHeaders};
+use self::tools::{ToolHeaders, remove_hidden};
 
 /// Client notifications and responses that wait to be sent.
 const MAX_WAITING: usize = 64;
 /// Pages of tools that are read for their headers.
 const MAX_PAGES: usize = 100;
+
+/// Decides by name which tools the client must not see.
+type HiddenTools = Box<dyn Fn(&str) -> bool + Send + Sync>;
 
 /// Passes messages between one client and one server.
 ///
@@ -96,7 +100,7 @@ impl Relay {
 
     /// Removes tools from lists, and refuses their calls. Default: no tool is hidden.
     pub fn hide_tools(mut self, is_hidden: impl Fn(&str) -> bool + Send + Sync + 'static) -> Self {
-        self.hidden = Some(HiddenTools::new(is_hidden));
+        self.hidden = Some(Box::new(is_hidden));
         self
     }
 
@@ -192,8 +196,8 @@ where
             let is_full = self.waiting.len() >= MAX_WAITING;
             let event = tokio::select! {
                 (id, event) = self.calls.next() => Event::Call(id, event),
-                frame = next(&mut self.inbound) => Event::Inbound(frame),
-                () = finish(&mut sending) => Event::Sent,
+                frame = or_never(self.inbound.as_mut().map(Frames::next)) => Event::Inbound(frame),
+                () = or_never(sending.as_mut()) => Event::Sent,
                 reason = &mut closed => Event::Closed(reason),
                 message = input.next(), if !is_full => Event::Incoming(message),
             };
@@ -283,11 +287,11 @@ where
         }
         let method = Method::from_name(&request.method);
         if method == Some(Method::CallTool)
-            && let Some(hidden) = &self.hidden
+            && let Some(is_hidden) = &self.hidden
         {
             // The server could read another name, such as a number, as that of a hidden tool.
             let tool = request.params.required_text("name")?;
-            if hidden.contains(&tool) {
+            if is_hidden(&tool) {
                 return Err(Fault::no_such_tool(tool.as_ref()));
             }
         }
@@ -399,8 +403,8 @@ where
             }
             Some(Method::ListTools) => {
                 self.headers.learn(&text);
-                if let Some(hidden) = &self.hidden {
-                    text = hidden.remove_from(text);
+                if let Some(is_hidden) = &self.hidden {
+                    text = remove_hidden(text, is_hidden);
                 }
             }
             Some(Method::CallTool)
@@ -483,22 +487,6 @@ where
 
     async fn write(&mut self, message: Bytes) -> Result<(), RelayError> {
         self.output.send(message).await.map_err(RelayError::Write)
-    }
-}
-
-/// Returns the server's next message, or waits forever without a stream.
-async fn next(inbound: &mut Option<Frames>) -> Option<Result<Frame, ChannelError>> {
-    match inbound {
-        Some(frames) => frames.next().await,
-        None => pending().await,
-    }
-}
-
-/// Waits for the message that is being sent, or forever without one.
-async fn finish(sending: &mut Option<BoxFuture<'static, ()>>) {
-    match sending {
-        Some(sent) => sent.await,
-        None => pending().await,
     }
 }
 

@@ -11,7 +11,7 @@ use futures_util::{Stream, StreamExt as _};
 use mcp_client::group::{Group, GroupEvent, Health, Naming};
 use mcp_core::BoxFuture;
 use mcp_core::backoff::Backoff;
-use mcp_core::deadline::finite;
+use mcp_core::deadline::{finite, or_never};
 use mcp_server::{RawExtensions, Server};
 use mcp_types::{Prompt, Resource, ResourceTemplate, Tool};
 use serde_json::Value;
@@ -24,7 +24,6 @@ use super::error::GatewayError;
 use super::listing::{self, Listed};
 use super::options::GatewayServer;
 use super::passed::Broadcasts;
-use super::pinned::PinnedTools;
 use super::routes::names;
 use super::served::Served;
 use super::setup::{Setup, check_settings};
@@ -258,6 +257,7 @@ impl ServerLists {
         mut commands: mpsc::Receiver<Command>,
     ) {
         let announcements = self.setup.announcements.clone();
+        let pins = self.setup.pins.clone();
         let limit = Instant::now() + SETTLE_LIMIT;
         let has_answered = self.servers.iter().any(|server| !server.is_requested);
         let pause = || limit.min(Instant::now() + SETTLE_PAUSE);
@@ -295,12 +295,12 @@ impl ServerLists {
                     // The caller may have gone.
                     Command::Status(sender) => drop(sender.send(self.status())),
                 },
-                () = pins_changed(self.setup.pins.as_ref(), &mut self.pins_seen) => {
+                () = or_never(pins.as_ref().map(|pins| pins.changed(&mut self.pins_seen))) => {
                     let all: Vec<usize> = (0..self.servers.len()).collect();
                     self.starting.add_listed(Kinds::TOOLS);
                     self.serve_tools(&all, false);
                 }
-                () = subscriptions_changed(&mut self.updates) => {
+                () = or_never(self.updates.as_mut().map(Updates::changed)) => {
                     self.updates.iter_mut().for_each(Updates::subscribe);
                 }
                 () = sleep_until(settled), if !self.is_settled => self.stop_waiting(),
@@ -570,21 +570,5 @@ impl Drop for ServerLists {
     /// Lets calls run: nothing is listed any more.
     fn drop(&mut self) {
         self.starting.set(Vec::new(), true);
-    }
-}
-
-/// Waits until tools are approved. Never ends without pins.
-async fn pins_changed(pins: Option<&PinnedTools>, seen: &mut u64) {
-    match pins {
-        Some(pins) => pins.changed(seen).await,
-        None => std::future::pending().await,
-    }
-}
-
-/// Waits until clients are subscribed to other resources. Never ends without updates.
-async fn subscriptions_changed(updates: &mut Option<Updates>) {
-    match updates {
-        Some(updates) => updates.changed().await,
-        None => std::future::pending().await,
     }
 }

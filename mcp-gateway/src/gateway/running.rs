@@ -6,10 +6,11 @@ use std::sync::Arc;
 use futures_util::stream::BoxStream;
 use futures_util::{FutureExt as _, StreamExt as _};
 use mcp_client::{Client, Error, PreparedCall, Step};
+use mcp_core::deadline::or_never;
 use mcp_core::{BoxFuture, ClientContext, Fault, NotificationSender, ServerNotification};
 use mcp_server::{Log, Progress};
 use mcp_types::{LogMessage, LoggingLevel, Meta};
-use tokio::sync::mpsc;
+use tokio::sync::mpsc::{self, Receiver};
 
 use super::claims::ExtensionClaims;
 use super::questions::{Question, Questions, Turn, UpstreamEvent};
@@ -44,7 +45,7 @@ pub(super) enum CallEvent<R> {
 pub(super) struct UpstreamCall<R> {
     call: BoxFuture<'static, Result<Step<'static, R>, Error>>,
     /// `None` if the client answers no questions and wants no other events.
-    events: Option<mpsc::Receiver<UpstreamEvent>>,
+    events: Option<Receiver<UpstreamEvent>>,
     /// The session's log messages. `None` for a shared session: its logs arrive as events.
     logs: Option<BoxStream<'static, LogMessage>>,
     /// The number of questions that the server has asked so far.
@@ -126,8 +127,10 @@ impl<R: Send + 'static> UpstreamCall<R> {
         loop {
             let event = tokio::select! {
                 biased;
-                Some(event) = next_event(&mut self.events) => event,
-                Some(message) = next_log(&mut self.logs) => UpstreamEvent::Log(message),
+                Some(event) = or_never(self.events.as_mut().map(Receiver::recv)) => event,
+                Some(message) = or_never(self.logs.as_mut().map(BoxStream::next)) => {
+                    UpstreamEvent::Log(message)
+                }
                 step = &mut self.call => {
                     // A fault is an answer, too. After other errors the server may still work in the session.
                     if step.as_ref().err().is_none_or(|error| error.fault().is_some()) {
@@ -144,32 +147,18 @@ impl<R: Send + 'static> UpstreamCall<R> {
 
     /// Passes on the events that came before the answer, and gives the session back.
     async fn end(&mut self, context: &Context) {
-        while let Some(Some(event)) = next_event(&mut self.events).now_or_never() {
+        while let Some(Ok(event)) = self.events.as_mut().map(Receiver::try_recv) {
             context.pass(event, &self.extensions).await;
         }
-        while let Some(Some(message)) = next_log(&mut self.logs).now_or_never() {
+        while let Some(Some(Some(message))) =
+            self.logs.as_mut().map(|logs| logs.next().now_or_never())
+        {
             context.log.send(message);
         }
         self.turn = None;
         if let Some(session) = self.session.take() {
             session.end();
         }
-    }
-}
-
-/// Waits for the next event, or forever if `events` is `None`.
-async fn next_event(events: &mut Option<mpsc::Receiver<UpstreamEvent>>) -> Option<UpstreamEvent> {
-    match events {
-        Some(events) => events.recv().await,
-        None => std::future::pending().await,
-    }
-}
-
-/// Waits for the next log message, or forever if `logs` is `None`.
-async fn next_log(logs: &mut Option<BoxStream<'static, LogMessage>>) -> Option<LogMessage> {
-    match logs {
-        Some(logs) => logs.next().await,
-        None => std::future::pending().await,
     }
 }
 

@@ -11,6 +11,7 @@ use std::time::{Duration, SystemTime};
 
 use bytes::Bytes;
 use futures_core::Stream;
+use mcp_core::deadline::or_never;
 use mcp_core::{Fault, NotificationBuffer};
 use tokio::task::AbortHandle;
 use tokio::time::sleep;
@@ -19,7 +20,7 @@ use tracing::Instrument;
 use super::call::{CallEnd, HttpCall, encode_event, new_buffer};
 use super::config::{Config, StreamConfig};
 use super::keep_alive::KeepAlive;
-use super::lifetime::{closed, elapsed, maybe_expired};
+use super::lifetime::{closed, expired};
 use crate::Shutdown;
 use crate::sse::encode as sse;
 
@@ -134,8 +135,8 @@ impl StreamTask {
         let end = tokio::select! {
             biased;
             end = self.call.end() => end,
-            () = elapsed(streams.max_age) => CallEnd::Reply(Fault::Deadline.into()),
-            () = maybe_expired(self.expiry) => {
+            () = or_never(streams.max_age.map(sleep)) => CallEnd::Reply(Fault::Deadline.into()),
+            () = or_never(self.expiry.map(expired)) => {
                 let message = "the authorization of the caller has expired; call again with a new token";
                 CallEnd::Reply(Fault::Refused(message.into()).into())
             }

@@ -2,7 +2,7 @@
 //! caller's authorization.
 
 use std::future::pending;
-use std::time::{Duration, SystemTime};
+use std::time::SystemTime;
 
 use futures_util::FutureExt;
 use futures_util::future::select;
@@ -11,14 +11,6 @@ use tokio::time::{sleep, timeout};
 
 use super::config::Config;
 use crate::Shutdown;
-
-/// Waits until `limit` has elapsed, or forever without a limit.
-pub(super) async fn elapsed(limit: Option<Duration>) {
-    match limit {
-        Some(limit) => sleep(limit).await,
-        None => pending().await,
-    }
-}
 
 /// Waits until the server is closed, or forever without a handle.
 pub(super) async fn closed(shutdown: Option<Shutdown>) {
@@ -45,14 +37,6 @@ pub(super) fn expiry(caller: Option<&Principal>) -> Option<SystemTime> {
 pub(super) async fn expired(expiry: SystemTime) {
     let left = expiry.duration_since(SystemTime::now());
     sleep(left.unwrap_or_default()).await;
-}
-
-/// Waits until an authorization has expired, or forever without an expiry.
-pub(super) async fn maybe_expired(expiry: Option<SystemTime>) {
-    match expiry {
-        Some(expiry) => expired(expiry).await,
-        None => pending().await,
-    }
 }
 
 /// Waits until a stream without an end of its own must end: when the server drains, when the stream

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
-use mcp_core::deadline::finite;
+use mcp_core::deadline::{finite, or_never};
 use mcp_core::legacy::{
     self, HandledNotification, HandledRequest, Session, SessionLimits, decode_initialize,
 };
@@ -148,7 +148,7 @@ impl Driver {
                     // An error means that the writer has ended, which is the next event.
                     space = pipe.write_queue.wait_for_space() => break space.is_ok(),
                     () = &mut *shutdown => return Some(Instant::now()),
-                    () = at(stalled_since.map(|since| since + drain_timeout)) => {
+                    () = or_never(stalled_since.map(|since| sleep_until(since + drain_timeout))) => {
                         let before = std::mem::replace(&mut writes, pipe.write_queue.writes());
                         if before == writes {
                             return stalled_since;
@@ -498,18 +498,10 @@ impl MessageSink for QueueSink {
     }
 }
 
-/// Waits for a deadline, or forever without one.
-async fn at(deadline: Option<Instant>) {
-    match deadline {
-        Some(deadline) => sleep_until(deadline).await,
-        None => pending().await,
-    }
-}
-
 /// Waits until a request to the client times out.
 async fn next_expiry(session: Option<&Session>) {
     let deadline = session.and_then(Session::next_deadline);
-    at(deadline.map(Instant::from)).await;
+    or_never(deadline.map(|deadline| sleep_until(deadline.into()))).await;
 }
 
 /// Waits for space in the queue, and then for the next change. Changes that arrive while the queue

@@ -1,59 +1,37 @@
 //! Hidden tools, and arguments that headers repeat.
 
 use std::collections::HashMap;
-use std::fmt;
-use std::sync::Arc;
 
 use bytes::Bytes;
 use mcp_core::ParamHeaders;
-use mcp_types::{JsonObject, RawObject, Request};
+use mcp_types::{JsonObject, Request};
 use serde::Deserialize;
 use serde_json::Value;
 
 /// Largest number of tools whose headers are kept.
 const MAX_TOOLS: usize = 10_000;
 
-/// Decides by name which tools the client must not see.
-#[derive(Clone)]
-pub(crate) struct HiddenTools(Arc<dyn Fn(&str) -> bool + Send + Sync>);
-
-impl HiddenTools {
-    pub(crate) fn new(is_hidden: impl Fn(&str) -> bool + Send + Sync + 'static) -> Self {
-        Self(Arc::new(is_hidden))
-    }
-
-    pub(crate) fn contains(&self, tool: &str) -> bool {
-        (self.0)(tool)
-    }
-
-    /// Removes the hidden tools from the response to `tools/list`. Other members stay as they are.
-    pub(crate) fn remove_from(&self, response: Bytes) -> Bytes {
-        let Ok(mut message) = serde_json::from_slice::<Value>(&response) else {
-            return response;
-        };
-        let Some(Value::Array(tools)) = message.pointer_mut("/result/tools") else {
-            return response;
-        };
-        tools.retain(|tool| {
-            let name = tool.get("name").and_then(Value::as_str);
-            !name.is_some_and(|name| self.contains(name))
-        });
-        match serde_json::to_vec(&message) {
-            Ok(text) => text.into(),
-            Err(_) => response,
-        }
-    }
-}
-
-impl fmt::Debug for HiddenTools {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("HiddenTools")
+/// Removes hidden tools from the response to `tools/list`. Other members stay as they are.
+pub(super) fn remove_hidden(response: Bytes, is_hidden: impl Fn(&str) -> bool) -> Bytes {
+    let Ok(mut message) = serde_json::from_slice::<Value>(&response) else {
+        return response;
+    };
+    let Some(Value::Array(tools)) = message.pointer_mut("/result/tools") else {
+        return response;
+    };
+    tools.retain(|tool| {
+        let name = tool.get("name").and_then(Value::as_str);
+        !name.is_some_and(&is_hidden)
+    });
+    match serde_json::to_vec(&message) {
+        Ok(text) => text.into(),
+        Err(_) => response,
     }
 }
 
 /// The tool arguments that request headers repeat.
 #[derive(Debug, Default)]
-pub(crate) struct ToolHeaders(HashMap<String, ParamHeaders>);
+pub(super) struct ToolHeaders(HashMap<String, ParamHeaders>);
 
 /// A response to `tools/list`.
 #[derive(Deserialize)]
@@ -79,7 +57,7 @@ struct ListedTool {
 
 impl ToolHeaders {
     /// Reads the response to `tools/list`. Returns the cursor of the next page.
-    pub(crate) fn learn(&mut self, response: &[u8]) -> Option<String> {
+    pub(super) fn learn(&mut self, response: &[u8]) -> Option<String> {
         let response: ListResponse = serde_json::from_slice(response).ok()?;
         let page = response.result?;
         for tool in page.tools {
@@ -97,17 +75,13 @@ impl ToolHeaders {
 
     /// Returns the headers of a call: names without their prefix, and values.
     // spec: XHDR-02, XHDR-12
-    pub(crate) fn params(&self, request: &Request<'_>) -> Vec<(Box<str>, Box<str>)> {
+    pub(super) fn params(&self, request: &Request<'_>) -> Vec<(Box<str>, Box<str>)> {
         let Ok(Some(name)) = request.params.text("name") else {
             return Vec::new();
         };
         let arguments = request.params.object("arguments").ok().flatten();
-        self.values(&name, arguments.as_ref())
-    }
-
-    fn values(&self, tool: &str, arguments: Option<&RawObject>) -> Vec<(Box<str>, Box<str>)> {
-        let headers = self.0.get(tool);
-        let values = headers.and_then(|headers| headers.values(arguments));
+        let headers = self.0.get(&*name);
+        let values = headers.and_then(|headers| headers.values(arguments.as_ref()));
         values.unwrap_or_default()
     }
 }
@@ -115,9 +89,9 @@ impl ToolHeaders {
 #[cfg(test)]
 mod tests {
     use bytes::Bytes;
-    use mcp_types::RawObject;
+    use mcp_types::Message;
 
-    use super::{HiddenTools, ToolHeaders};
+    use super::{ToolHeaders, remove_hidden};
 
     const LIST: &str = r#"{"jsonrpc":"2.0","id":1,"result":{"nextCursor":"2","tools":[
         {"name":"open","inputSchema":{"type":"object","properties":{
@@ -126,8 +100,8 @@ mod tests {
 
     #[test]
     fn hidden_tools_are_removed_and_other_members_stay() {
-        let hidden = HiddenTools::new(|name| name == "secret");
-        let text = hidden.remove_from(Bytes::from_static(LIST.as_bytes()));
+        let list = Bytes::from_static(LIST.as_bytes());
+        let text = remove_hidden(list, |name| name == "secret");
         let text = std::str::from_utf8(&text).unwrap();
         assert!(!text.contains("secret"), "{text}");
         assert!(text.contains(r#""x-other":true"#), "{text}");
@@ -136,19 +110,25 @@ mod tests {
 
     #[test]
     fn error_responses_stay_as_they_are() {
-        let hidden = HiddenTools::new(|_| true);
         let text =
             Bytes::from_static(br#"{"jsonrpc":"2.0","id":1,"error":{"code":1,"message":""}}"#);
-        assert_eq!(hidden.remove_from(text.clone()), text);
+        assert_eq!(remove_hidden(text.clone(), |_| true), text);
     }
 
     #[test]
     fn annotated_arguments_become_headers() {
         let mut headers = ToolHeaders::default();
         assert_eq!(headers.learn(LIST.as_bytes()).as_deref(), Some("2"));
-        let arguments = RawObject::from_text(r#"{"region":"eu"}"#).unwrap();
-        let found = headers.values("open", Some(&arguments));
-        assert_eq!(found, [("Region".into(), "eu".into())]);
-        assert!(headers.values("secret", Some(&arguments)).is_empty());
+        let params = |tool: &str| {
+            let call = format!(
+                r#"{{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{{"name":"{tool}","arguments":{{"region":"eu"}}}}}}"#
+            );
+            match Message::parse(call.as_bytes()) {
+                Ok(Message::Request(request)) => headers.params(&request),
+                other => panic!("{other:?}"),
+            }
+        };
+        assert_eq!(params("open"), [("Region".into(), "eu".into())]);
+        assert!(params("secret").is_empty());
     }
 }
