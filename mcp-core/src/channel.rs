@@ -394,6 +394,13 @@ impl Frame {
     }
 }
 
+/// Returns the message of an error with those of its causes.
+pub fn with_causes(error: &(dyn std::error::Error + 'static)) -> String {
+    let causes = std::iter::successors(Some(error), |error| error.source());
+    let causes: Vec<_> = causes.map(ToString::to_string).collect();
+    causes.join(": ")
+}
+
 /// A client transport error.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]

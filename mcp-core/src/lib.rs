@@ -104,6 +104,8 @@ pub use changes::{
     ChangeBus, ChangeEvent, Changes, ExtensionNotification, MemoryBus, SubscribedResources,
     Subscriber, Watch,
 };
+#[doc(hidden)]
+pub use channel::with_causes;
 pub use channel::{
     CancelHook, Channel, ChannelError, CloseReason, Frame, Frames, MirroredHeaders, OneWayMessage,
     OutgoingRequest, TlsError,

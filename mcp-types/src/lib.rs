@@ -126,6 +126,8 @@ pub use sampling::{
 pub use subscriptions::{
     ListenParams, ListenResult, PlainNotification, SubscriptionAcknowledged, SubscriptionFilter,
 };
+#[doc(hidden)]
+pub use tools::is_tool_name;
 pub use tools::{
     CallToolParams, CallToolResult, ListToolsResult, Tool, ToolAnnotations, ToolExecution,
     UnexpectedResult,

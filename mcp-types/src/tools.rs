@@ -17,6 +17,13 @@ use crate::{
     escape_line,
 };
 
+/// Returns true for a valid tool name.
+// spec: TOOL-04, TOOL-08
+pub fn is_tool_name(name: &str) -> bool {
+    let is_allowed = |byte: u8| byte.is_ascii_alphanumeric() || b"_-.".contains(&byte);
+    (1..=128).contains(&name.len()) && name.bytes().all(is_allowed)
+}
+
 /// The definition of a tool, as `tools/list` returns it.
 ///
 /// Unknown members and all keywords of the schemas are kept.

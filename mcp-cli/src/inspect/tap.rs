@@ -6,7 +6,7 @@ use std::sync::Arc;
 use futures_util::StreamExt as _;
 use mcp::core::{
     BoxFuture, Channel, ChannelError, CloseReason, Connection, Frame, Frames, MirroredHeaders,
-    OneWayMessage, OutgoingRequest, ServerIdentity,
+    OneWayMessage, OutgoingRequest, ServerIdentity, with_causes,
 };
 use mcp::types::ProtocolVersion;
 use serde_json::{Value, json};
@@ -77,20 +77,9 @@ impl Tap {
                 violations.write_into(&mut head);
                 history.add_message(Side::Server, message, &head);
             }
-            Err(error) => history.add("failure", json!({"text": describe(error)})),
+            Err(error) => history.add("failure", json!({"text": with_causes(error)})),
         }))
     }
-}
-
-/// Describes an error with its causes.
-fn describe(error: &ChannelError) -> String {
-    let mut text = error.to_string();
-    let mut source = std::error::Error::source(error);
-    while let Some(cause) = source {
-        text.push_str(&format!(": {cause}"));
-        source = cause.source();
-    }
-    text
 }
 
 impl Channel for Tap {

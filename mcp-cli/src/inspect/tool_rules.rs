@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use mcp::schema::{Check, JsonSchema, Validator as _};
-use mcp::types::Method;
+use mcp::types::{Method, is_tool_name};
 use serde_json::Value;
 
 use super::violations::Violations;
@@ -44,7 +44,7 @@ impl ToolRules {
                 violations.add("TOOL-06", text);
             }
             // spec: TOOL-08
-            if !is_name(name) {
+            if !is_tool_name(name) {
                 violations.add("TOOL-08", format!("{name:?} is not a tool name"));
             }
             self.outputs.remove(name);
@@ -84,12 +84,6 @@ impl ToolRules {
             }
         }
     }
-}
-
-fn is_name(name: &str) -> bool {
-    let is_allowed =
-        |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '_' | '-' | '.');
-    (1..=128).contains(&name.len()) && name.chars().all(is_allowed)
 }
 
 #[cfg(test)]

@@ -8,7 +8,7 @@ mod rules;
 
 use std::fmt;
 
-use mcp_types::{JsonObject, Tool};
+use mcp_types::{JsonObject, Tool, is_tool_name};
 use memchr::memmem;
 use serde_json::Value;
 
@@ -139,7 +139,6 @@ const SECRETS: [&str; 8] = [
 ];
 
 const DIALECT_2020_12: &str = "https://json-schema.org/draft/2020-12/schema";
-const MAX_NAME: usize = 128;
 const MAX_PORTABLE_NAME: usize = 64;
 
 struct Linter<'a> {
@@ -164,8 +163,7 @@ impl<'a> Linter<'a> {
     // spec: TOOL-08
     fn name(&mut self) {
         let name = &self.tool.name;
-        let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"_-.".contains(&byte);
-        if name.is_empty() || name.len() > MAX_NAME || !name.bytes().all(is_plain) {
+        if !is_tool_name(name) {
             self.report(rules::NAME, "name");
         } else if name.as_bytes().contains(&b'.') {
             self.report(rules::DOTTED, "name");
@@ -250,10 +248,7 @@ impl<'a> Linter<'a> {
         {
             self.report(rules::CONDITIONAL, location);
         }
-        let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"_-.".contains(&byte);
-        let is_refused = |name: &str| {
-            !(1..=MAX_PORTABLE_NAME).contains(&name.len()) || !name.bytes().all(is_plain)
-        };
+        let is_refused = |name: &str| name.len() > MAX_PORTABLE_NAME || !is_tool_name(name);
         let properties = schema.get("properties").and_then(Value::as_object);
         let mut names = properties.into_iter().flatten().map(|(name, _)| name);
         if let Some(name) = names.find(|name| is_refused(name)) {

@@ -7,6 +7,7 @@ use mcp_client::ClientBuilder;
 use mcp_client::group::{Group, NamedItem};
 use mcp_core::CallerKey;
 use mcp_server::Broadcaster;
+use mcp_types::is_tool_name;
 
 use super::changes::Announcements;
 use super::claims::check_claims;
@@ -19,9 +20,6 @@ use super::quota::WaitingCalls;
 use super::sessions::{ConnectShared, Sessions};
 use super::upstream::{Directory, Upstream};
 use super::usage::Usage;
-
-/// Longest name or prefix.
-const MAX_NAME: usize = 128;
 
 /// The parts that all servers share.
 pub(super) struct Setup {
@@ -123,12 +121,12 @@ fn check_names(servers: &[GatewayServer]) -> Result<(), GatewayError> {
             name: name.to_owned(),
         };
         if let Some(prefix) = &server.settings.prefix
-            && !is_name(prefix)
+            && !(prefix.is_empty() || is_tool_name(prefix))
         {
             return Err(invalid(prefix));
         }
         for (own, name) in server.settings.renamed() {
-            if name.is_empty() || !is_name(name) {
+            if !is_tool_name(name) {
                 return Err(invalid(name));
             }
             let item = (server.name.clone(), own.to_owned());
@@ -144,10 +142,4 @@ fn check_names(servers: &[GatewayServer]) -> Result<(), GatewayError> {
         }
     }
     Ok(())
-}
-
-// spec: TOOL-04
-fn is_name(name: &str) -> bool {
-    let is_allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.');
-    name.len() <= MAX_NAME && name.chars().all(is_allowed)
 }

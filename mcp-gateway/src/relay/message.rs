@@ -1,9 +1,7 @@
 //! Headers and errors of relayed messages.
 
-use std::error::Error;
-
 use bytes::Bytes;
-use mcp_core::{ChannelError, Fault, MirroredHeaders, OutgoingRequest, modern};
+use mcp_core::{ChannelError, Fault, MirroredHeaders, OutgoingRequest, modern, with_causes};
 use mcp_types::{Method, ParseError, ProtocolVersion, RawJson, Request, RequestId};
 use serde_json::json;
 
@@ -60,12 +58,6 @@ pub(super) fn parse_error(error: &ParseError) -> Bytes {
 
 /// Describes why the server did not answer.
 pub(super) fn describe(error: &ChannelError) -> Fault {
-    let mut text = format!("the server did not answer the relay: {error}");
-    let mut source = error.source();
-    while let Some(cause) = source {
-        text.push_str(": ");
-        text.push_str(&cause.to_string());
-        source = cause.source();
-    }
-    Fault::internal(text)
+    let causes = with_causes(error);
+    Fault::internal(format!("the server did not answer the relay: {causes}"))
 }

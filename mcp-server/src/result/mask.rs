@@ -1,7 +1,8 @@
 //! Errors whose messages go to the log only (`Server::mask_errors`).
 
 use std::error::Error;
-use std::fmt::Write as _;
+
+use mcp_core::with_causes;
 
 /// Bytes of an error number.
 const NUMBER_BYTES: usize = 8;
@@ -9,18 +10,11 @@ const NUMBER_BYTES: usize = 8;
 /// Writes an error with all its sources to the log. Returns the number of the log entry, for the client.
 pub(super) fn log_masked(kind: &str, id: &str, error: &(dyn Error + 'static)) -> String {
     let number = error_number();
-    let mut causes = error.to_string();
-    let mut source = error.source();
-    while let Some(error) = source {
-        // Writing to a string cannot fail.
-        let _ = write!(causes, ": {error}");
-        source = error.source();
-    }
     tracing::error!(
         kind,
         id,
         error_number = number,
-        error = causes,
+        error = with_causes(error),
         "handler failed"
     );
     number

@@ -1,5 +1,6 @@
 //! References, types and keys of a schema.
 
+use mcp_types::is_tool_name;
 use serde_json::{Map, Value};
 
 use crate::names::portable;
@@ -65,8 +66,7 @@ pub(super) fn all_of(schema: &Map<String, Value>) -> impl Iterator<Item = &Value
 
 /// Returns the name of a property for a model: 64 characters of `A-Za-z0-9_.-` at most.
 pub(super) fn key(own: &str) -> String {
-    let is_portable = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.');
-    if own.len() <= 64 && !own.is_empty() && own.chars().all(is_portable) {
+    if own.len() <= 64 && is_tool_name(own) {
         own.to_owned()
     } else {
         portable(own, true)
