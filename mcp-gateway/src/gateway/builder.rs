@@ -24,7 +24,6 @@ use super::setup::{Setup, check_settings};
 use super::starting::Handles;
 use super::status::GatewayStatus;
 use super::task_ids::TaskIds;
-use super::tasks::GatewayTasks;
 use super::upstream::Directory;
 use super::usage::OpenTasks;
 use crate::patterns::ToolPatterns;
@@ -326,7 +325,7 @@ impl Gateway {
             sealer: server.token_sealer(),
             open: OpenTasks::default(),
         };
-        server = server.tasks(GatewayTasks(tasks));
+        server = server.tasks(tasks);
         let setup = Setup {
             client: Client::builder().identity(&*self.name, &*self.version),
             group: Group::builder().build(),

@@ -60,10 +60,7 @@ pub(super) fn tool(upstream: &Arc<Upstream>, listed: &Named<Tool>) -> ToolRoute 
     });
     // The server decides which calls become tasks.
     let route = route.task(TaskMode::After(Duration::ZERO)).forwarded();
-    match visible {
-        Some(visible) => route.visible_to(visible),
-        None => route,
-    }
+    visible.into_iter().fold(route, ToolRoute::visible_to)
 }
 
 /// Calls a tool within its server's limits and its own.
@@ -135,10 +132,10 @@ pub(super) fn prompt(upstream: &Arc<Upstream>, listed: &Named<Prompt>) -> Prompt
     let visible = upstream.settings.visible(None);
     let mut prompt = listed.item.clone();
     prompt.name.clone_from(&listed.name);
-    let completer = Completer::new(upstream, CompletionReference::prompt(&*own));
-    let upstream = upstream.clone();
+    let reference = CompletionReference::prompt(&*own);
+    let server = upstream.clone();
     let route = prompt.handler(move |request: Request, RawArgs(arguments): RawArgs| {
-        let (upstream, own) = (upstream.clone(), own.clone());
+        let (upstream, own) = (server.clone(), own.clone());
         async move {
             let mut entry = upstream.audit(&request.caller.key, "prompt", own.clone());
             let call = upstream.call(&request, |client| {
@@ -154,20 +151,15 @@ pub(super) fn prompt(upstream: &Arc<Upstream>, listed: &Named<Prompt>) -> Prompt
     let arguments = listed.item.arguments.iter().map(|argument| &*argument.name);
     let arguments: BTreeSet<_> = arguments.collect();
     let route = arguments.into_iter().fold(route, |route, argument| {
-        route.completion(argument, completer.handler(argument))
+        route.completion(argument, completer(upstream, reference.clone(), argument))
     });
-    match visible {
-        Some(visible) => route.visible_to(visible),
-        None => route,
-    }
+    visible.into_iter().fold(route, PromptRoute::visible_to)
 }
 
 pub(super) fn resource(upstream: &Arc<Upstream>, listed: &Named<Resource>) -> ResourceRoute {
     let route = listed.item.clone().read(reader(upstream.clone()));
-    match upstream.settings.visible(None) {
-        Some(visible) => route.visible_to(visible),
-        None => route,
-    }
+    let visible = upstream.settings.visible(None).into_iter();
+    visible.fold(route, ResourceRoute::visible_to)
 }
 
 pub(super) fn template(
@@ -176,15 +168,13 @@ pub(super) fn template(
 ) -> TemplateRoute {
     let uri = &*listed.item.uri_template;
     let route = listed.item.clone().read(reader(upstream.clone()));
-    let completer = Completer::new(upstream, CompletionReference::template(uri));
+    let reference = CompletionReference::template(uri);
     let variables: BTreeSet<_> = uri_template::variables(uri).collect();
     let route = variables.into_iter().fold(route, |route, (variable, _)| {
-        route.completion(variable, completer.handler(variable))
+        route.completion(variable, completer(upstream, reference.clone(), variable))
     });
-    match upstream.settings.visible(None) {
-        Some(visible) => route.visible_to(visible),
-        None => route,
-    }
+    let visible = upstream.settings.visible(None).into_iter();
+    visible.fold(route, TemplateRoute::visible_to)
 }
 
 /// A handler that reads the request's resource.
@@ -214,33 +204,18 @@ fn for_one_principal(mut body: ResultBody) -> ResultBody {
     body
 }
 
-/// Completions for a prompt's arguments, or for a template's variables.
-struct Completer {
-    upstream: Arc<Upstream>,
+/// A handler that completes an argument of a prompt, or a variable of a template.
+fn completer(
+    upstream: &Arc<Upstream>,
     reference: CompletionReference,
-}
-
-impl Completer {
-    fn new(upstream: &Arc<Upstream>, reference: CompletionReference) -> Self {
-        Self {
-            upstream: upstream.clone(),
-            reference,
-        }
-    }
-
-    /// Returns the handler for one argument.
-    fn handler(
-        &self,
-        argument: &str,
-    ) -> impl mcp_server::CompletionHandler<(mcp_server::AsyncHandler, Caller, Prefix, RawArgs)> + use<>
-    {
-        let argument: Arc<str> = argument.into();
-        let (upstream, reference) = (self.upstream.clone(), self.reference.clone());
-        move |caller: Caller, prefix: Prefix, RawArgs(known): RawArgs| {
-            let upstream = upstream.clone();
-            let params = CompleteParams::new(reference.clone(), &*argument, prefix.0);
-            async move { complete(&upstream, &caller, params, &known).await }
-        }
+    argument: &str,
+) -> impl mcp_server::CompletionHandler<(mcp_server::AsyncHandler, Caller, Prefix, RawArgs)> + use<>
+{
+    let (upstream, argument) = (upstream.clone(), Arc::<str>::from(argument));
+    move |caller: Caller, prefix: Prefix, RawArgs(known): RawArgs| {
+        let upstream = upstream.clone();
+        let params = CompleteParams::new(reference.clone(), &*argument, prefix.0);
+        async move { complete(&upstream, &caller, params, &known).await }
     }
 }
 

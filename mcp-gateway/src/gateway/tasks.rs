@@ -16,11 +16,7 @@ use super::task_changes;
 use super::task_ids::{FoundTask, TaskIds, TaskSlot};
 use super::upstream::TaskClient;
 
-/// The task engine of the gateway's server. The servers decide which calls become tasks.
-#[derive(Clone)]
-pub(super) struct GatewayTasks(pub(super) TaskIds);
-
-impl GatewayTasks {
+impl TaskIds {
     /// Passes a request on to the task's server.
     async fn forward(
         self,
@@ -44,14 +40,14 @@ impl GatewayTasks {
         }
         let body = TaskBody::parse(&answer)
             .map_err(|_| Fault::internal("the task of the server is malformed"))?;
-        self.0.note(&task, &body);
+        self.note(&task, &body);
         let body = task.body_for_client(body, &sealed)?;
         Ok(server_info::without(body.to_object()?))
     }
 }
 
-impl TaskEngine for GatewayTasks {
-    // The servers decide which calls become tasks.
+/// The task engine of the gateway's server. The servers decide which calls become tasks.
+impl TaskEngine for TaskIds {
     fn run(
         &self,
         mut exchange: Exchange,
@@ -69,7 +65,6 @@ impl TaskEngine for GatewayTasks {
             let reply = call(exchange).await;
             match slot.take() {
                 Some(task) => tasks
-                    .0
                     .reply(task, principal.as_ref())
                     .unwrap_or_else(Reply::Fault),
                 None => reply,
@@ -95,7 +90,7 @@ impl TaskEngine for GatewayTasks {
             }
             let params = TaskBody::parse(&params)?;
             let sealed = params.id();
-            let found = tasks.0.find(&sealed, &facts, &extensions);
+            let found = tasks.find(&sealed, &facts, &extensions);
             let task = found.ok_or_else(Fault::no_such_task)?;
             let caller = CallerKey::new(extensions.get());
             let meta = meta.and_then(|meta| meta.parse().ok());
@@ -118,11 +113,11 @@ impl TaskEngine for GatewayTasks {
             return Box::pin(std::future::ready(Err(Fault::tasks_undeclared())));
         }
         let found = ids.into_iter().filter_map(|sealed| {
-            let task = self.0.find(&sealed, facts, extensions)?;
+            let task = self.find(&sealed, facts, extensions)?;
             Some((sealed, task))
         });
         let found: Vec<_> = found.collect();
-        let (ids, facts) = (self.0.clone(), facts.clone());
+        let (ids, facts) = (self.clone(), facts.clone());
         let (caller, token) = (CallerKey::new(extensions.get()), extensions.get().cloned());
         Box::pin(async move {
             let caller = (&caller, token.as_ref());
