@@ -6,9 +6,9 @@ use std::sync::Arc;
 use std::time::{Duration, UNIX_EPOCH};
 
 use axum::extract::State;
-use axum::http::{StatusCode, header};
+use axum::http::StatusCode;
 use axum::middleware::from_fn_with_state;
-use axum::response::{IntoResponse, Response};
+use axum::response::{IntoResponse as _, Response};
 use axum::routing::get;
 use axum::{Json, Router};
 use mcp::gateway::{GatewayControl, GatewayError, GatewayStatus, ServerStatus};
@@ -19,6 +19,10 @@ use tokio::net::TcpListener;
 use crate::failure::Failure;
 use crate::output;
 use crate::page_guard::{self, Guard};
+
+const INDEX: &str = include_str!("admin/page/index.html");
+const SCRIPT: &str = include_str!("admin/page/admin.js");
+const STYLE: &str = include_str!("admin/page/admin.css");
 
 /// An admin page that listens at a port of this machine.
 pub(crate) struct AdminPage {
@@ -48,14 +52,17 @@ impl AdminPage {
     pub(crate) async fn run(self) {
         let base = self.guard.base();
         let router = Router::new()
-            .route(&format!("{base}/"), get(async || INDEX.into_response()))
+            .route(
+                &format!("{base}/"),
+                get(async || page_guard::file("index.html", INDEX)),
+            )
             .route(
                 &format!("{base}/page/admin.js"),
-                get(async || SCRIPT.into_response()),
+                get(async || page_guard::file("admin.js", SCRIPT)),
             )
             .route(
                 &format!("{base}/page/admin.css"),
-                get(async || STYLE.into_response()),
+                get(async || page_guard::file("admin.css", STYLE)),
             )
             .route(&format!("{base}/api/status"), get(status))
             .layer(from_fn_with_state(self.guard, page_guard::check))
@@ -66,21 +73,6 @@ impl AdminPage {
         }
     }
 }
-
-type File = ([(header::HeaderName, &'static str); 1], &'static str);
-
-const INDEX: File = (
-    [(header::CONTENT_TYPE, "text/html; charset=utf-8")],
-    include_str!("admin/page/index.html"),
-);
-const SCRIPT: File = (
-    [(header::CONTENT_TYPE, "text/javascript; charset=utf-8")],
-    include_str!("admin/page/admin.js"),
-);
-const STYLE: File = (
-    [(header::CONTENT_TYPE, "text/css; charset=utf-8")],
-    include_str!("admin/page/admin.css"),
-);
 
 async fn status(State(control): State<GatewayControl>) -> Result<Json<Value>, Response> {
     let status = control.status().await;

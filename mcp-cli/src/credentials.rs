@@ -11,7 +11,7 @@ use mcp::group::EntryOAuth;
 
 use crate::cli::LoginArgs;
 use crate::config;
-use crate::failure::{Failure, FailureKind};
+use crate::failure::{Failure, usage};
 use crate::output::Output;
 use crate::questions;
 
@@ -126,20 +126,16 @@ fn authorizer(oauth: OAuth, url: &str) -> Result<Option<Authorizer>, Failure> {
         Err(_) | Ok("file") => oauth.store(FileStore::new(folder)),
         Ok("keychain") => oauth.store(KeychainStore::new(SERVICE, folder)),
         Ok(other) => {
-            let reason = format!("{STORE} is {other:?}; set it to `file` or `keychain`");
-            return Err(Failure::usage(reason));
+            return Err(usage!(
+                "{STORE} is {other:?}; set it to `file` or `keychain`"
+            ));
         }
     };
     match oauth.authorizer(url) {
         Ok(authorizer) => Ok(Some(authorizer)),
         Err(AuthError::Egress { .. }) => Ok(None),
-        Err(error) => Err(failure(&error)),
+        Err(error) => Err(error.into()),
     }
-}
-
-/// Converts an error of authorization.
-pub(crate) fn failure(error: &AuthError) -> Failure {
-    Failure::new(FailureKind::Login, error.to_string())
 }
 
 /// Refuses every login.

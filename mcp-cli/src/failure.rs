@@ -6,6 +6,7 @@ use std::{fmt, io};
 use mcp::auth::AuthError;
 use mcp::client::Error;
 use mcp::core::Fault;
+use mcp::gateway::RelayError;
 
 /// The cure where the server demands a login.
 pub(crate) const LOG_IN: &str = "log in with `mcp login` (with `--scope SCOPE` where a scope is missing), or pass a token: --header 'Authorization: Bearer TOKEN'";
@@ -82,15 +83,15 @@ macro_rules! usage {
 pub(crate) use usage;
 
 impl Failure {
-    pub(crate) fn new(kind: FailureKind, message: impl Into<String>) -> Self {
+    pub(crate) fn new(kind: FailureKind, message: impl ToString) -> Self {
         Self {
             kind,
-            message: message.into(),
+            message: message.to_string(),
         }
     }
 
     /// Creates a failure of the command line.
-    pub(crate) fn usage(message: impl Into<String>) -> Self {
+    pub(crate) fn usage(message: impl ToString) -> Self {
         Self::new(FailureKind::Usage, message)
     }
 
@@ -111,6 +112,22 @@ impl Failure {
             _ => FailureKind::Unreachable,
         };
         Self::new(kind, with_cure(kind, error))
+    }
+}
+
+impl From<AuthError> for Failure {
+    fn from(error: AuthError) -> Self {
+        Self::new(FailureKind::Login, error)
+    }
+}
+
+impl From<RelayError> for Failure {
+    fn from(error: RelayError) -> Self {
+        let kind = match error {
+            RelayError::Closed(_) => FailureKind::Unreachable,
+            _ => FailureKind::Usage,
+        };
+        Self::new(kind, error)
     }
 }
 

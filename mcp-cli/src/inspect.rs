@@ -67,7 +67,7 @@ impl Inspector {
     pub(crate) async fn bind(port: u16, mut session: Session) -> Result<Self, Failure> {
         let (listener, port) = page_guard::listen(port).await?;
         let (sandbox, sandbox_port) = page_guard::listen(0).await?;
-        session.set_sandbox(sandbox_port);
+        session.sandbox = sandbox_port;
         let ports = Ports {
             page: port,
             sandbox: sandbox_port,

@@ -14,7 +14,7 @@ use axum::extract::{Request, State};
 use axum::http::header::{self, HeaderName, HeaderValue};
 use axum::http::{HeaderMap, Method, StatusCode};
 use axum::middleware::Next;
-use axum::response::{IntoResponse as _, Response};
+use axum::response::{IntoResponse, Response};
 use parking_lot::Mutex;
 use subtle::ConstantTimeEq as _;
 use tokio::net::TcpListener;
@@ -22,16 +22,8 @@ use tokio::net::TcpListener;
 use crate::failure::{Failure, usage};
 use crate::output;
 
-/// Headers of every response.
-const HEADERS: [(HeaderName, &str); 4] = [
-    (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
-    (header::REFERRER_POLICY, "no-referrer"),
-    (header::CACHE_CONTROL, "no-store"),
-    (
-        HeaderName::from_static("cross-origin-resource-policy"),
-        "same-origin",
-    ),
-];
+/// Keeps other origins from loading what the page loads.
+const RESOURCE_POLICY: HeaderName = HeaderName::from_static("cross-origin-resource-policy");
 
 /// Separates the page from the page that has opened its window, if there is one.
 const OPENER_POLICY: HeaderName = HeaderName::from_static("cross-origin-opener-policy");
@@ -247,14 +239,31 @@ pub(crate) async fn check(
     };
     let headers = response.headers_mut();
     headers.insert(header::CONTENT_SECURITY_POLICY, policy);
+    headers.insert(RESOURCE_POLICY, HeaderValue::from_static("same-origin"));
     if has_opener_policy {
         headers.insert(OPENER_POLICY, HeaderValue::from_static("same-origin"));
     }
-    for (name, value) in HEADERS {
-        let headers = response.headers_mut();
-        headers.insert(name, HeaderValue::from_static(value));
-    }
+    add_headers(headers);
     response
+}
+
+/// Adds the headers of all responses.
+pub(crate) fn add_headers(headers: &mut HeaderMap) {
+    let nosniff = HeaderValue::from_static("nosniff");
+    headers.insert(header::X_CONTENT_TYPE_OPTIONS, nosniff);
+    let no_referrer = HeaderValue::from_static("no-referrer");
+    headers.insert(header::REFERRER_POLICY, no_referrer);
+    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+}
+
+/// Returns a file of a page. The end of its name says its type.
+pub(crate) fn file(name: &str, content: impl IntoResponse) -> Response {
+    let kind = match name.rsplit_once('.') {
+        Some((_, "css")) => "text/css; charset=utf-8",
+        Some((_, "js")) => "text/javascript; charset=utf-8",
+        _ => "text/html; charset=utf-8",
+    };
+    ([(header::CONTENT_TYPE, kind)], content).into_response()
 }
 
 fn text<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Option<&'a str> {

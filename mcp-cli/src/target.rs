@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use mcp::auth::Authorizer;
 use mcp::client::{Error, Target};
-use mcp::core::{Channel, ChannelError, ServerIdentity};
+use mcp::core::{Channel, ServerIdentity};
 use mcp::gateway::Relay;
 use mcp::group::{EntryOAuth, ServerSpec};
 use mcp::prelude::*;
@@ -494,6 +494,11 @@ fn spawn(command: ServerCommand) -> Result<ChildChannel, Failure> {
 }
 
 impl Remote {
+    /// A server without headers.
+    pub(crate) fn at(url: &str) -> Result<Self, Failure> {
+        Self::new(url, &[], &[], credentials::stored)
+    }
+
     /// A server with the headers from its configuration and from the command line (`Name: value`).
     fn new(
         url: &str,
@@ -501,13 +506,12 @@ impl Remote {
         given: &[String],
         login: impl FnOnce(&str) -> Result<Option<Authorizer>, Failure>,
     ) -> Result<Self, Failure> {
-        let usage = |error: ChannelError| Failure::usage(error.to_string());
-        let mut channel = HttpChannel::new(url).map_err(usage)?;
+        let mut channel = HttpChannel::new(url).map_err(Failure::usage)?;
         let mut has_token = false;
         for (name, value) in headers.iter().chain(&self::headers(given)?) {
             let name = name.trim();
             has_token |= name.eq_ignore_ascii_case("authorization");
-            channel = channel.header(name, value.trim()).map_err(usage)?;
+            channel = channel.header(name, value.trim()).map_err(Failure::usage)?;
         }
         Ok(Self {
             url: url.to_owned(),

@@ -28,12 +28,12 @@ use self::front::Front;
 use self::plan::{Plan, Program};
 use self::sources::Sources;
 use super::{gateway, serve};
-use crate::cli::{DevArgs, RemoteArgs};
+use crate::cli::DevArgs;
 use crate::failure::{Failure, usage};
 use crate::inspect::{Inspector, Session};
 use crate::output::Output;
-use crate::target::Server;
-use crate::{log, page_guard, questions, target};
+use crate::target::{Remote, Server};
+use crate::{log, page_guard, questions};
 
 pub(super) async fn run(args: &DevArgs, output: &Output) -> Result<(), Failure> {
     log::start_dev(output.json);
@@ -48,8 +48,7 @@ pub(super) async fn run(args: &DevArgs, output: &Output) -> Result<(), Failure> 
         .server(front.server())
         // Clients connect while the first build runs.
         .start_limit(Duration::ZERO);
-    let opened = gateway.connect().await;
-    let mut opened = opened.map_err(|error| Failure::usage(error.to_string()))?;
+    let mut opened = gateway.connect().await.map_err(Failure::usage)?;
     let answering = front.clone();
     opened.server = opened.server.layer(from_fn(move |exchange, next| {
         answering.clone().answer(exchange, next)
@@ -69,7 +68,7 @@ pub(super) async fn run(args: &DevArgs, output: &Output) -> Result<(), Failure> 
     };
     let is_http = args.http || args.listen.listen.is_some() || !args.listen.allow_host.is_empty();
     if is_http {
-        return serve::listen(opened, serve::Front::new(&args.listen, None, None), output).await;
+        return serve::listen(opened, &args.listen, None, None, output).await;
     }
     if std::io::stdin().is_terminal() {
         output.note("waiting for a client on standard input; pass --http to serve HTTP");
@@ -88,14 +87,9 @@ async fn inspect(
     output: &Output,
 ) -> Result<AbortOnDropHandle<()>, Failure> {
     let (listener, port) = page_guard::listen(0).await?;
-    let remote = RemoteArgs {
-        server: format!("http://127.0.0.1:{port}/mcp"),
-        header: Vec::new(),
-        config: None,
-        yes: false,
-    };
-    let remote = target::remote(&remote, output).await?;
-    let session = Session::new(remote.url.clone(), Server::Http(remote));
+    let url = format!("http://127.0.0.1:{port}/mcp");
+    let server = Server::Http(Remote::at(&url)?);
+    let session = Session::new(url, server, None, None);
     let inspector = Inspector::bind(0, session).await?;
     let url = inspector.url();
     output.event(

@@ -11,8 +11,8 @@ use mcp::gateway::config::AuthorizationConfig;
 
 use tokio_util::task::AbortOnDropHandle;
 
-use self::source::{Loaded, Source, refused};
-use super::serve::{self, Front};
+use self::source::{Loaded, Source};
+use super::serve;
 use crate::admin::AdminPage;
 use crate::cli::GatewayArgs;
 use crate::failure::{Failure, FailureKind};
@@ -24,16 +24,16 @@ pub(super) async fn run(args: &GatewayArgs, output: &Output) -> Result<(), Failu
     let source = Source::new(args);
     let Loaded {
         gateway,
-        http,
-        authorization,
-        admin,
+        config,
         content,
     } = source.load().await?;
     // Hosts give up on a gateway that answers late. The log names servers that start slowly or fail.
     let opened = gateway.start_limit(Duration::ZERO).connect().await;
-    let opened = opened.map_err(|error| refused(&error))?;
+    let opened = opened.map_err(Failure::usage)?;
     let watching = watch::follow(source, opened.control.clone(), content);
     let _watching = AbortOnDropHandle::new(tokio::spawn(watching));
+    let config = config.as_ref();
+    let admin = config.and_then(|config| config.admin);
     let port = args.admin_port.or(admin.map(|admin| admin.port));
     let _page = match port {
         Some(port) => Some(serve_page(port, &opened).await?),
@@ -42,8 +42,10 @@ pub(super) async fn run(args: &GatewayArgs, output: &Output) -> Result<(), Failu
     if args.stdio {
         serve_stdio(opened).await
     } else {
-        let front = Front::new(&args.listen, http, authorization.as_ref().map(protection));
-        serve::listen(opened, front, output).await
+        let http = config.and_then(|config| config.http.clone());
+        let authorization = config.and_then(|config| config.authorization.as_ref());
+        let authorization = authorization.map(protection);
+        serve::listen(opened, &args.listen, http, authorization, output).await
     }
 }
 
@@ -60,7 +62,7 @@ async fn serve_page(
 pub(super) async fn serve_stdio(opened: ConnectedGateway) -> Result<(), Failure> {
     let served = mcp::serve_stdio(opened.server).await;
     opened.group.close().await;
-    served.map_err(|error| Failure::new(FailureKind::Unreachable, error.to_string()))
+    served.map_err(|error| Failure::new(FailureKind::Unreachable, error))
 }
 
 fn protection(config: &AuthorizationConfig) -> ResourceServer {

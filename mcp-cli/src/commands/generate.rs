@@ -24,9 +24,8 @@ pub(super) async fn run(command: &GenCommand, output: &Output) -> Result<(), Fai
         return check(args, file, output).await;
     }
     let snapshot = diff::newer(&args.target, output).await?;
-    let failed = |error: mcp::generate::GenerateError| Failure::usage(error.to_string());
-    let generated = generator.generate(&snapshot).map_err(failed)?;
-    let source = generated.to_source().map_err(failed)?;
+    let generated = generator.generate(&snapshot).map_err(Failure::usage)?;
+    let source = generated.to_source().map_err(Failure::usage)?;
     match &args.output {
         Some(file) => write(file, &source).await?,
         None => output.raw(source.as_bytes()),

@@ -25,9 +25,7 @@ pub(super) async fn run(args: &InspectArgs, output: &Output) -> Result<(), Failu
         }),
         None => None,
     };
-    let session = Session::new(name, server)
-        .against(against)
-        .sample_with(args.sample_with.clone());
+    let session = Session::new(name, server, against, args.sample_with.clone());
     let inspector = Inspector::bind(args.port, session).await?;
     let url = inspector.url();
     // The URL is the result, also for programs.

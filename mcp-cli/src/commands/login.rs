@@ -30,16 +30,15 @@ pub(super) async fn login(args: &LoginArgs, output: &Output) -> Result<(), Failu
             print_open(output);
             return Ok(());
         }
-        outcome => outcome.map_err(|error| credentials::failure(&error))?,
+        outcome => outcome?,
     }
     let next = || events.next().now_or_never().flatten();
     let is_new =
         std::iter::from_fn(next).any(|event| matches!(event, AuthEvent::Authorized { .. }));
     if !is_new && lacks(&authorizer.status(), &args.scope) {
         // The stored token is kept until it expires otherwise.
-        let failed = |error: AuthError| credentials::failure(&error);
-        authorizer.logout().await.map_err(failed)?;
-        authorizer.login().await.map_err(failed)?;
+        authorizer.logout().await?;
+        authorizer.login().await?;
     }
     print(&authorizer.status(), output);
     Ok(())
@@ -64,10 +63,7 @@ fn print_open(output: &Output) {
 pub(super) async fn logout(args: &RemoteArgs, output: &Output) -> Result<(), Failure> {
     let remote = target::remote(args, output).await?;
     let authorizer = usable(credentials::stored(&remote.url)?)?;
-    authorizer
-        .logout()
-        .await
-        .map_err(|error| credentials::failure(&error))?;
+    authorizer.logout().await?;
     print(&authorizer.status(), output);
     Ok(())
 }

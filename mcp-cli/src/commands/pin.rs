@@ -1,7 +1,7 @@
 //! `mcp pin`.
 
 use mcp::gateway::ToolPatterns;
-use mcp::toolset::{HeldTool, PinFile, TrustError};
+use mcp::toolset::{HeldTool, PinFile};
 use serde_json::{Value, json};
 
 use super::support::to_json;
@@ -10,21 +10,20 @@ use crate::failure::{Failure, usage};
 use crate::output::Output;
 
 pub(super) fn run(args: &PinArgs, output: &Output) -> Result<(), Failure> {
-    let failed = |error: TrustError| Failure::usage(error.to_string());
     if !args.file.exists() {
         let file = args.file.display();
         return Err(usage!(
             "there is no file {file}; `mcp gateway --pin` writes it"
         ));
     }
-    let pins = PinFile::open(&args.file).map_err(failed)?;
+    let pins = PinFile::open(&args.file).map_err(Failure::usage)?;
     let held = pins.held();
     let patterns = ToolPatterns::new(&args.approve);
     let (approved, rest): (Vec<_>, Vec<_>) = held
         .into_iter()
         .partition(|held| patterns.matches(&name(held)));
     for held in &approved {
-        if !pins.approve(held).map_err(failed)? {
+        if !pins.approve(held).map_err(Failure::usage)? {
             let name = name(held);
             return Err(usage!(
                 "{name} has changed in the meantime; run the command again"
@@ -62,9 +61,7 @@ fn name(held: &HeldTool) -> String {
 }
 
 fn document(held: &HeldTool) -> Result<Value, Failure> {
-    let differences = held
-        .diff()
-        .map_err(|error| Failure::usage(error.to_string()))?;
+    let differences = held.diff().map_err(Failure::usage)?;
     Ok(json!({
         "name": name(held),
         "differences": to_json(&differences)?,

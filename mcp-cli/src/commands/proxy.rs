@@ -1,10 +1,10 @@
 //! `mcp proxy`.
 
-use mcp::gateway::{Relay, RelayError, ToolPatterns};
+use mcp::gateway::{Relay, ToolPatterns};
 
 use super::lines;
 use crate::cli::ProxyArgs;
-use crate::failure::{Failure, FailureKind};
+use crate::failure::Failure;
 use crate::output::Output;
 use crate::target;
 
@@ -15,15 +15,5 @@ pub(super) async fn run(args: &ProxyArgs, output: &Output) -> Result<(), Failure
     if !patterns.is_empty() {
         relay = relay.hide_tools(move |name| patterns.matches(name));
     }
-    let done = relay.run(lines::input(), lines::output()).await;
-    done.map_err(|error| failure(&error))
-}
-
-/// Converts a relay error.
-pub(super) fn failure(error: &RelayError) -> Failure {
-    let kind = match error {
-        RelayError::Closed(_) => FailureKind::Unreachable,
-        _ => FailureKind::Usage,
-    };
-    Failure::new(kind, error.to_string())
+    Ok(relay.run(lines::input(), lines::output()).await?)
 }

@@ -7,16 +7,15 @@ use std::time::Instant;
 
 use bytes::Bytes;
 use futures_util::{SinkExt as _, StreamExt as _};
-use serde_json::json;
 use serde_json::value::RawValue;
 use tokio::sync::mpsc;
 
-use super::{lines, proxy};
+use super::lines;
 use crate::cli::RecordArgs;
 use crate::config;
 use crate::failure::Failure;
 use crate::output::Output;
-use crate::session_file::{Side, VERSION};
+use crate::session_file::{self, Side};
 use crate::target::{self, Server};
 
 /// Largest number of messages that wait to be written.
@@ -56,7 +55,7 @@ pub(super) async fn run(args: &RecordArgs, output: &Output) -> Result<(), Failur
     let done = relay.run(input, to_client).await;
     // The streams with the senders are gone, so the writer ends.
     let written = writing.await.map_err(io::Error::other).flatten();
-    done.map_err(|error| proxy::failure(&error))?;
+    done?;
     written.map_err(failed)
 }
 
@@ -117,7 +116,7 @@ impl Writer {
             file: BufWriter::new(options.open(path)?),
             left: max_bytes,
         };
-        writer.line(&json!({ "recording": VERSION, "target": target }).to_string())?;
+        writer.line(&session_file::header(target))?;
         Ok(writer)
     }
 
@@ -132,12 +131,7 @@ impl Writer {
             let Ok(message) = serde_json::from_slice::<&RawValue>(&entry.message) else {
                 continue;
             };
-            let line = format!(
-                r#"{{"ms":{},"from":"{}","message":{}}}"#,
-                entry.milliseconds,
-                entry.side.name(),
-                message.get().replace(['\r', '\n'], " ")
-            );
+            let line = session_file::line(entry.milliseconds, entry.side, message.get());
             if !self.line(&line)? {
                 output.note("the recording is full; raise --max-bytes. The session continues");
                 return Ok(());

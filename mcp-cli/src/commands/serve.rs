@@ -34,48 +34,27 @@ pub(super) async fn run(args: &ServeArgs, output: &Output) -> Result<(), Failure
         .server(server)
         .connect()
         .await
-        .map_err(|error| Failure::usage(error.to_string()))?;
+        .map_err(Failure::usage)?;
     if let Some((_, Health::Down(reason))) = opened.group.health().into_iter().next() {
         return Err(Failure::new(FailureKind::Unreachable, reason));
     }
-    listen(opened, Front::new(&args.listen, None, None), output).await
+    listen(opened, &args.listen, None, None, output).await
 }
 
-/// The address of a gateway over HTTP, and its authorization.
-pub(super) struct Front {
-    address: String,
-    allowed_hosts: Vec<String>,
-    authorization: Option<ResourceServer>,
-}
-
-impl Front {
-    /// Arguments have precedence over the configuration file.
-    pub(super) fn new(
-        args: &ListenAddress,
-        config: Option<HttpConfig>,
-        authorization: Option<ResourceServer>,
-    ) -> Self {
-        let config = config.unwrap_or_default();
-        let address = args.listen.clone().or(config.listen);
-        let mut allowed_hosts = args.allow_host.clone();
-        allowed_hosts.extend(config.allowed_hosts);
-        Self {
-            address: address.unwrap_or_else(|| ADDRESS.to_owned()),
-            allowed_hosts,
-            authorization,
-        }
-    }
-}
-
-/// Serves a gateway until Ctrl-C.
+/// Serves a gateway until Ctrl-C. Arguments have precedence over the configuration file.
 pub(super) async fn listen(
     opened: ConnectedGateway,
-    front: Front,
+    args: &ListenAddress,
+    config: Option<HttpConfig>,
+    authorization: Option<ResourceServer>,
     output: &Output,
 ) -> Result<(), Failure> {
-    let address = &front.address;
+    let config = config.unwrap_or_default();
+    let address = args.listen.as_ref().or(config.listen.as_ref());
+    let address = address.map_or(ADDRESS, String::as_str);
+    let allowed_hosts = [&*args.allow_host, &config.allowed_hosts].concat();
     let unusable = |error: &dyn std::fmt::Display| usage!("cannot listen at {address}: {error}");
-    let listener = TcpListener::bind(&**address).await;
+    let listener = TcpListener::bind(address).await;
     let listener = listener.map_err(|error| match error.kind() {
         ErrorKind::AddrInUse => usage!(
             "another program listens at {address}; pass another address, such as --listen 127.0.0.1:0 for a free port"
@@ -84,10 +63,10 @@ pub(super) async fn listen(
     })?;
     let local = listener.local_addr().map_err(|error| unusable(&error))?;
     let mut serve = Serve::new(opened.server);
-    if !front.allowed_hosts.is_empty() {
-        serve = serve.allowed_hosts(&front.allowed_hosts);
+    if !allowed_hosts.is_empty() {
+        serve = serve.allowed_hosts(&allowed_hosts);
     }
-    if let Some(authorization) = front.authorization {
+    if let Some(authorization) = authorization {
         serve = serve.authorize(authorization);
     }
     let url = format!("http://{local}/mcp");

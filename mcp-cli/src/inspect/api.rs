@@ -1,7 +1,6 @@
 //! Requests of the page.
 
 use std::convert::Infallible;
-use std::fmt::Write as _;
 use std::sync::Arc;
 
 use axum::body::Bytes;
@@ -22,7 +21,7 @@ use super::questions::Answer;
 use super::session::Session;
 use super::views::Opened;
 use crate::page_guard::{self, Guard};
-use crate::session_file::VERSION;
+use crate::session_file;
 
 /// Largest body of a request in bytes: 8 MiB.
 const MAX_BODY: usize = 8 << 20;
@@ -205,11 +204,9 @@ async fn events(
 
 /// The messages as a file for `mcp replay`.
 async fn recording(State(session): Inspected) -> Response {
-    let mut text = format!("{{\"recording\":{VERSION},\"target\":\"inspector\"}}\n");
-    for line in session.history.lines() {
-        // Writing to a string cannot fail.
-        let _ = writeln!(text, "{line}");
-    }
+    let mut lines = vec![session_file::header("inspector")];
+    lines.extend(session.history.lines());
+    let text = lines.join("\n") + "\n";
     let headers = [
         (header::CONTENT_TYPE, "application/jsonl"),
         (

@@ -9,7 +9,7 @@ use serde_json::value::RawValue;
 use serde_json::{Value, json};
 use tokio::sync::watch;
 
-use crate::session_file::Side;
+use crate::session_file::{self, Side};
 
 /// Largest number of events that are kept.
 const MAX_EVENTS: usize = 10_000;
@@ -25,8 +25,8 @@ const BATCH: usize = 256;
 pub(super) struct Event {
     pub(super) number: u64,
     pub(super) json: Arc<str>,
-    /// The line in a recording, if the event is a message.
-    line: Option<Arc<str>>,
+    /// Where `json` has the members of a line in a recording, if the event is a message.
+    line: Option<usize>,
 }
 
 /// The events. The oldest are removed at the limits.
@@ -56,18 +56,16 @@ impl History {
     /// Adds a message, and returns its number. `head` is what HTTP says beside it.
     pub(super) fn add_message(&self, from: Side, message: &[u8], head: &Value) -> u64 {
         let (ms, bytes) = (self.milliseconds(), message.len());
-        let from = from.name();
-        let raw = match serde_json::from_slice::<&RawValue>(message) {
-            Ok(raw) if bytes <= MAX_MESSAGE => raw.get().replace(['\r', '\n'], " "),
-            Ok(_) => json!({"tooLarge": bytes}).to_string(),
-            Err(_) => json!({"malformed": String::from_utf8_lossy(&message[..bytes.min(1024)])})
-                .to_string(),
+        let line = match serde_json::from_slice::<&RawValue>(message) {
+            Ok(raw) if bytes <= MAX_MESSAGE => session_file::line(ms, from, raw.get()),
+            Ok(_) => session_file::line(ms, from, &json!({"tooLarge": bytes}).to_string()),
+            Err(_) => {
+                let start = String::from_utf8_lossy(&message[..bytes.min(1024)]);
+                session_file::line(ms, from, &json!({"malformed": start}).to_string())
+            }
         };
-        let line = format!(r#"{{"ms":{ms},"from":"{from}","message":{raw}}}"#);
-        let json = format!(
-            r#"{{"kind":"message","ms":{ms},"from":"{from}","bytes":{bytes},"head":{head},"message":{raw}}}"#
-        );
-        self.push(json, Some(line))
+        let head = format!(r#"{{"kind":"message","bytes":{bytes},"head":{head},"#);
+        self.push(format!("{head}{}", &line[1..]), Some(head.len()))
     }
 
     /// Adds another event.
@@ -90,44 +88,36 @@ impl History {
     }
 
     /// Returns the messages as lines of a recording.
-    pub(super) fn lines(&self) -> Vec<Arc<str>> {
+    pub(super) fn lines(&self) -> Vec<String> {
         let kept = self.kept.lock();
-        kept.events
-            .iter()
-            .filter_map(|event| event.line.clone())
-            .collect()
+        let line = |event: &Event| Some(format!("{{{}", &event.json[event.line?..]));
+        kept.events.iter().filter_map(line).collect()
     }
 
     fn milliseconds(&self) -> u64 {
         u64::try_from(self.start.elapsed().as_millis()).unwrap_or(u64::MAX)
     }
 
-    fn push(&self, json: String, line: Option<String>) -> u64 {
+    fn push(&self, json: String, line: Option<usize>) -> u64 {
         let mut kept = self.kept.lock();
         kept.last += 1;
         let number = kept.last;
         let event = Event {
             number,
             json: json.into(),
-            line: line.map(Into::into),
+            line,
         };
-        kept.bytes += event.size();
+        kept.bytes += event.json.len();
         kept.events.push_back(event);
         while kept.events.len() > MAX_EVENTS || kept.bytes > MAX_BYTES {
             let Some(oldest) = kept.events.pop_front() else {
                 break;
             };
-            kept.bytes -= oldest.size();
+            kept.bytes -= oldest.json.len();
         }
         drop(kept);
         self.newest.send_replace(number);
         number
-    }
-}
-
-impl Event {
-    fn size(&self) -> usize {
-        self.json.len() + self.line.as_ref().map_or(0, |line| line.len())
     }
 }
 
@@ -151,7 +141,7 @@ mod tests {
         }
         let kept = history.kept.lock();
         assert!(kept.bytes <= MAX_BYTES);
-        assert!(kept.events.len() < 10);
+        assert!(kept.events.len() <= MAX_BYTES / (MAX_MESSAGE - 100));
     }
 
     #[test]

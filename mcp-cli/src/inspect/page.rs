@@ -1,7 +1,9 @@
 //! The files of the page, embedded in the program.
 
-use axum::http::{StatusCode, header};
-use axum::response::{IntoResponse, Response};
+use axum::http::StatusCode;
+use axum::response::{IntoResponse as _, Response};
+
+use crate::page_guard;
 
 macro_rules! files {
     ($($name:literal,)*) => {
@@ -57,15 +59,10 @@ fn text(wanted: &str) -> &'static str {
 
 /// Returns a file of the page.
 pub(super) fn file(name: &str) -> Response {
-    let Some((name, text)) = FILES.iter().find(|(known, _)| *known == name) else {
-        return StatusCode::NOT_FOUND.into_response();
-    };
-    let kind = match name.rsplit_once('.') {
-        Some((_, "css")) => "text/css; charset=utf-8",
-        Some((_, "js")) => "text/javascript; charset=utf-8",
-        _ => "text/html; charset=utf-8",
-    };
-    ([(header::CONTENT_TYPE, kind)], *text).into_response()
+    match FILES.iter().find(|(known, _)| *known == name) {
+        Some((name, text)) => page_guard::file(name, *text),
+        None => StatusCode::NOT_FOUND.into_response(),
+    }
 }
 
 #[cfg(test)]

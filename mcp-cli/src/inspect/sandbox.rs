@@ -8,26 +8,17 @@ use std::sync::Arc;
 use axum::Router;
 use axum::extract::{Path, Request, State};
 use axum::http::StatusCode;
-use axum::http::header::{
-    CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, HOST, HeaderName, HeaderValue,
-    REFERRER_POLICY, X_CONTENT_TYPE_OPTIONS,
-};
+use axum::http::header::{CONTENT_SECURITY_POLICY, HOST, HeaderValue};
 use axum::middleware::{Next, from_fn_with_state};
-use axum::response::{IntoResponse as _, Response};
+use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 
 use super::session::Session;
+use crate::page_guard;
 
 /// The page of the proxy, and its script.
 const PROXY: &str = include_str!("page/proxy.html");
 const SCRIPT: &str = include_str!("page/proxy.js");
-
-/// Headers of every response.
-const HEADERS: [(HeaderName, &str); 3] = [
-    (X_CONTENT_TYPE_OPTIONS, "nosniff"),
-    (REFERRER_POLICY, "no-referrer"),
-    (CACHE_CONTROL, "no-store"),
-];
 
 /// The ports of the two origins.
 #[derive(Debug, Clone, Copy)]
@@ -63,34 +54,24 @@ pub(super) fn router(session: Arc<Session>, ports: Ports) -> Router {
             document.csp_header(),
             ports.ancestors()
         );
-        respond(
-            "text/html; charset=utf-8",
-            document.html().to_owned(),
-            &policy,
-        )
+        respond("view.html", document.html().to_owned(), &policy)
     };
     Router::new()
         .route(
             "/",
-            get(async move || respond("text/html; charset=utf-8", PROXY, &proxy_policy)),
+            get(async move || respond("proxy.html", PROXY, &proxy_policy)),
         )
         .route(
             "/proxy.js",
-            get(async || {
-                respond(
-                    "text/javascript; charset=utf-8",
-                    SCRIPT,
-                    "default-src 'none'",
-                )
-            }),
+            get(async || respond("proxy.js", SCRIPT, "default-src 'none'")),
         )
         .route("/view/{id}", get(view))
         .layer(from_fn_with_state(ports, check))
         .with_state(session)
 }
 
-fn respond(kind: &'static str, body: impl Into<String>, policy: &str) -> Response {
-    let mut response = ([(CONTENT_TYPE, kind)], body.into()).into_response();
+fn respond(name: &str, content: impl IntoResponse, policy: &str) -> Response {
+    let mut response = page_guard::file(name, content);
     match HeaderValue::try_from(policy) {
         Ok(policy) => {
             let headers = response.headers_mut();
@@ -114,9 +95,6 @@ async fn check(State(ports): State<Ports>, request: Request, next: Next) -> Resp
     } else {
         (StatusCode::FORBIDDEN, "wrong Host").into_response()
     };
-    for (name, value) in HEADERS {
-        let headers = response.headers_mut();
-        headers.insert(name, HeaderValue::from_static(value));
-    }
+    page_guard::add_headers(response.headers_mut());
     response
 }

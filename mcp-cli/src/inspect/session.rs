@@ -46,7 +46,7 @@ pub(crate) struct Session {
     pub(super) questions: Questions,
     pub(super) views: Views,
     /// Port that serves views.
-    sandbox: u16,
+    pub(super) sandbox: u16,
     current: tokio::sync::Mutex<Option<Connected>>,
     running: Mutex<HashMap<String, CancellationToken>>,
     roots: Mutex<Vec<String>>,
@@ -76,15 +76,21 @@ struct PageRequest<'a> {
 }
 
 impl Session {
-    pub(crate) fn new(target: String, server: Server) -> Self {
+    /// `sample_with` is a shell command that answers sampling requests.
+    pub(crate) fn new(
+        target: String,
+        server: Server,
+        against: Option<Against>,
+        sample_with: Option<String>,
+    ) -> Self {
         let history = Arc::new(History::new());
         Self {
             target,
             server,
             views: Views::new(history.clone()),
             sandbox: 0,
-            against: None,
-            sample_with: None,
+            against,
+            sample_with,
             questions: Questions::new(history.clone()),
             exchanges: Arc::new(Exchanges::new(history.clone())),
             history,
@@ -93,25 +99,6 @@ impl Session {
             roots: Mutex::default(),
             login_steps: Mutex::default(),
         }
-    }
-
-    /// Compares the server with a snapshot.
-    #[must_use]
-    pub(crate) fn against(mut self, against: Option<Against>) -> Self {
-        self.against = against;
-        self
-    }
-
-    /// Answers sampling requests by a shell command.
-    #[must_use]
-    pub(crate) fn sample_with(mut self, command: Option<String>) -> Self {
-        self.sample_with = command;
-        self
-    }
-
-    /// Sets the port that serves views.
-    pub(super) fn set_sandbox(&mut self, port: u16) {
-        self.sandbox = port;
     }
 
     /// Ends the connection, and begins another one.

@@ -1,8 +1,8 @@
 //! The gateway configuration file: TOML, or an `mcp.json`.
 
 use mcp::HttpClient;
-use mcp::gateway::config::{AdminConfig, AuthorizationConfig, GatewayConfig, HttpConfig};
-use mcp::gateway::{Gateway, GatewayError, GatewayServer, ToolMode, ToolPatterns};
+use mcp::gateway::config::GatewayConfig;
+use mcp::gateway::{Gateway, GatewayServer, ToolMode, ToolPatterns};
 use mcp::group::{GroupConfig, Naming, Variables};
 use mcp::toolset::PinFile;
 
@@ -21,9 +21,8 @@ pub(super) struct Source {
 /// The settings in a file.
 pub(super) struct Loaded {
     pub(super) gateway: Gateway,
-    pub(super) http: Option<HttpConfig>,
-    pub(super) authorization: Option<AuthorizationConfig>,
-    pub(super) admin: Option<AdminConfig>,
+    /// `None` for an `mcp.json`.
+    pub(super) config: Option<GatewayConfig>,
     /// The content that the settings were read from.
     pub(super) content: Option<Vec<u8>>,
 }
@@ -50,28 +49,24 @@ impl Source {
     pub(super) async fn load(&self) -> Result<Loaded, Failure> {
         let content = self.content().await;
         let source = self.clone();
-        let loading = tokio::task::spawn_blocking(move || source.load_blocking());
-        let loaded = loading.await;
-        let loaded = loaded.map_err(|error| Failure::usage(error.to_string()))??;
-        Ok(Loaded { content, ..loaded })
+        let loading = tokio::task::spawn_blocking(move || {
+            let extension = source.args.file.extension();
+            let (gateway, config) = if extension.is_some_and(|extension| extension == "toml") {
+                let (gateway, config) = source.load_toml()?;
+                (gateway, Some(config))
+            } else {
+                (source.load_json()?, None)
+            };
+            Ok(Loaded {
+                gateway: source.with_flags(gateway)?,
+                config,
+                content,
+            })
+        });
+        loading.await.map_err(Failure::usage)?
     }
 
-    fn load_blocking(&self) -> Result<Loaded, Failure> {
-        let extension = self.args.file.extension();
-        let (loaded, names) = if extension.is_some_and(|extension| extension == "toml") {
-            self.load_toml()?
-        } else {
-            self.load_json()?
-        };
-        if names.is_empty() {
-            let path = self.path();
-            return Err(usage!("{path} has no server that can be used"));
-        }
-        let gateway = self.with_flags(loaded.gateway, &names)?;
-        Ok(Loaded { gateway, ..loaded })
-    }
-
-    fn load_toml(&self) -> Result<(Loaded, Vec<String>), Failure> {
+    fn load_toml(&self) -> Result<(Gateway, GatewayConfig), Failure> {
         let usage = |error: &dyn std::fmt::Display| {
             let path = self.path();
             usage!("{path}: {error}")
@@ -88,27 +83,12 @@ impl Source {
         let http = HttpClient::new().map_err(|error| usage(&error))?;
         let connect = move |client, spec| logins.clone().connect(client, spec);
         let gateway = config.gateway(&Variables::of_process(), connect, http);
-        let gateway = gateway.map_err(|error| usage(&error))?;
-        let servers = config.servers.into_iter();
-        let names = servers
-            .filter(|(_, server)| !server.disabled)
-            .map(|(name, _)| name);
-        let names = names.collect();
-        let loaded = Loaded {
-            gateway,
-            http: config.http,
-            authorization: config.authorization,
-            admin: config.admin,
-            content: None,
-        };
-        Ok((loaded, names))
+        Ok((gateway.map_err(|error| usage(&error))?, config))
     }
 
-    fn load_json(&self) -> Result<(Loaded, Vec<String>), Failure> {
-        let config = GroupConfig::read(&self.args.file);
-        let config = config.map_err(|error| Failure::usage(error.to_string()))?;
+    fn load_json(&self) -> Result<Gateway, Failure> {
+        let config = GroupConfig::read(&self.args.file).map_err(Failure::usage)?;
         let mut gateway = Gateway::new("mcp", env!("CARGO_PKG_VERSION"));
-        let mut names = Vec::new();
         for entry in config.servers {
             let name = entry.name;
             let spec = match entry.spec {
@@ -127,20 +107,30 @@ impl Source {
                 server = server.extension(id, methods);
             }
             gateway = gateway.server(server);
-            names.push(name);
         }
-        let loaded = Loaded {
-            gateway,
-            http: None,
-            authorization: None,
-            admin: None,
-            content: None,
-        };
-        Ok((loaded, names))
+        Ok(gateway)
     }
 
     /// Adds the settings of the command line.
-    fn with_flags(&self, mut gateway: Gateway, names: &[String]) -> Result<Gateway, Failure> {
+    fn with_flags(&self, gateway: Gateway) -> Result<Gateway, Failure> {
+        let one_process = &self.args.one_process;
+        let patterns = ToolPatterns::new(&self.args.hide_tool);
+        let mut names = Vec::new();
+        let mut gateway = gateway.map_servers(|mut server| {
+            names.push(server.name().to_owned());
+            if one_process.iter().any(|name| name == server.name()) {
+                server = server.one_session();
+            }
+            let (patterns, prefix) = (patterns.clone(), format!("{}__", server.name()));
+            server.hide_tools(move |tool| patterns.matches(&format!("{prefix}{tool}")))
+        });
+        if names.is_empty() {
+            let path = self.path();
+            return Err(usage!("{path} has no server that can be used"));
+        }
+        if let Some(unknown) = one_process.iter().find(|name| !names.contains(name)) {
+            return Err(usage!("--one-process: the file has no server {unknown:?}"));
+        }
         if self.args.plain_names {
             gateway = gateway.naming(Naming::PlainUnlessTaken);
         }
@@ -149,28 +139,11 @@ impl Source {
             Some(ToolsArg::Search) => gateway.tool_mode(ToolMode::Search),
             None => gateway,
         };
-        if let Some(file) = &self.args.pin {
-            let pins = PinFile::open(file);
-            gateway = gateway.pin(pins.map_err(|error| Failure::usage(error.to_string()))?);
-        }
-        let one_process = &self.args.one_process;
-        if let Some(unknown) = one_process.iter().find(|name| !names.contains(name)) {
-            return Err(usage!("--one-process: the file has no server {unknown:?}"));
-        }
-        let patterns = ToolPatterns::new(&self.args.hide_tool);
-        Ok(gateway.map_servers(|mut server| {
-            if one_process.iter().any(|name| name == server.name()) {
-                server = server.one_session();
-            }
-            let (patterns, prefix) = (patterns.clone(), format!("{}__", server.name()));
-            server.hide_tools(move |tool| patterns.matches(&format!("{prefix}{tool}")))
-        }))
+        Ok(match &self.args.pin {
+            Some(file) => gateway.pin(PinFile::open(file).map_err(Failure::usage)?),
+            None => gateway,
+        })
     }
-}
-
-/// Converts an error of settings.
-pub(super) fn refused(error: &GatewayError) -> Failure {
-    Failure::usage(error.to_string())
 }
 
 /// Returns the first server that is called in the name of callers, and the key that says so.

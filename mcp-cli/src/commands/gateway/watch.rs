@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use mcp::gateway::GatewayControl;
 
-use super::source::{Source, refused};
+use super::source::Source;
 use crate::failure::Failure;
 use crate::output;
 
@@ -39,5 +39,5 @@ pub(super) async fn follow(source: Source, control: GatewayControl, mut content:
 async fn reload(source: &Source, control: &GatewayControl) -> Result<(), Failure> {
     let loaded = source.load().await?;
     let reloaded = control.reload(loaded.gateway).await;
-    reloaded.map_err(|error| refused(&error))
+    reloaded.map_err(Failure::usage)
 }

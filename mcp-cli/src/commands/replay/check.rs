@@ -15,7 +15,6 @@ use tokio::time::timeout;
 use super::compare::{Difference, compare};
 use super::recording::{Dialogue, Kind, Turn};
 use crate::cli::ReplayArgs;
-use crate::commands::proxy;
 use crate::failure::{Failure, FailureKind};
 use crate::output::Output;
 use crate::target;
@@ -61,7 +60,7 @@ pub(super) async fn run(
             let _ = timeout(limit, relaying).await;
             report?
         }
-        Either::Right((Err(error), _)) => return Err(proxy::failure(&error)),
+        Either::Right((Err(error), _)) => return Err(error.into()),
         Either::Right((Ok(()), _)) => {
             let message = "the connection ended before the recording";
             return Err(Failure::new(FailureKind::Unreachable, message));
