@@ -52,9 +52,10 @@ pub(crate) fn start(audit: Option<&Path>) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Writes warnings, and the lines that a server writes to standard error. The gateway's warnings about a server that ends
-/// or changes are left out: the command reports them itself.
-pub(crate) fn start_dev(json: bool) {
+/// Writes warnings, and the lines that a server writes to standard error: as text in the form of `line`, or not at all
+/// where that is empty. The gateway's warnings about a server that ends or changes are left out: the command reports them
+/// itself.
+pub(crate) fn start_dev(json: bool, line: fn(&str) -> Cow<'_, str>) {
     let events = Targets::new()
         .with_default(LevelFilter::WARN)
         .with_target("mcp_gateway", LevelFilter::OFF)
@@ -71,14 +72,13 @@ pub(crate) fn start_dev(json: bool) {
             "message" => write!(writer, "{value:?}"),
             _ => Ok(()),
         });
-        let lines = LogWriter::new(None, |line| format!("  | {}", escape_line(line)).into());
         let lines = layer()
             .with_ansi(false)
             .without_time()
             .with_level(false)
             .with_target(false)
             .fmt_fields(message)
-            .with_writer(lines)
+            .with_writer(LogWriter::new(None, line))
             .with_filter(Targets::new().with_target(SERVER_STDERR, LevelFilter::DEBUG));
         let warnings = LogWriter::new(None, escape_line);
         let warnings = layer()
@@ -105,19 +105,16 @@ fn open(path: &Path) -> Result<Option<File>, Failure> {
         .map_err(|error| usage!("--audit: cannot write {path}: {error}"))
 }
 
-/// Escapes an event.
-type Escape = fn(&str) -> Cow<'_, str>;
-
 /// An event destination, one line each. A server's text in an event is escaped: it cannot begin a line, and has no
 /// control characters.
 struct LogWriter {
     /// `None`: standard error.
     file: Option<File>,
-    escape: Escape,
+    escape: fn(&str) -> Cow<'_, str>,
 }
 
 impl LogWriter {
-    fn new(file: Option<File>, escape: Escape) -> Self {
+    fn new(file: Option<File>, escape: fn(&str) -> Cow<'_, str>) -> Self {
         Self { file, escape }
     }
 }
@@ -135,6 +132,9 @@ impl Write for &LogWriter {
     fn write(&mut self, event: &[u8]) -> io::Result<usize> {
         let text = String::from_utf8_lossy(event);
         let line = (self.escape)(text.strip_suffix('\n').unwrap_or(&text));
+        if line.is_empty() {
+            return Ok(event.len());
+        }
         let mut line = line.into_owned();
         line.push('\n');
         match &self.file {

@@ -36,7 +36,7 @@ use crate::target::{Remote, Server};
 use crate::{log, page_guard, questions};
 
 pub(super) async fn run(args: &DevArgs, output: &Output) -> Result<(), Failure> {
-    log::start_dev(output.json);
+    log::start_dev(output.json, front::shown_line);
     let plan = Plan::new(args)?;
     let sources = Sources::watch(&plan.sources, *output).map_err(|error| {
         let folder = plan.sources.display();

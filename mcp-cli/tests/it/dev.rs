@@ -463,6 +463,36 @@ async fn template_over_http_runs_without_a_flag() {
     }
 }
 
+#[test]
+fn terminal_shows_one_address() {
+    let folder = folder("dev_address");
+    let mut command = Command::new(env!("CARGO_BIN_EXE_mcp"));
+    command.args(["dev", "--dir", folder.to_str().unwrap()]);
+    command.args(["--listen", "127.0.0.1:0", "--", &example("http")]);
+    let mut child = command
+        .stdin(Stdio::null())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut lines = BufReader::new(child.stderr.take().unwrap()).lines();
+    let mut addresses = Vec::new();
+    let mut starts = 0;
+    while starts < 2 {
+        let line = lines.next().unwrap().unwrap();
+        if line.starts_with("ready after") {
+            starts += 1;
+            fs::write(folder.join("notes.md"), "").unwrap();
+        }
+        addresses.extend(line.contains("http://").then_some(line));
+    }
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert!(
+        addresses.len() == 1 && addresses[0].starts_with("listening on http://127.0.0.1:"),
+        "{addresses:?}"
+    );
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn server_over_http_without_settings_is_found() {
     let folder = folder("dev_serve_http");

@@ -1,5 +1,6 @@
 //! The stable side of `mcp dev`: calls wait, run, or get the reason why they cannot.
 
+use std::borrow::Cow;
 use std::future::pending;
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,7 +12,7 @@ use mcp::gateway::{GatewayControl, GatewayServer};
 use mcp::middleware::Next;
 use mcp::prelude::*;
 use mcp::stdio::ChildChannel;
-use mcp::types::CallToolResult;
+use mcp::types::{CallToolResult, escape_line};
 use mcp::{ClientBuilder, Over};
 use parking_lot::Mutex;
 use serde_json::json;
@@ -21,7 +22,7 @@ use url::{Host, Url};
 
 use super::plan::Program;
 use crate::config;
-use crate::output::Output;
+use crate::output::{self, Output};
 
 /// The server name in the gateway.
 pub(super) const SERVER: &str = "server";
@@ -47,6 +48,12 @@ const TOKEN: &str = "Authorization: Bearer ";
 /// The path of a printed URL without one.
 const DEFAULT_PATH: &str = "/mcp";
 
+/// The lines with URLs of this machine that a program prints during its start. `None`: no program starts.
+static HELD: Mutex<Option<Vec<String>>> = Mutex::new(None);
+
+/// Number of held lines.
+const MAX_HELD: usize = 64;
+
 /// Calls between the clients and the program.
 pub(super) struct Front {
     shared: watch::Sender<Shared>,
@@ -60,6 +67,8 @@ struct Running {
     /// The connection: over the process's standard streams, or over HTTP.
     client: Client,
     process: ChildChannel,
+    /// The printed URL. It changes with each start: clients use the address of this command.
+    printed: Option<Url>,
 }
 
 struct Shared {
@@ -91,6 +100,31 @@ struct RunningCall<'a>(&'a Front);
 impl Drop for RunningCall<'_> {
     fn drop(&mut self) {
         self.0.shared.send_modify(|shared| shared.running -= 1);
+    }
+}
+
+/// Holds lines with URLs of this machine. When this is dropped, prints them, but for those with the program's address.
+struct StartLines<'a>(&'a Front);
+
+impl<'a> StartLines<'a> {
+    fn hold(front: &'a Front) -> Self {
+        *HELD.lock() = Some(Vec::new());
+        Self(front)
+    }
+}
+
+impl Drop for StartLines<'_> {
+    fn drop(&mut self) {
+        let held = HELD.lock().take();
+        let running = self.0.running.lock();
+        let address = running
+            .as_ref()
+            .and_then(|running| running.printed.as_ref());
+        for line in held.into_iter().flatten() {
+            if address.is_none_or(|address| !printed_urls(&line).contains(address)) {
+                output::status(&shown_line(&line));
+            }
+        }
     }
 }
 
@@ -228,7 +262,10 @@ impl Front {
             shared.program = Some(program);
         });
         let is_waiting = |state: &State| matches!(state, State::Waiting);
-        match control.restart(SERVER).await {
+        let lines = StartLines::hold(self);
+        let restarted = control.restart(SERVER).await;
+        drop(lines);
+        match restarted {
             Ok(()) => self.set_if(State::Ready, is_waiting),
             Err(error) => self.set_if(State::Ended(error.to_string().into()), is_waiting),
         }
@@ -345,7 +382,7 @@ async fn open(client: ClientBuilder, program: &Program) -> Result<Running, Strin
             }
             for url in urls {
                 match client.clone().connect(url.as_str()).await {
-                    Ok(client) => return Ok(client),
+                    Ok(client) => return Ok((client, url)),
                     Err(error) if error.is_auth() && refusals == MAX_REFUSALS => {
                         return Err(format!(
                             "{url}: {error}; pass a token as --header '{TOKEN}TOKEN', or let the program print \
@@ -362,11 +399,19 @@ async fn open(client: ClientBuilder, program: &Program) -> Result<Running, Strin
         }
     };
     let connected = tokio::select! {
-        connected = over_http => return connected.map(|client| Running { client, process }),
+        connected = over_http => {
+            let (client, url) = connected?;
+            let printed = program.url.is_none().then_some(url);
+            return Ok(Running { client, process, printed });
+        }
         connected = over_pipe.connect(Over(process.clone())) => connected,
     };
     match connected {
-        Ok(client) => Ok(Running { client, process }),
+        Ok(client) => Ok(Running {
+            client,
+            process,
+            printed: None,
+        }),
         Err(error) if error.is_timeout() => {
             let hint = problem.unwrap_or_else(|| {
                 "does it serve standard streams, or print the URL that it serves on standard error? \
@@ -416,6 +461,18 @@ fn printed_urls(text: &str) -> Vec<Url> {
         }
     });
     found
+}
+
+/// Returns a line of a program for the terminal. Empty: it is held.
+pub(super) fn shown_line(line: &str) -> Cow<'_, str> {
+    if let Some(held) = &mut *HELD.lock()
+        && held.len() < MAX_HELD
+        && !printed_urls(line).is_empty()
+    {
+        held.push(line.to_owned());
+        return "".into();
+    }
+    format!("  | {}", escape_line(line)).into()
 }
 
 /// Describes the end of a program with its standard error's last lines.
