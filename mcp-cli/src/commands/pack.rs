@@ -128,20 +128,20 @@ fn manifest(
 ) -> Result<Value, Failure> {
     let Described { info, tools } = server;
     let author = args.author.as_ref().or(package.authors.first());
-    let author = author.ok_or_else(|| {
-        Failure::usage(
-            "a bundle names its author: pass --author, or write `authors` into Cargo.toml",
-        )
-    })?;
     let description = [&args.description, &info.description, &package.description];
-    let description = description
-        .into_iter()
-        .find_map(Clone::clone)
-        .ok_or_else(|| {
-            Failure::usage(
-                "a bundle has a description: pass --description, or write one into Cargo.toml",
-            )
-        })?;
+    let description = description.into_iter().find_map(Option::as_ref);
+    let (Some(author), Some(description)) = (author, description) else {
+        let missing = [
+            author
+                .is_none()
+                .then_some("an author (--author, or `authors` in Cargo.toml)"),
+            description
+                .is_none()
+                .then_some("a description (--description, or that of Cargo.toml)"),
+        ];
+        let missing: Vec<_> = missing.into_iter().flatten().collect();
+        return Err(usage!("a bundle needs {}", missing.join(" and ")));
+    };
     let file = program.file_name().unwrap_or_default().to_string_lossy();
     let entry_point = format!("server/{file}");
     let (env, asked) = environment(&args.target.server.env);
@@ -374,9 +374,29 @@ fn print(path: &Path, digest: &str, manifest: &Value, entry: Option<&Path>, outp
 mod tests {
     use std::path::Path;
 
+    use clap::Parser as _;
     use serde_json::json;
 
-    use super::{author_of, bundle_name, environment};
+    use super::{Described, Package, author_of, bundle_name, environment, manifest};
+    use crate::cli::{Cli, Command};
+
+    #[test]
+    fn one_error_names_all_that_is_missing() {
+        let cli = Cli::try_parse_from(["mcp", "pack", "--", "shop"]).unwrap();
+        let Command::Pack(args) = cli.command else {
+            panic!("another command");
+        };
+        let server = Described {
+            info: mcp::Implementation::new("shop", "1.0.0"),
+            tools: Vec::new(),
+        };
+        let error = manifest(&args, &server, &Package::default(), Path::new("shop")).unwrap_err();
+        let error = error.to_string();
+        assert!(
+            error.contains("--author") && error.contains("--description"),
+            "{error}"
+        );
+    }
 
     #[test]
     fn variables_without_a_value_are_asked_for() {
