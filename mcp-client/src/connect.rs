@@ -12,7 +12,7 @@ use mcp_core::tower::LayerStack;
 use mcp_core::versioning::newest_common;
 use mcp_core::{Channel, ClientRequest, ResultBody, ServerIdentity};
 use mcp_types::meta::keys;
-use mcp_types::{ClientCapabilities, DiscoverResult};
+use mcp_types::{ClientCapabilities, DiscoverResult, ServerCapabilities};
 use parking_lot::{Mutex, RwLock};
 
 use crate::builder::ClientBuilder;
@@ -190,6 +190,15 @@ impl Client {
     /// Creates a builder with default settings.
     pub fn builder() -> ClientBuilder {
         ClientBuilder::default()
+    }
+
+    /// Returns the server's capabilities. A server that was not queried is asked.
+    #[doc(hidden)]
+    pub async fn capabilities(&self) -> Result<ServerCapabilities, Error> {
+        if self.server_capabilities().is_none() {
+            self.discover().await?;
+        }
+        Ok(self.server_capabilities().unwrap_or_default())
     }
 
     /// Sends `server/discover`, and stores the server's identity, capabilities and versions.

@@ -66,19 +66,13 @@ struct Described {
 }
 
 async fn describe(client: &Client) -> Result<Described, Failure> {
-    if client.server_info().is_none() {
-        client.discover().await?;
-    }
+    let has = client.capabilities().await?;
     let Some(info) = client.server_info() else {
         return Err(Failure::usage("the server has no name; a bundle needs one"));
     };
-    let has_tools = client
-        .server_capabilities()
-        .is_some_and(|has| has.tools.is_some());
-    let tools = if has_tools {
-        client.list_tools().await?
-    } else {
-        Vec::new()
+    let tools = match has.tools {
+        Some(_) => client.list_tools().await?,
+        None => Vec::new(),
     };
     Ok(Described { info, tools })
 }

@@ -74,10 +74,7 @@ impl Snapshot {
     ///
     /// Returns an error when a list request fails.
     pub async fn capture(client: &Client) -> Result<Self, Error> {
-        if client.server_capabilities().is_none() {
-            client.discover().await?;
-        }
-        let has = client.server_capabilities().unwrap_or_default();
+        let has = client.capabilities().await?;
         let mut lists = json!({ "capabilities": has });
         if has.tools.is_some() {
             lists["tools"] = json!(known(client.list_tools().await)?);

@@ -83,7 +83,7 @@ impl Group {
         let requests = members.map(|listed| async move {
             let list = async {
                 let client = listed.member.client().await?;
-                list_if_offered(&client, offers, list).await
+                client.list_if_offered(offers, list(&client)).await
             };
             (listed.clone(), list.await)
         });
@@ -135,25 +135,6 @@ impl Group {
 
 fn offers_resources(capabilities: &ServerCapabilities) -> bool {
     capabilities.resources.is_some()
-}
-
-/// Requests a list. It is empty when the server does not offer the feature, or does not know the
-/// method. A server whose capabilities are unknown is asked.
-async fn list_if_offered<T: Send + 'static>(
-    client: &Client,
-    offers: fn(&ServerCapabilities) -> bool,
-    list: fn(&Client) -> PreparedCall<'static, Vec<T>>,
-) -> Result<Vec<T>, Error> {
-    if client
-        .server_capabilities()
-        .is_some_and(|offered| !offers(&offered))
-    {
-        return Ok(Vec::new());
-    }
-    match list(client).await {
-        Err(error) if error.is_unknown_method() => Ok(Vec::new()),
-        listed => listed,
-    }
 }
 
 /// The list of each server.

@@ -174,38 +174,31 @@ async fn fill(
     listing: &mut Listing,
 ) {
     listing.capabilities = client.server_capabilities();
-    let known = listing.capabilities.clone();
-    let offers = |offers: fn(&ServerCapabilities) -> bool| known.as_ref().is_none_or(offers);
     if kinds.tools {
-        let is_offered = offers(|capabilities| capabilities.tools.is_some());
-        listing.tools = list(is_offered.then(|| client.list_tools()), warn).await;
+        let tools = client.list_tools();
+        listing.tools = list(client, |has| has.tools.is_some(), tools, warn).await;
     }
     if kinds.prompts {
-        let is_offered = offers(|capabilities| capabilities.prompts.is_some());
-        listing.prompts = list(is_offered.then(|| client.list_prompts()), warn).await;
+        let prompts = client.list_prompts();
+        listing.prompts = list(client, |has| has.prompts.is_some(), prompts, warn).await;
     }
     if kinds.resources {
-        let is_offered = offers(|capabilities| capabilities.resources.is_some());
-        listing.resources = list(is_offered.then(|| client.list_resources()), warn).await;
-        let templates = is_offered.then(|| client.list_resource_templates());
-        listing.templates = list(templates, warn).await;
+        let offers = |has: &ServerCapabilities| has.resources.is_some();
+        let resources = client.list_resources();
+        listing.resources = list(client, offers, resources, warn).await;
+        let templates = client.list_resource_templates();
+        listing.templates = list(client, offers, templates, warn).await;
     }
 }
 
 /// Requests a list. It is empty if the server does not offer it. Returns `None` if the request failed.
 async fn list<T: Send + 'static>(
-    call: Option<PreparedCall<'static, Vec<T>>>,
+    client: &Client,
+    offers: fn(&ServerCapabilities) -> bool,
+    call: PreparedCall<'_, Vec<T>>,
     warn: &(dyn Fn(&dyn fmt::Display) + Sync),
 ) -> Option<Vec<T>> {
-    let Some(call) = call else {
-        return Some(Vec::new());
-    };
-    match call.max_items(MAX_ITEMS).max_list_bytes(MAX_BYTES).await {
-        Ok(items) => Some(items),
-        Err(error) if error.is_unknown_method() => Some(Vec::new()),
-        Err(error) => {
-            warn(&error);
-            None
-        }
-    }
+    let call = call.max_items(MAX_ITEMS).max_list_bytes(MAX_BYTES);
+    let listed = client.list_if_offered(offers, call).await;
+    listed.inspect_err(|error| warn(error)).ok()
 }

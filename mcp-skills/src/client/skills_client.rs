@@ -67,9 +67,7 @@ impl SkillsClient {
     /// ```
     // spec: SKILL-04
     pub async fn new(client: &Client) -> Result<Self, SkillError> {
-        if client.server_capabilities().is_none() {
-            client.discover().await?;
-        }
+        client.capabilities().await?;
         let extension = client.extension::<Skills>()?;
         Ok(Self {
             extension,

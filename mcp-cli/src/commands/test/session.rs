@@ -98,11 +98,7 @@ impl<'a> Session<'a> {
     }
 
     pub(super) async fn tools(&self) -> Result<Vec<Tool>, Failure> {
-        if self.client.server_capabilities().is_none() {
-            self.client.discover().await?;
-        }
-        let has = self.client.server_capabilities().unwrap_or_default();
-        match has.tools {
+        match self.client.capabilities().await?.tools {
             Some(_) => Ok(self.client.list_tools().await?),
             None => Ok(Vec::new()),
         }
