@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use mcp_client::Error;
 use mcp_core::backoff::Backoff;
+use mcp_core::deadline::or_never;
 use mcp_types::time;
 use parking_lot::Mutex;
 use tokio::sync::oneshot;
@@ -143,11 +144,7 @@ impl Renewal {
         let mut backoff = Backoff::new(FIRST_RETRY, LONGEST_RETRY);
         let mut wait = self.wait();
         loop {
-            match wait {
-                Some(wait) => sleep(wait).await,
-                // The subscription has no end.
-                None => std::future::pending().await,
-            }
+            or_never(wait.map(sleep)).await;
             let mut query = self.query.clone();
             query.selector.cursor.clone_from(&self.state.lock().cursor);
             match self.client.subscribe(query, &self.target).await {

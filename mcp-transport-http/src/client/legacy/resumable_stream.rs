@@ -8,6 +8,7 @@ use futures_util::StreamExt;
 use http::{HeaderMap, StatusCode};
 use mcp_core::ChannelError;
 use mcp_core::backoff::random_fraction;
+use mcp_core::deadline::or_never;
 use tokio::time::{Instant, sleep};
 
 use super::resume_policy::{Decision, Outcome, ResumePolicy};
@@ -104,14 +105,9 @@ impl ResumableStream {
                 return error;
             };
             let call = self.call.clone();
-            let response_arrived = async {
-                match &call {
-                    Some(call) => call.response_arrived.notified().await,
-                    None => std::future::pending().await,
-                }
-            };
+            let arrival = call.as_ref().map(|call| call.response_arrived.notified());
             connection = tokio::select! {
-                () = response_arrived => return error,
+                () = or_never(arrival) => return error,
                 reopened = async { sleep(delay).await; self.open().await } => reopened,
             };
         }
