@@ -3,6 +3,7 @@
 use std::io::{IsTerminal as _, Write as _};
 
 use anstyle::{AnsiColor, Style};
+use mcp::Change;
 use mcp::types::{LogMessage, ProgressUpdate, escape_block, escape_json, escape_line};
 use serde_json::{Value, json};
 
@@ -66,11 +67,28 @@ impl Output {
         write_out(&format!("{HEADING}{}{HEADING:#}", escape_line(text)));
     }
 
+    /// Prints a heading and its rows, or nothing without rows.
+    pub(crate) fn section<N: AsRef<str>, T: AsRef<str>>(
+        &self,
+        title: &str,
+        rows: impl IntoIterator<Item = (N, T)>,
+    ) {
+        let mut rows = rows.into_iter().peekable();
+        if rows.peek().is_some() {
+            self.heading(title);
+            self.rows(rows);
+        }
+    }
+
     /// Prints rows of a name and a description, with aligned columns.
-    pub(crate) fn rows(&self, rows: &[(String, String)]) {
-        let rows = rows.iter().map(|(name, text)| {
-            let text = text.lines().next().unwrap_or_default();
-            (escape_line(name), escape_line(text))
+    pub(crate) fn rows<N: AsRef<str>, T: AsRef<str>>(
+        &self,
+        rows: impl IntoIterator<Item = (N, T)>,
+    ) {
+        let rows = rows.into_iter().map(|(name, text)| {
+            let text = text.as_ref().lines().next().unwrap_or_default();
+            let name = escape_line(name.as_ref()).into_owned();
+            (name, escape_line(text).into_owned())
         });
         let rows: Vec<_> = rows.collect();
         let lengths = rows.iter().map(|(name, _)| name.chars().count());
@@ -184,18 +202,24 @@ fn progress_line(update: &ProgressUpdate) -> String {
     match update.total {
         Some(total) if total > 0.0 => {
             let percent = (update.progress / total * 100.0).clamp(0.0, 100.0);
-            let bar: String = (1..=20)
-                .map(|step| {
-                    if f64::from(step) * 5.0 <= percent {
-                        '#'
-                    } else {
-                        '.'
-                    }
-                })
-                .collect();
-            format!("[{bar}] {percent:>3.0} % {message}")
+            let filled = (1..=20).filter(|step| f64::from(*step) * 5.0 <= percent);
+            let bar = "#".repeat(filled.count());
+            format!("[{bar:.<20}] {percent:>3.0} % {message}")
         }
         _ => format!("{} {message}", update.progress),
+    }
+}
+
+/// Returns the kind of a change, and the URI of its resource.
+pub(crate) fn describe_change(change: &Change) -> (&str, Option<&str>) {
+    match change {
+        Change::Tools => ("tools", None),
+        Change::Prompts => ("prompts", None),
+        Change::Resources => ("resources", None),
+        Change::Resource { uri } => ("resource", Some(uri)),
+        Change::Missed(_) => ("missed", None),
+        Change::Other { method, .. } => (method, None),
+        _ => ("other", None),
     }
 }
 

@@ -78,13 +78,8 @@ pub(super) fn print(diff: &Diff, output: &Output) -> Result<(), Failure> {
     for impact in [Impact::Breaking, Impact::Compatible, Impact::Cosmetic] {
         let differences = diff.differences().iter();
         let rows = differences.filter(|difference| difference.impact == impact);
-        let rows: Vec<_> = rows
-            .map(|row| (row.path.clone(), row.reason.clone()))
-            .collect();
-        if !rows.is_empty() {
-            output.heading(impact.as_str());
-            output.rows(&rows);
-        }
+        let rows = rows.map(|row| (&row.path, &row.reason));
+        output.section(impact.as_str(), rows);
     }
     Ok(())
 }

@@ -1,7 +1,7 @@
 //! `mcp info`.
 
 use mcp::Client;
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::support::to_json;
 use crate::cli::TargetArgs;
@@ -14,11 +14,8 @@ pub(super) async fn run(args: &TargetArgs, output: &Output) -> Result<(), Failur
 }
 
 async fn info(client: &Client, output: &Output) -> Result<(), Failure> {
-    if client.server_capabilities().is_none() {
-        client.discover().await?;
-    }
+    let capabilities = to_json(&client.capabilities().await?)?;
     let server = to_json(&client.server_info())?;
-    let capabilities = to_json(&client.server_capabilities())?;
     let negotiation = client.negotiation().to_string();
     let version = client.protocol_version();
     let instructions = client.instructions();
@@ -32,13 +29,7 @@ async fn info(client: &Client, output: &Output) -> Result<(), Failure> {
         }));
         return Ok(());
     }
-    let member = |name: &str| {
-        server
-            .get(name)
-            .and_then(Value::as_str)
-            .unwrap_or("unknown")
-            .to_owned()
-    };
+    let member = |name: &str| server[name].as_str().unwrap_or("unknown").to_owned();
     let names = capabilities
         .as_object()
         .into_iter()
@@ -51,7 +42,7 @@ async fn info(client: &Client, output: &Output) -> Result<(), Failure> {
         ("capabilities", names),
         ("negotiation", negotiation),
     ];
-    output.rows(&rows.map(|(name, text)| (name.to_owned(), text)));
+    output.rows(rows);
     if let Some(instructions) = instructions {
         output.heading("Instructions");
         output.text(&instructions);

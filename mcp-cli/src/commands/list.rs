@@ -19,15 +19,15 @@ pub(super) async fn run(args: &TargetArgs, output: &Output) -> Result<(), Failur
 }
 
 async fn list(client: &Client, args: &TargetArgs, output: &Output) -> Result<(), Failure> {
-    if client.server_capabilities().is_none() {
-        client.discover().await?;
-    }
-    let has = client.server_capabilities().unwrap_or_default();
+    client.capabilities().await?;
     let (tools, prompts, resources, templates) = try_join4(
-        when(has.tools.is_some(), client.list_tools()),
-        when(has.prompts.is_some(), client.list_prompts()),
-        when(has.resources.is_some(), client.list_resources()),
-        when(has.resources.is_some(), client.list_resource_templates()),
+        client.list_if_offered(|has| has.tools.is_some(), client.list_tools()),
+        client.list_if_offered(|has| has.prompts.is_some(), client.list_prompts()),
+        client.list_if_offered(|has| has.resources.is_some(), client.list_resources()),
+        client.list_if_offered(
+            |has| has.resources.is_some(),
+            client.list_resource_templates(),
+        ),
     )
     .await?;
     Names::update(&args.server, |names| {
@@ -47,53 +47,27 @@ async fn list(client: &Client, args: &TargetArgs, output: &Output) -> Result<(),
     if tools.is_empty() && prompts.is_empty() && resources.is_empty() && templates.is_empty() {
         output.note("the server lists no tools, prompts and resources");
     }
-    let describe = |description: &Option<String>, fallback: &str| {
-        description.clone().unwrap_or_else(|| fallback.to_owned())
-    };
     let tools = tools.iter().map(|tool| {
         let signature = signature(&tool.name, &tool.input_schema);
-        (signature, describe(&tool.description, ""))
+        (signature, tool.description.as_deref().unwrap_or_default())
     });
-    section("Tools", tools, output);
-    let prompts = prompts
-        .iter()
-        .map(|prompt| (prompt.name.clone(), describe(&prompt.description, "")));
-    section("Prompts", prompts, output);
+    output.section("Tools", tools);
+    let prompts = prompts.iter().map(|prompt| {
+        let text = prompt.description.as_deref();
+        (&prompt.name, text.unwrap_or_default())
+    });
+    output.section("Prompts", prompts);
     let resources = resources.iter().map(|resource| {
-        let text = describe(&resource.description, &resource.name);
-        (resource.uri.clone(), text)
+        let text = resource.description.as_ref();
+        (&resource.uri, text.unwrap_or(&resource.name))
     });
-    section("Resources", resources, output);
+    output.section("Resources", resources);
     let templates = templates.iter().map(|template| {
-        let text = describe(&template.description, &template.name);
-        (template.uri_template.clone(), text)
+        let text = template.description.as_ref();
+        (&template.uri_template, text.unwrap_or(&template.name))
     });
-    section("Templates", templates, output);
+    output.section("Templates", templates);
     Ok(())
-}
-
-/// Calls `list` if the server declares the capability. Returns an empty list if it does not, or if it does
-/// not know the method.
-async fn when<T: Send + 'static>(
-    is_declared: bool,
-    list: mcp::PreparedCall<'_, Vec<T>>,
-) -> Result<Vec<T>, mcp::client::Error> {
-    if !is_declared {
-        return Ok(Vec::new());
-    }
-    match list.await {
-        Err(error) if error.is_unknown_method() => Ok(Vec::new()),
-        list => list,
-    }
-}
-
-/// Prints a heading and its rows, or nothing without rows.
-fn section(title: &str, rows: impl Iterator<Item = (String, String)>, output: &Output) {
-    let rows: Vec<_> = rows.collect();
-    if !rows.is_empty() {
-        output.heading(title);
-        output.rows(&rows);
-    }
 }
 
 /// Returns the name of a tool with its arguments, the optional ones in brackets: `add a b [note]`.

@@ -30,10 +30,8 @@ pub(super) fn run(file: Option<&Path>, output: &Output) {
         output.heading(&format!("{} ({})", location.path.display(), location.owner));
         match &file.servers {
             Ok(servers) => {
-                let rows = servers
-                    .iter()
-                    .map(|server| (server.name.clone(), describe(server)));
-                output.rows(&rows.collect::<Vec<_>>());
+                let rows = servers.iter();
+                output.rows(rows.map(|server| (&server.name, describe(server))));
             }
             Err(error) => output.line(&format!("  {error}")),
         }

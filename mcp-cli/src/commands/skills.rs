@@ -35,10 +35,9 @@ async fn list(client: &Client, output: &Output) -> Result<(), Failure> {
     }
     let rows = skills.iter().map(|skill| {
         let name = skill.name().unwrap_or(&skill.uri);
-        let text = skill.description().unwrap_or_default();
-        (name.to_owned(), text.to_owned())
+        (name, skill.description().unwrap_or_default())
     });
-    output.rows(&rows.collect::<Vec<_>>());
+    output.rows(rows);
     Ok(())
 }
 
@@ -76,9 +75,9 @@ async fn files(client: &Client, words: &[String], output: &Output) -> Result<(),
         SkillResources::Listed(files) => {
             let rows = files.iter().map(|file| {
                 let text = format!("{} bytes, {}", file.size, file.digest);
-                (file.uri.clone(), text)
+                (&file.uri, text)
             });
-            output.rows(&rows.collect::<Vec<_>>());
+            output.rows(rows);
         }
         _ => output.note("the server lists no files: the content is dynamic"),
     }

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use futures_util::StreamExt as _;
 use mcp::catalog::{Impact, Snapshot};
 use mcp::prelude::*;
-use mcp::{Change, ClientBuilder, Over};
+use mcp::{ClientBuilder, Over};
 use parking_lot::Mutex;
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
@@ -21,6 +21,7 @@ use super::questions::Questions;
 use super::requests;
 use super::tap::Tap;
 use super::views::{Opened, Views};
+use crate::output::describe_change;
 use crate::sampling;
 use crate::target::Server;
 
@@ -145,9 +146,8 @@ impl Session {
             .connect(Over(tap))
             .await
             .map_err(|error| error.to_string())?;
-        if client.server_capabilities().is_none() {
-            client.discover().await.map_err(|error| error.to_string())?;
-        }
+        let capabilities = client.capabilities().await;
+        capabilities.map_err(|error| error.to_string())?;
         Ok(client)
     }
 
@@ -184,7 +184,8 @@ impl Session {
         match changes {
             Ok(mut changes) => Some(AbortOnDropHandle::new(tokio::spawn(async move {
                 while let Some(Ok(change)) = changes.next().await {
-                    history.add("change", describe(&change));
+                    let (what, uri) = describe_change(&change);
+                    history.add("change", json!({"what": what, "uri": uri}));
                 }
             }))),
             Err(error) => {
@@ -412,16 +413,4 @@ async fn close(former: Connected) {
     drop(former._listener);
     // A server that does not answer is left behind.
     let _ = tokio::time::timeout(CLOSE, former.client.close()).await;
-}
-
-fn describe(change: &Change) -> Value {
-    let (what, uri) = match change {
-        Change::Tools => ("tools", None),
-        Change::Prompts => ("prompts", None),
-        Change::Resources => ("resources", None),
-        Change::Resource { uri } => ("resource", Some(uri.as_str())),
-        Change::Missed(_) => ("missed", None),
-        _ => ("other", None),
-    };
-    json!({"what": what, "uri": uri})
 }

@@ -1,12 +1,14 @@
 //! The steps of a report and their outcomes.
 
+use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::failure::{Failure, FailureKind};
 use crate::output::Output;
 
 /// The outcome of a step.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
 enum State {
     Ok,
     Warning,
@@ -24,14 +26,16 @@ impl State {
 }
 
 /// One step of the connection.
-#[derive(Debug)]
+#[derive(Debug, Serialize)]
 pub(super) struct Step {
+    #[serde(rename = "step")]
     name: &'static str,
     state: State,
     detail: String,
     cure: Option<String>,
+    #[serde(skip)]
     kind: FailureKind,
-    /// Further fields of the JSON document.
+    #[serde(skip_serializing_if = "Value::is_null")]
     data: Value,
 }
 
@@ -79,19 +83,6 @@ impl Step {
         self.data = data;
         self
     }
-
-    fn document(&self) -> Value {
-        let mut document = json!({
-            "step": self.name,
-            "state": self.state.name(),
-            "detail": self.detail,
-            "cure": self.cure,
-        });
-        if !self.data.is_null() {
-            document["data"] = self.data.clone();
-        }
-        document
-    }
 }
 
 /// The steps of one connection, in their order.
@@ -135,11 +126,10 @@ impl Report {
 
     pub(in super::super) fn print(&self, output: &Output) {
         if output.json {
-            let steps: Vec<_> = self.steps.iter().map(Step::document).collect();
             output.document(&json!({
                 "target": self.target,
                 "healthy": !self.has_failed(),
-                "steps": steps,
+                "steps": self.steps,
             }));
             return;
         }

@@ -199,16 +199,21 @@ impl Sampler<'_> {
                 .iter()
                 .filter(|variant| !is_null(variant))
                 .collect();
-            let index = match self.style {
-                Style::Varied => self.random.below(plain.len()),
-                _ => 0,
-            };
-            if let Some(Value::Object(variant)) = plain.get(index) {
+            if let Some(Value::Object(variant)) = self.pick(&plain) {
                 merge(&mut rest, variant);
             }
             return Some(rest);
         }
         None
+    }
+
+    /// Returns the first choice, or a random one in varied samples.
+    fn pick<'s, T>(&mut self, choices: &'s [T]) -> Option<&'s T> {
+        let index = match self.style {
+            Style::Varied => self.random.below(choices.len()),
+            _ => 0,
+        };
+        choices.get(index)
     }
 
     /// Returns a value that the schema names.
@@ -221,11 +226,7 @@ impl Sampler<'_> {
             let Some(values) = list(keyword).filter(|values| !values.is_empty()) else {
                 continue;
             };
-            let index = match self.style {
-                Style::Varied => self.random.below(values.len()),
-                _ => 0,
-            };
-            return values.get(index).cloned();
+            return self.pick(values).cloned();
         }
         let default = schema.get("default").filter(|value| !value.is_null());
         default.filter(|_| self.style != Style::Varied).cloned()
@@ -235,13 +236,9 @@ impl Sampler<'_> {
         match schema.get("type") {
             Some(Value::String(kind)) => kind,
             Some(Value::Array(kinds)) => {
-                let kinds: Vec<_> = kinds.iter().filter_map(Value::as_str).collect();
-                let plain: Vec<_> = kinds.into_iter().filter(|kind| *kind != "null").collect();
-                let index = match self.style {
-                    Style::Varied => self.random.below(plain.len()),
-                    _ => 0,
-                };
-                plain.get(index).copied().unwrap_or("null")
+                let kinds = kinds.iter().filter_map(Value::as_str);
+                let plain: Vec<_> = kinds.filter(|kind| *kind != "null").collect();
+                self.pick(&plain).copied().unwrap_or("null")
             }
             _ if schema.contains_key("properties") => "object",
             _ if schema.contains_key("items") => "array",

@@ -143,10 +143,9 @@ function receive(event) {
       return emit("questions");
     case "change":
       return emit("changed", event);
-    case "failure":
-      return append({ ...event, from: "server", bytes: 0, message: null });
     case "http":
       return receiveExchange(event);
+    case "failure":
     case "sse":
       return append({ ...event, from: "server", bytes: 0, message: null });
     case "task":
