@@ -43,8 +43,8 @@ pub use raw::{decoded, tool_result};
 pub use reply::{DecodeError, EncodedReply};
 pub(crate) use revision::{ClientWire, Wire};
 use write::{
-    RequestHead, clear_line_breaks, splice_json, splice_tool_result, write_error, write_json,
-    write_request, write_scalar,
+    RequestHead, SHARED_BYTES, clear_line_breaks, splice_json, splice_tool_result, write_error,
+    write_json, write_request, write_scalar,
 };
 
 /// The wire of 2026-07-28.

@@ -19,4 +19,4 @@ pub use id::RequestId;
 pub use message::{Message, Notification, Request, Response};
 pub use params::{ParamError, Params};
 pub use parse_error::ParseError;
-pub(crate) use split::end_of_plain;
+pub use split::is_plain;

@@ -98,6 +98,8 @@ pub use extra::ExtraFields;
 pub use icon::{Icon, IconTheme};
 pub use implementation::Implementation;
 pub use input::{InputRequest, InputRequests, InputRequired, InputResponse, InputResponses};
+#[doc(hidden)]
+pub use jsonrpc::is_plain;
 pub use jsonrpc::{
     ErrorObject, Message, Notification, ParamError, Params, ParseError, Request, RequestId,
     Response,

@@ -9,7 +9,6 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use crate::jsonrpc::end_of_plain;
 use crate::legacy_tasks::{TaskMetadata, TaskSupport};
 use crate::setters::setters;
 use crate::{
@@ -361,27 +360,9 @@ impl CallToolResult {
         texts.join("\n")
     }
 
-    /// Appends the text as JSON if the result is one text block and nothing else. Returns whether it is.
-    /// For the wires of `mcp-core`.
-    ///
-    /// A text without characters to escape is copied: `serde_json` takes eight instructions for each of its
-    /// bytes.
+    /// Returns the text if the result is one text block and nothing else. For the wires of `mcp-core`.
     #[doc(hidden)]
-    pub fn write_sole_text(&self, out: &mut Vec<u8>) -> bool {
-        let Some(text) = self.sole_text() else {
-            return false;
-        };
-        if end_of_plain(text, 0) < text.len() {
-            // Strings can be written to memory.
-            return serde_json::to_writer(out, text).is_ok();
-        }
-        out.push(b'"');
-        out.extend_from_slice(text.as_bytes());
-        out.push(b'"');
-        true
-    }
-
-    fn sole_text(&self) -> Option<&str> {
+    pub fn sole_text(&mut self) -> Option<&mut String> {
         let Self {
             content,
             structured_content: None,
@@ -391,7 +372,7 @@ impl CallToolResult {
         else {
             return None;
         };
-        match &content[..] {
+        match &mut content[..] {
             [
                 ContentBlock::Text(TextContent {
                     text,
@@ -451,21 +432,6 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::{CallToolResult, ContentBlock, Tool};
-
-    #[test]
-    fn character_to_escape_is_found_at_every_position_of_a_long_text() {
-        let write = |text: &str| {
-            let mut out = Vec::new();
-            assert!(CallToolResult::from_text(text).write_sole_text(&mut out));
-            String::from_utf8(out).unwrap()
-        };
-        for at in 0..200 {
-            let mut text = "é".repeat(100);
-            assert_eq!(write(&text), format!("\"{text}\""));
-            text.insert(at / 2 * 2, if at % 2 == 0 { '"' } else { '\n' });
-            assert_eq!(write(&text), serde_json::to_string(&text).unwrap());
-        }
-    }
 
     #[test]
     fn unknown_members_of_tool_are_kept_in_order() {

@@ -10,16 +10,15 @@ use serde::de::{Error as _, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 
-use super::{DecodeError, EncodedReply, clear_line_breaks, results, write_json, write_scalar};
+use super::{
+    DecodeError, EncodedReply, SHARED_BYTES, clear_line_breaks, results, write_json, write_scalar,
+};
 use crate::deserialize::DeserializeError;
 use crate::raw_result::DecodedResult;
 use crate::{Fault, RawResult, Reply, ResultBody};
 
 /// The maximum number of members in a raw result. A result with more members is decoded.
 const MAX_MEMBERS: usize = 64;
-
-/// Members of this size in bytes are sent without copying them.
-const SHARED_BYTES: usize = 16 * 1024;
 
 /// Members that the wire adds to results.
 const STAMPS: [&str; 3] = ["resultType", "ttlMs", "cacheScope"];
@@ -225,7 +224,7 @@ mod tests {
     use mcp_types::ProtocolVersion::{self, V2025_03_26, V2025_06_18, V2025_11_25, V2026_07_28};
     use mcp_types::{CallToolParams, Implementation, Message, ReadResourceParams, RequestId};
 
-    use super::SHARED_BYTES;
+    use crate::wire::SHARED_BYTES;
     use crate::wire::{EncodedReply, ReplyContext, client_for_version, for_version};
     use crate::{Call, ClientRequest, Reply, ResultBody, ServerProfile};
 

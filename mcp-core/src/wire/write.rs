@@ -1,10 +1,17 @@
 //! Functions that append JSON to a buffer.
 
+use std::mem;
+
 use mcp_types::meta::keys;
-use mcp_types::{CallToolResult, ErrorObject, Meta, ProgressToken, RequestId};
+use mcp_types::{
+    CallToolResult, ContentBlock, ErrorObject, Meta, ProgressToken, RequestId, is_plain,
+};
 use serde::Serialize;
 
-use super::{ClientRequestContext, ServerRequestContext};
+use super::{ClientRequestContext, EncodedReply, ServerRequestContext};
+
+/// Values of this size in bytes are sent without copying them.
+pub(super) const SHARED_BYTES: usize = 16 * 1024;
 
 /// Appends a string, a number or an id as JSON. Such JSON contains no line breaks.
 pub(super) fn write_scalar(out: &mut Vec<u8>, value: &(impl Serialize + ?Sized)) {
@@ -56,19 +63,31 @@ pub(super) fn splice_json(out: &mut Vec<u8>, value: &(impl Serialize + ?Sized)) 
 /// Appends the members of a tool result like [`splice_json`].
 ///
 /// Most results are one text. Without the derived serializer such a result takes 830 instructions less
-/// (docs/decisions/0002-split-of-messages.md).
-pub(super) fn splice_tool_result(out: &mut Vec<u8>, result: &CallToolResult) {
-    let start = out.len();
-    if out.last() != Some(&b'{') {
-        out.push(b',');
+/// (docs/decisions/0002-split-of-messages.md), and a large text is not copied.
+pub(super) fn splice_tool_result(out: &mut EncodedReply, mut result: CallToolResult) {
+    let head = &mut out.head;
+    let Some(text) = result.sole_text() else {
+        let texts = result.content.iter().filter_map(ContentBlock::as_text);
+        head.reserve(texts.map(str::len).sum());
+        return splice_json(head, &result);
+    };
+    if head.last() != Some(&b'{') {
+        head.push(b',');
     }
-    out.extend_from_slice(br#""content":[{"type":"text","text":"#);
-    if result.write_sole_text(out) {
-        out.extend_from_slice(b"}]}");
+    head.extend_from_slice(br#""content":[{"type":"text","text":"#);
+    if !is_plain(text) {
+        head.reserve(text.len());
+        write_scalar(head, text);
     } else {
-        out.truncate(start);
-        splice_json(out, result);
+        head.push(b'"');
+        if text.len() < SHARED_BYTES {
+            head.extend_from_slice(text.as_bytes());
+        } else {
+            out.shared = mem::take(text).into();
+        }
+        out.push(b"\"");
     }
+    out.push(b"}]}");
 }
 
 /// Encodes a session request. `own` is the parameters' `_meta`; the keys of `head` are
@@ -149,7 +168,7 @@ pub(super) fn write_error(out: &mut Vec<u8>, id: Option<&RequestId>, error: &Err
 mod tests {
     use mcp_types::{Annotations, CallToolResult, ContentBlock, Meta, TextContent};
 
-    use super::{splice_json, splice_tool_result};
+    use super::{EncodedReply, SHARED_BYTES, splice_json, splice_tool_result};
 
     #[test]
     fn splice_tool_result_equals_splice_json() {
@@ -159,6 +178,8 @@ mod tests {
         with_meta.meta = Some(Meta::default().with("a", 1));
         for result in [
             CallToolResult::from_text(""),
+            CallToolResult::from_text("a".repeat(SHARED_BYTES)),
+            CallToolResult::from_text("\n".repeat(SHARED_BYTES)),
             CallToolResult::from_text("a \"quoted\" text\r\n\u{1}\u{2028}é"),
             CallToolResult::error("a"),
             CallToolResult::from_json(&[1]).unwrap(),
@@ -170,14 +191,26 @@ mod tests {
             CallToolResult::new(vec![ContentBlock::Text(with_meta)]),
         ] {
             for start in [r#"{"#, r#"{"resultType":"complete""#] {
-                let (mut expected, mut written) = (start.as_bytes().to_vec(), start.into());
+                let mut expected = start.as_bytes().to_vec();
                 splice_json(&mut expected, &result);
-                splice_tool_result(&mut written, &result);
+                let mut written = EncodedReply::default();
+                written.head.extend_from_slice(start.as_bytes());
+                splice_tool_result(&mut written, result.clone());
+                let written = written.into_bytes();
                 assert_eq!(
-                    String::from_utf8(written).unwrap(),
-                    String::from_utf8(expected).unwrap()
+                    String::from_utf8_lossy(&written),
+                    String::from_utf8_lossy(&expected)
                 );
             }
         }
+    }
+
+    #[test]
+    fn large_text_is_not_copied() {
+        let text = "a".repeat(SHARED_BYTES);
+        let address = text.as_ptr();
+        let mut written = EncodedReply::default();
+        splice_tool_result(&mut written, CallToolResult::from_text(text));
+        assert_eq!(written.shared.as_ptr(), address);
     }
 }

@@ -225,9 +225,16 @@ fn add<'a>(params: &mut Params<'a>, start: usize, name: &'a str, value: RawJson<
     Some(())
 }
 
+/// Returns whether a JSON string can contain the text as it is. For the wires of `mcp-core`: `serde_json`
+/// takes eight instructions for each byte.
+#[must_use]
+pub fn is_plain(text: &str) -> bool {
+    end_of_plain(text, 0) == text.len()
+}
+
 /// Returns the position of the first quote, backslash or control character from `start` on, or the
 /// length of the text.
-pub(crate) fn end_of_plain(text: &str, start: usize) -> usize {
+fn end_of_plain(text: &str, start: usize) -> usize {
     let rest = text.as_bytes().get(start..).unwrap_or_default();
     let (words, _) = rest.as_chunks();
     let mut at = start;
@@ -272,11 +279,24 @@ mod tests {
     use proptest::prelude::*;
     use proptest::sample::{Index, select};
 
-    use super::split;
+    use super::{is_plain, split};
     use crate::jsonrpc::envelope::Envelope;
     use crate::{Message, ParseError, RequestId, codes};
 
     const CALL: &str = r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"a","arguments":{"b":[1,-2.5e+3,true,false,null,{"c":"\u00e9\n"}]},"_meta":{"progressToken":"x","io.modelcontextprotocol/protocolVersion":"2026-07-28"}}}"#;
+
+    #[test]
+    fn character_to_escape_is_found_at_every_position_of_a_long_text() {
+        for at in 0..200 {
+            let mut text = "é".repeat(100);
+            assert!(is_plain(&text));
+            for special in ['"', '\\', '\n', '\0'] {
+                text.insert(at / 2 * 2, special);
+                assert!(!is_plain(&text), "{special:?} at {at}");
+                text.remove(at / 2 * 2);
+            }
+        }
+    }
 
     /// Parts of messages, valid and not.
     const FRAGMENTS: [&str; 52] = [

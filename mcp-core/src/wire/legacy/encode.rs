@@ -57,7 +57,7 @@ fn result(body: ResultBody, version: ProtocolVersion, out: &mut EncodedReply) {
         ResultBody::CallTool(mut body) => {
             body.narrow(version);
             out.head.push(b'{');
-            splice_tool_result(&mut out.head, &body);
+            splice_tool_result(out, body);
         }
         ResultBody::ReadResource(body) => whole(body, version, out),
         ResultBody::GetPrompt(body) => whole(body, version, out),

@@ -2,9 +2,7 @@
 
 use std::sync::Arc;
 
-use mcp_types::{
-    CacheHint, CacheScope, ContentBlock, JsonObject, ListenParams, Meta, RawObject, meta::keys,
-};
+use mcp_types::{CacheHint, CacheScope, JsonObject, ListenParams, Meta, RawObject, meta::keys};
 use memchr::memmem;
 use serde::ser::{Serialize, SerializeMap, Serializer};
 use serde_json::Value;
@@ -30,7 +28,7 @@ pub(super) fn reply(mut reply: Reply, context: &ReplyContext<'_>, head: Vec<u8>)
         write_error(&mut out.head, Some(context.id), &errors::to_error(fault));
         return out;
     }
-    out.head.reserve(minimum_size(&reply));
+    out.head.reserve(256);
     out.head.extend_from_slice(br#"{"jsonrpc":"2.0","id":"#);
     write_scalar(&mut out.head, context.id);
     out.head.extend_from_slice(br#","result":"#);
@@ -60,19 +58,6 @@ pub(super) fn reply(mut reply: Reply, context: &ReplyContext<'_>, head: Vec<u8>)
     out
 }
 
-/// Estimates the size of a reply from below, so that a large text does not make the buffer grow
-/// step by step.
-fn minimum_size(reply: &Reply) -> usize {
-    let texts = match reply {
-        Reply::Complete {
-            body: ResultBody::CallTool(result),
-            ..
-        } => result.content.iter().filter_map(ContentBlock::as_text),
-        _ => return 256,
-    };
-    256 + texts.map(str::len).sum::<usize>()
-}
-
 fn complete(
     body: ResultBody,
     cache: Option<CacheHint>,
@@ -85,7 +70,7 @@ fn complete(
         ResultBody::CallTool(mut body) => {
             body.narrow(VERSION);
             write_stamp(head, constants::COMPLETE, None, body.meta.take(), context);
-            splice_tool_result(head, &body);
+            splice_tool_result(out, body);
         }
         ResultBody::GetPrompt(mut body) => {
             body.narrow(VERSION);
