@@ -1,12 +1,11 @@
 //! `mcp install` and `mcp uninstall`.
 
-use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
+use std::{fs, io};
 
 use mcp::group::{ServerSpec, files};
 use serde_json::json;
-use tokio::fs;
 use tokio::process::Command;
 
 use crate::cli::{EntryArgs, InstallArgs, ServerArgs, UninstallArgs};
@@ -42,7 +41,7 @@ pub(super) async fn install(args: &InstallArgs, output: &Output) -> Result<(), F
         name: &name,
         entry: Some(&entry),
     };
-    change.apply(old.as_deref(), &edited, output).await
+    change.apply(old.as_deref(), &edited, output)
 }
 
 pub(super) async fn uninstall(args: &UninstallArgs, output: &Output) -> Result<(), Failure> {
@@ -64,7 +63,7 @@ pub(super) async fn uninstall(args: &UninstallArgs, output: &Output) -> Result<(
         name: &args.name,
         entry: None,
     };
-    change.apply(old.as_deref(), &edited, output).await
+    change.apply(old.as_deref(), &edited, output)
 }
 
 /// Reads how the server is started or reached, and its name, from the command line.
@@ -241,44 +240,34 @@ struct Change<'a> {
 }
 
 impl Change<'_> {
-    async fn apply(&self, old: Option<&str>, edited: &str, output: &Output) -> Result<(), Failure> {
+    fn apply(&self, old: Option<&str>, edited: &str, output: &Output) -> Result<(), Failure> {
         let is_changed = old != Some(edited);
         let mut backup = None;
         if is_changed && !self.args.dry_run {
             backup = self
                 .write(old, edited)
-                .await
                 .map_err(|error| Failure::unwritable(self.path, &error))?;
         }
         self.print(is_changed, backup.as_deref(), output);
         Ok(())
     }
 
-    /// Writes a file beside the old one, and renames it. Returns the backup's path.
-    async fn write(&self, old: Option<&str>, edited: &str) -> io::Result<Option<PathBuf>> {
+    /// Copies the old file, and replaces it. Returns the backup's path.
+    fn write(&self, old: Option<&str>, edited: &str) -> io::Result<Option<PathBuf>> {
         // A link stays a link.
-        let path = fs::canonicalize(self.path)
-            .await
-            .unwrap_or_else(|_| self.path.to_owned());
-        let beside = |suffix: &str| {
-            let mut name = path.as_os_str().to_owned();
-            name.push(suffix);
-            PathBuf::from(name)
-        };
+        let path = fs::canonicalize(self.path).unwrap_or_else(|_| self.path.to_owned());
         if let Some(folder) = path.parent() {
-            fs::create_dir_all(folder).await?;
+            fs::create_dir_all(folder)?;
         }
-        let (new, backup) = (beside(".mcp-new"), beside(".mcp-backup"));
         if old.is_none() {
-            fs::write(&path, edited).await?;
+            fs::write(&path, edited)?;
             return Ok(None);
         }
-        // Copies have the file's permissions.
-        fs::copy(&path, &backup).await?;
-        fs::copy(&path, &new).await?;
-        fs::write(&new, edited).await?;
-        fs::rename(&new, &path).await?;
-        Ok(Some(backup))
+        let mut backup = path.clone().into_os_string();
+        backup.push(".mcp-backup");
+        fs::copy(&path, &backup)?;
+        files::replace(&path, edited.as_bytes())?;
+        Ok(Some(backup.into()))
     }
 
     fn print(&self, is_changed: bool, backup: Option<&Path>, output: &Output) {

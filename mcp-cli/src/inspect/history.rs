@@ -25,7 +25,7 @@ const BATCH: usize = 256;
 pub(super) struct Event {
     pub(super) number: u64,
     pub(super) json: Arc<str>,
-    /// Where `json` has the members of a line in a recording, if the event is a message.
+    /// The offset in `json` at which the members of a line in a recording begin, if the event is a message.
     line: Option<usize>,
 }
 

@@ -9,6 +9,7 @@ use mcp::types::shorten;
 use serde_json::{Value, json};
 
 use crate::config;
+use crate::hosts::is_secret;
 
 /// Largest number of headers that are shown.
 const MAX_HEADERS: usize = 64;
@@ -34,9 +35,6 @@ const SHOWN: [HeaderName; 13] = [
     MCP_PROTOCOL_VERSION,
 ];
 
-/// Words in response header names whose values are hidden.
-const SECRETS: [&str; 6] = ["auth", "cookie", "key", "secret", "session", "token"];
-
 /// Returns the headers of a request.
 pub(super) fn request(headers: &HeaderMap) -> Value {
     list(headers, |name| {
@@ -48,7 +46,7 @@ pub(super) fn request(headers: &HeaderMap) -> Value {
 pub(super) fn response(headers: &HeaderMap) -> Value {
     list(headers, |name| {
         // The challenge tells where to log in.
-        name == "www-authenticate" || !SECRETS.iter().any(|word| name.contains(word))
+        name == "www-authenticate" || !is_secret(name)
     })
 }
 

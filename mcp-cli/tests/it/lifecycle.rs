@@ -134,7 +134,11 @@ fn installed_server_is_found_in_the_settings_of_each_host() {
 fn install_keeps_the_rest_of_the_file_and_a_backup() {
     let folder = folder("install-backup");
     let text = "{\n  // mine\n  \"mcpServers\": {\n    \"a\": {\"command\": \"a\"}\n  }\n}\n";
-    fs::write(folder.join("my.json"), text).unwrap();
+    let file = folder.join("my.json");
+    fs::write(&file, text).unwrap();
+    #[cfg(unix)]
+    fs::set_permissions(&file, std::os::unix::fs::PermissionsExt::from_mode(0o600)).unwrap();
+    let permissions = fs::metadata(&file).unwrap().permissions();
     let dry = [
         "install",
         "--host",
@@ -149,7 +153,7 @@ fn install_keeps_the_rest_of_the_file_and_a_backup() {
         run.code == 0 && run.out.contains("would be changed"),
         "{run:?}"
     );
-    assert_eq!(fs::read_to_string(folder.join("my.json")).unwrap(), text);
+    assert_eq!(fs::read_to_string(&file).unwrap(), text);
 
     let install = [
         "install",
@@ -163,7 +167,8 @@ fn install_keeps_the_rest_of_the_file_and_a_backup() {
     let printed = mcp_in(&folder, &install, "").json();
     assert_eq!(printed["name"], "shop-example");
     assert_eq!(printed["entry"], json!({"url": "https://shop.example/mcp"}));
-    let edited = fs::read_to_string(folder.join("my.json")).unwrap();
+    assert_eq!(fs::metadata(&file).unwrap().permissions(), permissions);
+    let edited = fs::read_to_string(&file).unwrap();
     assert!(
         edited.contains("// mine") && edited.contains("shop-example"),
         "{edited}"

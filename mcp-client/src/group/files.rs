@@ -37,7 +37,7 @@ pub fn read_from(from: impl Read, max: u64) -> io::Result<String> {
     })
 }
 
-/// Replaces a file at once: a reader finds the old or the new content.
+/// Replaces a file at once: a reader finds the old or the new content. The new file has the old one's permissions.
 ///
 /// # Errors
 ///
@@ -48,6 +48,9 @@ pub fn replace(path: &Path, content: &[u8]) -> io::Result<()> {
     let number = COUNT.fetch_add(1, Ordering::Relaxed);
     let temporary = path.with_extension(format!("{}-{number}.tmp", std::process::id()));
     let written = File::create_new(&temporary).and_then(|mut file| {
+        if let Ok(old) = fs::metadata(path) {
+            file.set_permissions(old.permissions())?;
+        }
         file.write_all(content)?;
         file.sync_all()
     });
