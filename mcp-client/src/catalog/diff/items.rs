@@ -1,10 +1,8 @@
 //! Differences of tools, prompts, resources, templates and capabilities.
 
-use std::collections::BTreeMap;
-
 use serde_json::{Map, Value};
 
-use super::recorder::{Recorder, brief, join};
+use super::recorder::{Recorder, brief, join, pairs};
 use super::schema::{Direction, compare_schemas};
 use crate::catalog::difference::Impact::{Breaking, Compatible, Cosmetic};
 use crate::catalog::snapshot::{LISTS, Snapshot};
@@ -21,18 +19,13 @@ pub(super) fn compare(old: &Snapshot, new: &Snapshot, recorder: &mut Recorder) {
             "prompts" => prompt,
             _ => resource,
         };
-        let old: BTreeMap<_, _> = old.items(list, key).into_iter().collect();
-        let new: BTreeMap<_, _> = new.items(list, key).into_iter().collect();
         let path = format!("/{list}");
-        for (name, old) in &old {
-            let path = join(&path, name);
-            match new.get(name) {
-                None => recorder.add(Breaking, &path, "removed; calls of it fail"),
-                Some(new) => compare_items(old, new, &path, recorder),
+        for (_, path, old, new) in pairs(old.items(list, key), new.items(list, key), &path) {
+            match (old, new) {
+                (Some(old), Some(new)) => compare_items(old, new, &path, recorder),
+                (Some(_), None) => recorder.add(Breaking, &path, "removed; calls of it fail"),
+                (None, _) => recorder.add(Compatible, &path, "added"),
             }
-        }
-        for name in new.keys().filter(|name| !old.contains_key(*name)) {
-            recorder.add(Compatible, &join(&path, name), "added");
         }
     }
 }
@@ -137,48 +130,34 @@ fn task_support(old: &Item, new: &Item, path: &str, recorder: &mut Recorder) {
 }
 
 fn prompt(old: &Item, new: &Item, path: &str, recorder: &mut Recorder) {
-    let (was, is) = (arguments(old), arguments(new));
-    let path_of = |name: &str| join(&join(path, "arguments"), name);
     let is_required =
         |argument: &Item| argument.get("required").and_then(Value::as_bool) == Some(true);
-    for (name, old) in &was {
-        let path = path_of(name);
-        let Some(new) = is.get(name) else {
-            recorder.add(
-                Breaking,
-                &path,
-                "argument removed; clients that send it may fail",
-            );
-            continue;
-        };
-        match (is_required(old), is_required(new)) {
-            (false, true) => {
-                recorder.add(
-                    Breaking,
-                    &path,
-                    "became required; clients that omit it fail",
-                );
-            }
-            (true, false) => recorder.add(Compatible, &path, "became optional"),
-            _ => {}
-        }
-        others(old, new, &["name", "required"], &path, recorder);
-    }
-    for (name, argument) in is.iter().filter(|(name, _)| !was.contains_key(*name)) {
-        let (impact, reason) = if is_required(argument) {
-            (
+    let arguments_path = join(path, "arguments");
+    for (_, path, was, is) in pairs(arguments(old), arguments(new), &arguments_path) {
+        let change = match (was.map(is_required), is.map(is_required)) {
+            (Some(_), None) => Some((Breaking, "argument removed; clients that send it may fail")),
+            (None, Some(true)) => Some((
                 Breaking,
                 "required argument added; clients that omit it fail",
-            )
-        } else {
-            (Compatible, "optional argument added")
+            )),
+            (None, _) => Some((Compatible, "optional argument added")),
+            (Some(false), Some(true)) => {
+                Some((Breaking, "became required; clients that omit it fail"))
+            }
+            (Some(true), Some(false)) => Some((Compatible, "became optional")),
+            _ => None,
         };
-        recorder.add(impact, &path_of(name), reason);
+        if let Some((impact, reason)) = change {
+            recorder.add(impact, &path, reason);
+        }
+        if let (Some(was), Some(is)) = (was, is) {
+            others(was, is, &["name", "required"], &path, recorder);
+        }
     }
     others(old, new, &["name", "arguments"], path, recorder);
 }
 
-fn arguments(prompt: &Item) -> BTreeMap<&str, &Item> {
+fn arguments(prompt: &Item) -> Vec<(&str, &Item)> {
     let arguments = prompt.get("arguments").and_then(Value::as_array);
     let arguments = arguments.into_iter().flatten().filter_map(Value::as_object);
     let named = arguments.filter_map(|argument| Some((argument.get("name")?.as_str()?, argument)));
@@ -213,13 +192,9 @@ fn resource(old: &Item, new: &Item, path: &str, recorder: &mut Recorder) {
 
 /// Compares the fields that no rule covers. They are texts, icons and annotations.
 fn others(old: &Item, new: &Item, compared: &[&str], path: &str, recorder: &mut Recorder) {
-    let names: std::collections::BTreeSet<_> = old.keys().chain(new.keys()).collect();
-    for name in names
-        .into_iter()
-        .filter(|key| !compared.contains(&key.as_str()))
-    {
-        let path = join(path, name);
-        match (old.get(name), new.get(name)) {
+    for (name, path, was, is) in pairs(old, new, path) {
+        match (was, is) {
+            _ if compared.contains(&name) => {}
             (Some(was), Some(is)) if was != is => {
                 let reason = format!("{} became {}", brief(was), brief(is));
                 recorder.add(Cosmetic, &path, reason);
@@ -243,10 +218,9 @@ fn capabilities(old: &Value, new: &Value, path: &str, recorder: &mut Recorder) {
             recorder.add(Breaking, path, "removed; clients that use it fail");
         }
         (Value::Object(was), Value::Object(is)) => {
-            let names: std::collections::BTreeSet<_> = was.keys().chain(is.keys()).collect();
-            for name in names {
-                let value = |of: &Item| of.get(name).cloned().unwrap_or(Value::Null);
-                capabilities(&value(was), &value(is), &join(path, name), recorder);
+            for (_, path, was, is) in pairs(was, is, path) {
+                let (was, is) = (was.unwrap_or(&Value::Null), is.unwrap_or(&Value::Null));
+                capabilities(was, is, &path, recorder);
             }
         }
         (was, is) if was != is => {

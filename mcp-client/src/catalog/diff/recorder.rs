@@ -1,5 +1,7 @@
 //! The list of differences, and JSON pointers.
 
+use std::collections::BTreeMap;
+
 use mcp_types::shorten;
 
 use crate::catalog::difference::{Difference, Impact};
@@ -43,6 +45,29 @@ impl Recorder {
 /// Appends a key to a JSON pointer (RFC 6901).
 pub(super) fn join(path: &str, key: &str) -> String {
     format!("{path}/{}", key.replace('~', "~0").replace('/', "~1"))
+}
+
+/// A member of an older and of a newer object: its name, its path, and its two values.
+pub(super) type Pair<'a, T> = (&'a str, String, Option<T>, Option<T>);
+
+/// Returns the members of two objects at `path`, by name.
+pub(super) fn pairs<'a, K, T>(
+    old: impl IntoIterator<Item = (&'a K, T)>,
+    new: impl IntoIterator<Item = (&'a K, T)>,
+    path: &str,
+) -> impl Iterator<Item = Pair<'a, T>>
+where
+    K: AsRef<str> + ?Sized + 'a,
+{
+    let mut all = BTreeMap::<&str, (Option<T>, Option<T>)>::new();
+    for (name, value) in old {
+        all.entry(name.as_ref()).or_default().0 = Some(value);
+    }
+    for (name, value) in new {
+        all.entry(name.as_ref()).or_default().1 = Some(value);
+    }
+    let all = all.into_iter();
+    all.map(move |(name, (old, new))| (name, join(path, name), old, new))
 }
 
 /// Shortens a JSON value for a message.

@@ -19,7 +19,7 @@ mod view;
 
 use serde_json::Value;
 
-use super::recorder::{Recorder, brief, join};
+use super::recorder::{Recorder, brief, pairs};
 use crate::catalog::difference::Impact;
 use comparison::{ANNOTATIONS, Comparison, DEFINITIONS, Delta};
 use view::View;
@@ -150,18 +150,14 @@ impl Comparison<'_> {
     fn keywords(&mut self, old: &view::Keywords, new: &view::Keywords, path: &str) {
         self.values(old, new, path);
         self.objects(old, new, path);
-        let names: std::collections::BTreeSet<_> = old.keys().chain(new.keys()).collect();
-        for name in names {
-            let (was, is) = (old.get(name), new.get(name));
+        for (name, path, was, is) in pairs(old, new, path) {
             // Equal schemas may have references whose targets differ.
             let is_same = |value: &Value| {
-                !OPAQUE.contains(&name.as_str())
-                    || !has_references(value, self.has_same_definitions)
+                !OPAQUE.contains(&name) || !has_references(value, self.has_same_definitions)
             };
             if was == is && was.is_none_or(is_same) {
                 continue;
             }
-            let path = join(path, name);
             if name == "default" {
                 let reason = match (was, is) {
                     (None, Some(is)) => format!("added: {}", brief(is)),
@@ -169,9 +165,9 @@ impl Comparison<'_> {
                     _ => "removed".to_owned(),
                 };
                 self.add(Delta::Compatible, &path, reason);
-            } else if OPAQUE.contains(&name.as_str()) || name == "$ref" {
+            } else if OPAQUE.contains(&name) || name == "$ref" {
                 self.add(Delta::Unknown, &path, "changed, and cannot be compared");
-            } else if ANNOTATIONS.contains(&name.as_str()) || !is_known(name) {
+            } else if ANNOTATIONS.contains(&name) || !is_known(name) {
                 let reason = match (was, is) {
                     (None, _) => "added",
                     (_, None) => "removed",

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 
-use super::super::recorder::join;
+use super::super::recorder::{join, pairs};
 use super::comparison::{Comparison, Delta, Direction};
 use super::view::Keywords;
 
@@ -73,54 +73,31 @@ impl Comparison<'_> {
     }
 
     fn properties(&mut self, old: &Keywords, new: &Keywords, path: &str) {
-        let empty = Map::new();
-        let properties = |of: &Keywords| match of.get("properties") {
-            Some(Value::Object(map)) => map.clone(),
-            _ => empty.clone(),
-        };
-        let (was, is) = (properties(old), properties(new));
-        let path = join(path, "properties");
-        for (name, schema) in &was {
-            let path = join(&path, name);
-            match (is.get(name), self.direction) {
-                (Some(other), _) => self.schema(schema, other, &path),
+        let name = "properties";
+        let path = join(path, name);
+        for (_, path, was, is) in pairs(members(old, name), members(new, name), &path) {
+            let (delta, reason) = match (was, is, self.direction) {
+                (Some(was), Some(is), _) => {
+                    self.schema(was, is, &path);
+                    continue;
+                }
+                // Clients that ignore unknown properties read results of an open schema as before.
+                (None, ..) if is_open(old) => (Delta::Compatible, "property added"),
+                (None, ..) => (Delta::Wider, "property added"),
                 // A result that loses a required property differs in `required`.
-                (None, Direction::Output) => {
-                    self.add(Delta::Compatible, &path, "property removed");
-                }
-                (None, Direction::Input) => {
-                    let delta = if is_open(new) {
-                        Delta::Unknown
-                    } else {
-                        Delta::Narrower
-                    };
-                    self.add(delta, &path, "property removed");
-                }
-            }
-        }
-        for name in is.keys().filter(|name| !was.contains_key(*name)) {
-            // Clients that ignore unknown properties read results of an open schema as before.
-            let delta = if is_open(old) {
-                Delta::Compatible
-            } else {
-                Delta::Wider
+                (_, None, Direction::Output) => (Delta::Compatible, "property removed"),
+                (_, None, _) if is_open(new) => (Delta::Unknown, "property removed"),
+                (_, None, _) => (Delta::Narrower, "property removed"),
             };
-            self.add(delta, &join(&path, name), "property added");
+            self.add(delta, &path, reason);
         }
     }
 
     fn patterns(&mut self, old: &Keywords, new: &Keywords, path: &str) {
         let name = "patternProperties";
-        let patterns = |of: &Keywords| match of.get(name) {
-            Some(Value::Object(map)) => map.clone(),
-            _ => Map::new(),
-        };
-        let (was, is) = (patterns(old), patterns(new));
         let path = join(path, name);
-        let names: BTreeSet<_> = was.keys().chain(is.keys()).collect();
-        for name in names {
-            let path = join(&path, name);
-            match (was.get(name), is.get(name)) {
+        for (_, path, was, is) in pairs(members(old, name), members(new, name), &path) {
+            match (was, is) {
                 (Some(was), Some(is)) => self.schema(was, is, &path),
                 (None, _) if is_open(old) => self.add(Delta::Narrower, &path, "added"),
                 (_, None) if is_open(new) => self.add(Delta::Wider, &path, "removed"),
@@ -159,6 +136,12 @@ impl Comparison<'_> {
             }
         }
     }
+}
+
+/// Returns the members of a keyword's object.
+fn members<'a>(schema: &'a Keywords, name: &str) -> impl Iterator<Item = (&'a String, &'a Value)> {
+    let members = schema.get(name).and_then(Value::as_object);
+    members.into_iter().flatten()
 }
 
 /// Returns true if the schema accepts properties that it does not list.
