@@ -61,7 +61,7 @@ where
     type Future = BoxFuture<'static, Result<Response<B>, ChannelError>>;
 
     fn poll_ready(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), ChannelError>> {
-        self.inner.poll_ready(cx).map_err(broken)
+        self.inner.poll_ready(cx).map_err(ChannelError::broken)
     }
 
     fn call(&mut self, request: Request<Bytes>) -> Self::Future {
@@ -85,7 +85,7 @@ where
 {
     let has_own = request.headers().contains_key(AUTHORIZATION);
     if has_own || !authorizer.covers(request.uri()) {
-        return inner.call(request).await.map_err(broken);
+        return inner.call(request).await.map_err(ChannelError::broken);
     }
     let mut budget = Budget::default();
     loop {
@@ -96,7 +96,10 @@ where
         };
         // Before the clone, which has no space for further headers.
         authorizer.set_headers(&token, &mut request)?;
-        let response = inner.call(request.clone()).await.map_err(broken)?;
+        let response = inner
+            .call(request.clone())
+            .await
+            .map_err(ChannelError::broken)?;
         let head = (response.status(), response.headers());
         if !authorizer.record_response(head, &request, &token) {
             return Ok(response);
@@ -108,16 +111,9 @@ where
         drop(response);
         request.headers_mut().remove(AUTHORIZATION);
         request.headers_mut().remove(DPOP);
-        poll_fn(|cx| inner.poll_ready(cx)).await.map_err(broken)?;
-    }
-}
-
-fn broken(error: impl Into<BoxError>) -> ChannelError {
-    match error.into().downcast::<ChannelError>() {
-        Ok(error) => *error,
-        Err(source) => ChannelError::Broken {
-            source: Some(source),
-        },
+        poll_fn(|cx| inner.poll_ready(cx))
+            .await
+            .map_err(ChannelError::broken)?;
     }
 }
 

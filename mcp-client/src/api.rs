@@ -17,6 +17,7 @@ macro_rules! result_of {
         }
     };
 }
+pub(crate) use result_of;
 
 mod arguments;
 mod completion;
@@ -31,4 +32,3 @@ mod tools;
 
 pub use extension::ExtensionClient;
 pub(crate) use session::set_level;
-pub(crate) use tools::read_tool_result;

@@ -4,6 +4,44 @@ use http::{HeaderMap, HeaderName, HeaderValue};
 
 use crate::error::ErrorKind;
 
+/// Defines the named setter of a message with `options` and an `error`.
+macro_rules! setter {
+    (header) => {
+        /// Adds an HTTP header. Other transports ignore it. The transport's own headers (`Accept`, `Content-Type`,
+        /// `Host`, `Mcp-Session-Id`, …) cannot be set: they are ignored, and a warning is logged.
+        pub fn header(
+            mut self,
+            name: impl TryInto<http::HeaderName> + AsRef<str>,
+            value: impl TryInto<http::HeaderValue>,
+        ) -> Self {
+            crate::header::append_header(&mut self.options.headers, &mut self.error, name, value);
+            self
+        }
+    };
+    (meta) => {
+        /// Adds a field to the message's `_meta`. It replaces a field of the same name from
+        /// [`ClientBuilder::meta`](crate::ClientBuilder::meta). The protocol's own fields cannot be set.
+        // spec: META-08
+        pub fn meta(mut self, key: impl Into<String>, value: impl Into<serde_json::Value>) -> Self {
+            let key = key.into();
+            if !mcp_types::meta::keys::ENVELOPE.contains(&&*key) {
+                let meta = self.options.meta.unwrap_or_default();
+                self.options.meta = Some(meta.with(key, value));
+            }
+            self
+        }
+    };
+    (trace) => {
+        /// Adds a trace context (`traceparent`, `tracestate`, `baggage`) to the message.
+        pub fn trace(mut self, trace: &mcp_types::meta::TraceContext) -> Self {
+            let meta = self.options.meta.unwrap_or_default();
+            self.options.meta = Some(meta.with_trace(trace));
+            self
+        }
+    };
+}
+pub(crate) use setter;
+
 /// Adds a header to those with the same name. An invalid one sets `error`, unless it is set.
 pub(crate) fn append_header(
     headers: &mut HeaderMap,

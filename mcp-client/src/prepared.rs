@@ -9,9 +9,7 @@ use std::time::Duration;
 use futures_core::Stream;
 use futures_util::future::select;
 use futures_util::{StreamExt, TryStreamExt, stream};
-use http::{HeaderName, HeaderValue};
 use mcp_core::{BoxFuture, Call, ClientRequest, ResultBody};
-use mcp_types::meta::TraceContext;
 use mcp_types::{
     CallToolResult, ClientCapabilities, GetPromptResult, Implementation, InputRequired,
     InputResponse, LogMessage, LoggingLevel, ProgressUpdate, RawObject, ReadResourceResult,
@@ -21,7 +19,7 @@ use mcp_types::{
 use crate::call::{ActiveCall, Reader};
 use crate::client::Client;
 use crate::error::{Error, ErrorKind};
-use crate::header::append_header;
+use crate::header::setter;
 use crate::options::{CallOptions, Hook};
 use crate::pager::{ListLimits, Pager, Pagination};
 
@@ -179,16 +177,7 @@ impl<'a, T> PreparedCall<'a, T> {
         self
     }
 
-    /// Adds an HTTP header. Other transports ignore it. The transport's own headers (`Accept`, `Content-Type`,
-    /// `Host`, `Mcp-Session-Id`, …) cannot be set: they are ignored, and a warning is logged.
-    pub fn header(
-        mut self,
-        name: impl TryInto<HeaderName> + AsRef<str>,
-        value: impl TryInto<HeaderValue>,
-    ) -> Self {
-        append_header(&mut self.options.headers, &mut self.error, name, value);
-        self
-    }
+    setter!(header);
 
     /// Sets whether the server may execute the call more than once. If so, the client repeats the request up
     /// to twice when the connection breaks before the response arrives, or when a proxy cannot reach the server
@@ -289,19 +278,8 @@ impl<'a, T> PreparedCall<'a, T> {
             .request_id()
     }
 
-    /// Adds a trace context (`traceparent`, `tracestate`, `baggage`) to the request.
-    pub fn trace(mut self, trace: &TraceContext) -> Self {
-        let meta = self.options.meta.unwrap_or_default();
-        self.options.meta = Some(meta.with_trace(trace));
-        self
-    }
-
-    /// Adds a field to the request's `_meta`. It replaces a field of the same name from
-    /// [`ClientBuilder::meta`](crate::ClientBuilder::meta). The protocol's own fields cannot be set.
-    pub fn meta(mut self, key: impl Into<String>, value: impl Into<serde_json::Value>) -> Self {
-        self.options.meta = Some(self.options.meta.unwrap_or_default().with(key, value));
-        self
-    }
+    setter!(trace);
+    setter!(meta);
 }
 
 impl<'a, T> PreparedCall<'a, T> {

@@ -4,19 +4,18 @@ use std::fmt;
 use std::future::IntoFuture;
 use std::sync::Arc;
 
-use http::{HeaderMap, HeaderName, HeaderValue};
+use http::HeaderMap;
 use mcp_core::{
     BoxFuture, Call, ClientProfile, ClientRequest, Exchange, Fault, Frame, OneWayMessage, Reply,
     ResultBody,
 };
-use mcp_types::meta::{TraceContext, keys};
 use mcp_types::{ClientCapabilities, Meta, RawObject};
 use parking_lot::Mutex;
 use tokio::time::timeout;
 
 use crate::client::Client;
 use crate::error::{Error, ErrorKind};
-use crate::header::append_header;
+use crate::header::setter;
 use crate::session::{self, NOTIFY_TIMEOUT};
 
 /// A notification of an extension that is sent when it is awaited. Created by [`Client::notify`] and
@@ -73,33 +72,9 @@ impl PreparedNotification {
         }
     }
 
-    /// Adds an HTTP header; see [`PreparedCall::header`](crate::PreparedCall::header). Other transports ignore it.
-    pub fn header(
-        mut self,
-        name: impl TryInto<HeaderName> + AsRef<str>,
-        value: impl TryInto<HeaderValue>,
-    ) -> Self {
-        append_header(&mut self.options.headers, &mut self.error, name, value);
-        self
-    }
-
-    /// Adds a field to the notification's `_meta`. Fields of the protocol itself cannot be set.
-    // spec: META-08
-    pub fn meta(mut self, key: impl Into<String>, value: impl Into<serde_json::Value>) -> Self {
-        let key = key.into();
-        if !keys::ENVELOPE.contains(&&*key) {
-            let meta = self.options.meta.unwrap_or_default();
-            self.options.meta = Some(meta.with(key, value));
-        }
-        self
-    }
-
-    /// Adds a trace context (`traceparent`, `tracestate`, `baggage`) to the notification.
-    pub fn trace(mut self, trace: &TraceContext) -> Self {
-        let meta = self.options.meta.unwrap_or_default();
-        self.options.meta = Some(meta.with_trace(trace));
-        self
-    }
+    setter!(header);
+    setter!(meta);
+    setter!(trace);
 
     /// Declares these capabilities with the notification, instead of the client's. For gateways, which
     /// send for many clients. A session of the revisions before 2026-07-28 keeps the capabilities that it was

@@ -13,7 +13,7 @@ use mcp_core::ClientRequest;
 use mcp_types::CallToolResult;
 use mcp_types::ext::tasks::{GET, Task, TaskParams, TaskStatus};
 
-use crate::api::read_tool_result;
+use crate::api::result_of;
 use crate::call::{ActiveCall, TaskPolls, cancel_task, get_task, task_request};
 use crate::client::Client;
 use crate::error::Error;
@@ -200,7 +200,7 @@ impl TaskHandle {
                 } else {
                     call.follow(&mut polls).await?
                 };
-                call.read(body, read_tool_result)
+                call.read(body, result_of!(CallTool))
             }
         }
     }

@@ -462,6 +462,19 @@ pub enum ChannelError {
     NotSendable(String),
 }
 
+impl ChannelError {
+    /// Converts an error of a service or of a body. A `ChannelError` is returned unchanged.
+    #[doc(hidden)]
+    pub fn broken(error: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Self {
+        match error.into().downcast::<Self>() {
+            Ok(error) => *error,
+            Err(source) => Self::Broken {
+                source: Some(source),
+            },
+        }
+    }
+}
+
 fn status_text(status: http::StatusCode, excerpt: &str) -> String {
     let text = match status {
         http::StatusCode::BAD_GATEWAY => {

@@ -2,14 +2,13 @@
 //!
 //! Spec: <https://modelcontextprotocol.io/specification/2026-07-28/server/tools>
 
-use mcp_core::{Call, ResultBody};
+use mcp_core::Call;
 use mcp_types::{CallToolParams, CallToolResult, ListToolsResult, Tool};
 use serde::Serialize;
 
 use super::arguments::{serialize, with_arguments};
 use super::pages::list_page;
 use crate::client::Client;
-use crate::error::ErrorKind;
 use crate::prepared::PreparedCall;
 
 list_page! {
@@ -43,7 +42,7 @@ impl Client {
         args: impl Serialize,
     ) -> PreparedCall<'a, CallToolResult> {
         let call = |args| Call::CallTool(CallToolParams::new(tool, args));
-        with_arguments(self, serialize(&args), call, read_tool_result)
+        with_arguments(self, serialize(&args), call, result_of!(CallTool))
     }
 
     /// Lists the tools. Awaited, the call requests all pages; [`max_pages`](PreparedCall::max_pages)
@@ -71,13 +70,5 @@ impl Client {
     /// ```
     pub fn list_tools<'a>(&self) -> PreparedCall<'a, Vec<Tool>> {
         self.list::<ListToolsResult>()
-    }
-}
-
-/// Converts a tool result.
-pub(crate) fn read_tool_result(body: ResultBody) -> Result<CallToolResult, ErrorKind> {
-    match body {
-        ResultBody::CallTool(result) => Ok(result),
-        _ => Err(ErrorKind::WrongResult),
     }
 }

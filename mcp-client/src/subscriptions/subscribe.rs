@@ -4,7 +4,7 @@ use std::fmt;
 use std::future::IntoFuture;
 use std::time::Duration;
 
-use http::{HeaderMap, HeaderName, HeaderValue};
+use http::HeaderMap;
 use mcp_core::BoxFuture;
 use mcp_types::SubscriptionFilter;
 
@@ -12,7 +12,7 @@ use super::subscription::{SubscribeOptions, Subscription};
 use super::{legacy, modern};
 use crate::client::Client;
 use crate::error::{Error, ErrorKind};
-use crate::header::append_header;
+use crate::header::setter;
 
 /// A subscription that starts when it is awaited. Created by [`Client::subscribe`].
 #[must_use = "nothing is subscribed to unless it is awaited"]
@@ -75,15 +75,7 @@ impl Subscribe {
         self
     }
 
-    /// Adds an HTTP header. Other transports ignore it.
-    pub fn header(
-        mut self,
-        name: impl TryInto<HeaderName> + AsRef<str>,
-        value: impl TryInto<HeaderValue>,
-    ) -> Self {
-        append_header(&mut self.options.headers, &mut self.error, name, value);
-        self
-    }
+    setter!(header);
 
     /// Sets the timeout for the acknowledgement. Default:
     /// [`ClientBuilder::timeout`](crate::ClientBuilder::timeout).

@@ -11,16 +11,6 @@ use mcp_types::shorten;
 
 pub(super) type BoxError = Box<dyn Error + Send + Sync>;
 
-/// Converts an error of a service or of a body. A [`ChannelError`] is returned unchanged.
-pub(super) fn broken(error: impl Into<BoxError>) -> ChannelError {
-    match error.into().downcast::<ChannelError>() {
-        Ok(error) => *error,
-        Err(source) => ChannelError::Broken {
-            source: Some(source),
-        },
-    }
-}
-
 /// Reads a body to its end, so that its connection can be reused, or up to `limit` bytes. Returns
 /// the bytes that were read together with the outcome. A body of one chunk is not copied.
 pub(super) async fn read<B>(body: B, limit: usize) -> (Bytes, Result<(), ChannelError>)
@@ -39,7 +29,7 @@ where
                 Ok(data) => data,
                 Err(_trailers) => continue,
             },
-            Err(error) => return (join(first, whole), Err(broken(error))),
+            Err(error) => return (join(first, whole), Err(ChannelError::broken(error))),
         };
         let so_far = first.len().max(whole.len());
         let allowed = limit - so_far;

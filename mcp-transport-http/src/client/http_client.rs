@@ -17,7 +17,7 @@ use mcp_core::{BoxFuture, ChannelError, TlsError};
 use parking_lot::Mutex;
 use tower_service::Service;
 
-use super::body::{BoxError, broken};
+use super::body::BoxError;
 
 /// An HTTP/1.1 client with a connection pool, as a [`tower_service::Service`]. To add layers, wrap
 /// it and pass the result to [`HttpChannel::with_service`](super::HttpChannel::with_service).
@@ -210,7 +210,7 @@ impl HttpBody {
         let bytes = |mut data: B::Data| data.copy_to_bytes(data.remaining());
         let body = body.map_or_else(UnsyncBoxBody::default, |body| {
             body.map_frame(move |frame| frame.map_data(bytes))
-                .map_err(broken)
+                .map_err(ChannelError::broken)
                 .boxed_unsync()
         });
         Self(Kind::Boxed(body))

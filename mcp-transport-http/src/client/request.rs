@@ -13,7 +13,7 @@ use mcp_core::{BoxFuture, ChannelError, ConnectionState};
 use parking_lot::Mutex;
 use tower_service::Service;
 
-use super::body::{BoxError, broken};
+use super::body::BoxError;
 use super::http_client::{HttpBody, is_loopback};
 use super::server_url::ServerUrl;
 use crate::headers::names;
@@ -269,8 +269,9 @@ impl ChannelService {
             let mut service = service.lock().clone();
             Box::pin(async move {
                 let ready = poll_fn(|cx| service.poll_ready(cx)).await;
-                ready.map_err(broken)?;
-                let response = service.call(request).await.map_err(broken)?;
+                ready.map_err(ChannelError::broken)?;
+                let response = service.call(request).await;
+                let response = response.map_err(ChannelError::broken)?;
                 Ok(response.map(HttpBody::new))
             })
         }))
