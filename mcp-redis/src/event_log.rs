@@ -53,9 +53,9 @@ pub struct RedisEventLog {
     _pub_sub: Arc<PubSub>,
 }
 
-script!(APPEND: "event_log/log.lua", "event_log/append.lua");
-script!(END: "event_log/log.lua", "event_log/end.lua");
-script!(READ: "event_log/log.lua", "event_log/read.lua");
+script!(APPEND: "now.lua", "stream.lua", "event_log/log.lua", "event_log/append.lua");
+script!(END: "now.lua", "stream.lua", "event_log/log.lua", "event_log/end.lua");
+script!(READ: "now.lua", "stream.lua", "event_log/log.lua", "event_log/read.lua");
 
 /// The reply of the script `read`: epoch, truncated, more, events (id, event id, time, payload).
 type EventPage = (String, String, String, Vec<(String, String, u64, String)>);

@@ -30,8 +30,8 @@ pub struct RedisEvents {
     max_age: Duration,
 }
 
-script!(APPEND: "events/trim.lua", "events/append.lua");
-script!(AFTER: "events/trim.lua", "events/after.lua");
+script!(APPEND: "now.lua", "stream.lua", "events/state.lua", "events/append.lua");
+script!(AFTER: "now.lua", "stream.lua", "events/state.lua", "events/after.lua");
 
 /// The reply of the script `after`: base, floor, ended, more, events.
 type Page = (

@@ -43,9 +43,9 @@ pub struct RedisTasks {
     _pub_sub: Arc<PubSub>,
 }
 
-script!(INSERT: "tasks/totals.lua", "tasks/insert.lua");
-script!(REPLACE: "tasks/totals.lua", "tasks/replace.lua");
-script!(REMOVE: "tasks/totals.lua", "tasks/remove.lua");
+script!(INSERT: "now.lua", "tasks/totals.lua", "tasks/insert.lua");
+script!(REPLACE: "now.lua", "tasks/totals.lua", "tasks/replace.lua");
+script!(REMOVE: "now.lua", "tasks/totals.lua", "tasks/remove.lua");
 
 impl RedisTasks {
     pub(crate) fn new(redis: Commands, pub_sub: Arc<PubSub>) -> Self {

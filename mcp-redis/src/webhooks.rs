@@ -38,11 +38,11 @@ pub struct RedisWebhooks {
     redis: Commands,
 }
 
-script!(PUT: "webhooks/index.lua", "webhooks/put.lua");
-script!(SPACE: "webhooks/index.lua", "webhooks/space.lua");
-script!(REMOVE: "webhooks/index.lua", "webhooks/remove.lua");
-script!(CLAIM: "webhooks/index.lua", "webhooks/claim.lua");
-script!(ADVANCE: "webhooks/index.lua", "webhooks/advance.lua");
+script!(PUT: "now.lua", "webhooks/index.lua", "webhooks/put.lua");
+script!(SPACE: "now.lua", "webhooks/index.lua", "webhooks/space.lua");
+script!(REMOVE: "now.lua", "webhooks/index.lua", "webhooks/remove.lua");
+script!(CLAIM: "now.lua", "webhooks/index.lua", "webhooks/claim.lua");
+script!(ADVANCE: "now.lua", "webhooks/index.lua", "webhooks/advance.lua");
 
 impl RedisWebhooks {
     pub(crate) fn new(redis: Commands) -> Self {

@@ -23,7 +23,7 @@ redis.call('HSET', meta, 'last', id)
 redis.call('HINCRBY', meta, 'bytes', #ARGV[3])
 local cursor = epoch .. '-' .. id
 redis.call('SET', mark, cursor, 'PX', ARGV[5])
-trim(tonumber(ARGV[8]), tonumber(ARGV[9]), tonumber(ARGV[10]))
+trim(tonumber(ARGV[8]), tonumber(ARGV[9]), tonumber(ARGV[10]), forget)
 redis.call('PEXPIRE', log, ARGV[10])
 redis.call('PUBLISH', ARGV[7], ARGV[6])
 return cursor

@@ -2,7 +2,6 @@
 -- KEYS[1]: the events of one type, a stream with the fields i (id), t (time) and d (payload).
 -- KEYS[2]: a hash with `epoch` (distinguishes the cursors of this log from those of lost data), `last` (id
 -- of the newest event), `floor` (id of the newest dropped event) and `bytes` (size of the payloads).
-local log, meta = KEYS[1], KEYS[2]
 local START = '0-0'
 
 local function parse(id)
@@ -24,22 +23,5 @@ local function state()
   return fields[1], last, floor
 end
 
--- Drops the oldest events beyond the limits.
-local function trim(max_events, max_bytes, max_age)
-  local time = redis.call('TIME')
-  local oldest = time[1] * 1000 + math.floor(time[2] / 1000) - max_age
-  local length = redis.call('XLEN', log)
-  local bytes = tonumber(redis.call('HGET', meta, 'bytes') or '0')
-  local dropped = nil
-  while length > 0 do
-    local first = redis.call('XRANGE', log, '-', '+', 'COUNT', 1)[1]
-    if not first then break end
-    local age = parse(first[1])
-    if length <= max_events and bytes <= max_bytes and age >= oldest then break end
-    length = length - 1
-    redis.call('XTRIM', log, 'MAXLEN', length)
-    bytes = bytes - #first[2][6]
-    dropped = first[1]
-  end
-  if dropped then redis.call('HSET', meta, 'bytes', bytes, 'floor', dropped) end
-end
+-- An event that is dropped leaves nothing. Returns its size.
+local function forget(_, fields) return #fields[6] end

@@ -1,7 +1,7 @@
 -- Returns the events after a cursor: epoch, 1 if events before them are dropped, 1 if there are more, and the
 -- events. ARGV: epoch and id of the cursor, number of events, size of the payloads, and the limits.
 local limit, page = tonumber(ARGV[3]), tonumber(ARGV[4])
-trim(tonumber(ARGV[5]), tonumber(ARGV[6]), tonumber(ARGV[7]))
+trim(tonumber(ARGV[5]), tonumber(ARGV[6]), tonumber(ARGV[7]), forget)
 local epoch, last, floor = state()
 local from, truncated = '-', '1'
 local id = ARGV[2]

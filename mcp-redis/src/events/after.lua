@@ -1,7 +1,7 @@
 -- Returns the first events of an MCP stream from an id on, or nil for an unknown stream:
 -- base, floor, 1 if the stream has ended, 1 if there are more events, and the events.
 local name, from, page = ARGV[1], ARGV[2], tonumber(ARGV[3])
-trim(tonumber(ARGV[4]), tonumber(ARGV[5]), tonumber(ARGV[6]))
+trim(tonumber(ARGV[4]), tonumber(ARGV[5]), tonumber(ARGV[6]), forget)
 local count, floor, over = read(name)
 if not count then return nil end
 

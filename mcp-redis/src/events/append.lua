@@ -22,7 +22,7 @@ end
 if not count then count, floor = 0, redis.call('HGET', meta, 'floor') or '' end
 write(name, count + 1, floor, last, nonce, id)
 redis.call('HINCRBY', meta, 'bytes', #text)
-trim(max_events, max_bytes, max_age)
+trim(max_events, max_bytes, max_age, forget)
 redis.call('PEXPIRE', log, max_age)
 redis.call('PEXPIRE', meta, max_age)
 return id

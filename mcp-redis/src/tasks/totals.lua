@@ -5,11 +5,6 @@
 -- KEYS[4]: a hash with `bytes` (size of all records) and o:OWNER (number of the owner's tasks).
 local task, expiry, sizes, totals = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
 
-local function now()
-  local time = redis.call('TIME')
-  return time[1] * 1000 + math.floor(time[2] / 1000)
-end
-
 local function total(field)
   return tonumber(redis.call('HGET', totals, field) or '0')
 end

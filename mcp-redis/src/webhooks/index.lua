@@ -4,11 +4,6 @@
 -- KEYS[4], where a script concerns one subscription: a hash with s (subscription), p (progress) and o (owner).
 local expiry, owners, leases, webhook = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
 
-local function now()
-  local time = redis.call('TIME')
-  return time[1] * 1000 + math.floor(time[2] / 1000)
-end
-
 local function forget(id)
   redis.call('ZREM', expiry, id)
   redis.call('HDEL', owners, id)
