@@ -6,7 +6,6 @@
 //! |---|---|
 //! | `body` | bounded reading of bodies, excerpts for error messages |
 //! | `server_url` | the URL as it is sent, and as errors show it |
-//! | `until_closed` | frames of a call until the channel closes |
 //! | `tls`, `http_client`, `http_client_builder` | [`HttpClient`], the default HTTP client, and its settings |
 //! | `discovery` | catalogs and server cards of a domain |
 //! | `request` | the HTTP client behind a trait object, and the headers of every request |
@@ -26,7 +25,6 @@ mod request;
 mod response;
 mod server_url;
 mod tls;
-mod until_closed;
 
 pub use channel::HttpChannel;
 pub use discovery::{DiscoveredServer, DiscoveryError, discover_domain, fetch_card};

@@ -2,10 +2,11 @@
 
 use std::borrow::Cow;
 use std::error::Error;
-use std::fmt;
 use std::sync::{Arc, OnceLock};
+use std::{fmt, iter};
 
 use bytes::Bytes;
+use futures_util::{StreamExt, stream};
 use http::{HeaderMap, HeaderName, HeaderValue, Request, Response, Uri};
 use http_body::Body;
 use mcp_core::close_signal::CloseSignal;
@@ -21,7 +22,6 @@ use super::legacy::{ChannelSessions, SessionSettings};
 use super::modern;
 use super::request::{self, ChannelService, RequestSender};
 use super::server_url::ServerUrl;
-use super::until_closed::UntilClosed;
 use crate::sse::SseLimits;
 
 /// A client channel to a server over HTTP, for every protocol revision.
@@ -288,9 +288,12 @@ impl Channel for HttpChannel {
         if !out.mirrored.version.is_modern() {
             return self.sessions().call(out);
         }
-        let closed = self.closing.closed();
         let frames = modern::frames(Arc::clone(&self.http), out);
-        Box::pin(UntilClosed::new(frames, closed))
+        let closing = self.closing.clone();
+        // Evaluated at the end of the frames, which is early if the channel is closed.
+        let reason = iter::once_with(move || closing.reason()).flatten();
+        let closed = stream::iter(reason.map(|reason| Err(ChannelError::Closed(reason))));
+        Box::pin(frames.take_until(self.closing.closed()).chain(closed))
     }
 
     fn peer(&self) -> Cow<'_, str> {

@@ -193,13 +193,7 @@ impl Channel for PipeChannel {
     }
 
     fn closed(&self) -> BoxFuture<'static, CloseReason> {
-        let mut closed = self.shared.closed.subscribe();
-        Box::pin(async move {
-            let reason = closed.wait_for(Option::is_some).await;
-            // The channel was dropped.
-            let reason = reason.ok().and_then(|reason| reason.clone());
-            reason.unwrap_or(CloseReason::Local)
-        })
+        Box::pin(self.shared.closed.closed())
     }
 
     /// Writes the queued messages, then closes the server's input. Waits for this at most one second.
@@ -207,8 +201,7 @@ impl Channel for PipeChannel {
         let shared = self.shared.clone();
         Box::pin(async move {
             shared.close(&CloseReason::Local);
-            let mut written = shared.written.subscribe();
-            let _ = timeout(FLUSH_TIMEOUT, written.wait_for(|written| *written)).await;
+            let _ = timeout(FLUSH_TIMEOUT, shared.written.closed()).await;
         })
     }
 }

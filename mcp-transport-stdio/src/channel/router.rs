@@ -33,7 +33,7 @@ pub(super) async fn run(
                 None => break,
             },
             ended = pipe.writer.ended(), if written.is_none() => {
-                shared.written.send_replace(true);
+                shared.written.close(());
                 written = Some(ended);
             }
             () = sleep(READ_AFTER_WRITE_ERROR), if matches!(written, Some(Err(_))) => break,

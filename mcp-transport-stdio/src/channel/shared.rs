@@ -5,10 +5,10 @@ use std::collections::hash_map::Entry;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicI64};
 
+use mcp_core::close_signal::CloseSignal;
 use mcp_core::{BoxFuture, ChannelError, CloseReason};
 use mcp_types::{ProtocolVersion, RequestId};
 use parking_lot::Mutex;
-use tokio::sync::watch;
 
 use super::mailbox::Mailbox;
 use crate::write_queue::WriteQueue;
@@ -32,9 +32,9 @@ pub(super) struct ChannelState {
     /// The highest numeric request id so far.
     pub(super) latest_id: AtomicI64,
     pub(super) version: Mutex<Option<ProtocolVersion>>,
-    pub(super) closed: watch::Sender<Option<CloseReason>>,
-    /// Becomes true when the writer has ended: everything is written, or writing has failed.
-    pub(super) written: watch::Sender<bool>,
+    pub(super) closed: CloseSignal<CloseReason>,
+    /// The writer has ended: everything is written, or writing has failed.
+    pub(super) written: CloseSignal,
 }
 
 /// A request that waits for its response.
@@ -56,8 +56,8 @@ impl ChannelState {
             inbound_claimed: AtomicBool::new(false),
             latest_id: AtomicI64::new(0),
             version: Mutex::new(None),
-            closed: watch::Sender::new(None),
-            written: watch::Sender::new(false),
+            closed: CloseSignal::default(),
+            written: CloseSignal::default(),
         }
     }
 
@@ -71,8 +71,8 @@ impl ChannelState {
     pub(super) fn add_call(&self, id: RequestId, call: PendingCall) -> Result<(), ChannelError> {
         let mut pending = self.pending.lock();
         // `close` sets the reason before it takes the pending calls.
-        if let Some(reason) = &*self.closed.borrow() {
-            return Err(ChannelError::Closed(reason.clone()));
+        if let Some(reason) = self.closed.reason() {
+            return Err(ChannelError::Closed(reason));
         }
         let is_full = pending.len() >= MAX_PENDING;
         match pending.entry(id) {
@@ -92,26 +92,17 @@ impl ChannelState {
     /// Closes the channel: nothing more is sent, and pending calls fail with `reason`. The first
     /// reason counts.
     pub(super) fn close(&self, reason: &CloseReason) {
-        let is_first = self.closed.send_if_modified(|current| {
-            let is_first = current.is_none();
-            if is_first {
-                *current = Some(reason.clone());
-            }
-            is_first
-        });
-        if !is_first {
-            return;
-        }
+        self.closed.close(reason.clone());
         self.write_queue.close();
         let pending = std::mem::take(&mut *self.pending.lock());
         for call in pending.into_values() {
-            call.mailbox.fail(ChannelError::Closed(reason.clone()));
+            call.mailbox.fail(ChannelError::Closed(self.close_reason()));
         }
         self.inbound.finish(None);
     }
 
     pub(super) fn close_reason(&self) -> CloseReason {
-        self.closed.borrow().clone().unwrap_or(CloseReason::Remote)
+        self.closed.reason().unwrap_or(CloseReason::Remote)
     }
 }
 

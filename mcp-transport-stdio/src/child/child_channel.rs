@@ -1,7 +1,6 @@
 //! [`ChildChannel`]: a client's channel to a server that it starts.
 
 use std::borrow::Cow;
-use std::process::ExitStatus;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -16,7 +15,6 @@ use tokio::time::timeout;
 
 use super::Process;
 use super::command::{ServerCommand, SpawnError};
-use super::process::ProcessState;
 use super::stderr::{self, StderrCapture, StderrTail};
 use crate::channel::PipeChannel;
 
@@ -148,40 +146,36 @@ impl Child {
     async fn close(&self, command: &ServerCommand) {
         self.pipe.close().await;
         let process = &self.process;
-        if timeout(command.close_timeout, ended(process)).await.is_ok() {
+        if timeout(command.close_timeout, process.ended.closed())
+            .await
+            .is_ok()
+        {
             return;
         }
         process.terminate();
-        if timeout(command.term_timeout, ended(process)).await.is_ok() {
+        if timeout(command.term_timeout, process.ended.closed())
+            .await
+            .is_ok()
+        {
             return;
         }
         process.kill();
-        let _ = timeout(EXIT_TIMEOUT, ended(process)).await;
+        let _ = timeout(EXIT_TIMEOUT, process.ended.closed()).await;
     }
 }
 
 /// Ends the process without waiting for it, and without a thread that would end with this program.
 impl Drop for Child {
     fn drop(&mut self) {
-        if !matches!(*self.process.state.borrow(), ProcessState::Ended(_)) {
+        if !self.process.ended.is_closed() {
             self.process.end_in_background();
         }
     }
 }
 
-/// Waits for the end of the process and returns its exit status.
-async fn ended(process: &Process) -> Option<ExitStatus> {
-    let mut state = process.state.subscribe();
-    let is_ended = |state: &ProcessState| matches!(state, ProcessState::Ended(_));
-    match state.wait_for(is_ended).await.as_deref() {
-        Ok(ProcessState::Ended(status)) => *status,
-        Ok(ProcessState::Running) | Err(_) => None,
-    }
-}
-
 /// Describes the end of the server: its exit status and its standard error's last lines.
 async fn close_reason(process: Arc<Process>, capture: StderrCapture) -> CloseReason {
-    let mut reason = match timeout(EXIT_TIMEOUT, ended(&process)).await {
+    let mut reason = match timeout(EXIT_TIMEOUT, process.ended.closed()).await {
         Ok(Some(status)) => format!("the server has ended with {status}"),
         Ok(None) => "the server has ended".to_owned(),
         Err(_) => "the server has closed its output".to_owned(),

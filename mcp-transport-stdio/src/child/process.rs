@@ -1,16 +1,12 @@
-//! The state and pipes of a process.
+//! The end and the pipes of a process.
 
 use std::io;
 use std::process::{ChildStderr, ChildStdin, ChildStdout, ExitStatus};
 
-/// The state of a watched process.
-#[derive(Debug, Clone, Copy, Default)]
-pub(super) enum ProcessState {
-    #[default]
-    Running,
-    /// The process has ended. The status is `None` when the operating system does not report it.
-    Ended(Option<ExitStatus>),
-}
+use mcp_core::close_signal::CloseSignal;
+
+/// Set when a process has ended. The status is `None` when the operating system does not report it.
+pub(super) type ProcessEnd = CloseSignal<Option<ExitStatus>>;
 
 /// The parent's ends of the process pipes.
 pub(super) struct ProcessPipes {

@@ -15,9 +15,8 @@ use std::time::Duration;
 
 use parking_lot::Mutex;
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
-use tokio::sync::watch;
 
-use super::process::{self, ProcessPipes, ProcessState};
+use super::process::{self, ProcessEnd, ProcessPipes};
 use super::watchdog;
 
 /// A process and its process group.
@@ -27,7 +26,7 @@ pub(super) struct Process {
     is_reaped: Mutex<bool>,
     /// The pipe to the watchdog, which ends the group when it is closed.
     watchdog_pipe: Mutex<Option<ChildStdin>>,
-    pub(super) state: watch::Sender<ProcessState>,
+    pub(super) ended: ProcessEnd,
 }
 
 impl Process {
@@ -47,7 +46,7 @@ impl Process {
             group,
             is_reaped: Mutex::new(false),
             watchdog_pipe: Mutex::new(watchdog.as_mut().and_then(|watchdog| watchdog.stdin.take())),
-            state: watch::Sender::default(),
+            ended: ProcessEnd::default(),
         });
         let pipes = ProcessPipes::new(child.stdin.take(), child.stdout.take(), child.stderr.take());
         let waiting = process.clone();
@@ -68,7 +67,7 @@ impl Process {
         let status = child.wait().ok();
         *is_reaped = true;
         drop(is_reaped);
-        self.state.send_replace(ProcessState::Ended(status));
+        self.ended.close(status);
         if let Some(mut watchdog) = watchdog {
             // An error means that it is reaped already.
             let _ = watchdog.wait();

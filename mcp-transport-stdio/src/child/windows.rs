@@ -11,11 +11,10 @@ use std::time::Duration;
 
 use parking_lot::Mutex;
 use process_wrap::std::{ChildWrapper, CommandWrap, CommandWrapper, CreationFlags, JobObject};
-use tokio::sync::watch;
 use win32job::{ExtendedLimitInfo, Job};
 use windows::Win32::System::Threading::CREATE_NO_WINDOW;
 
-use super::process::{self, ProcessPipes, ProcessState};
+use super::process::{self, ProcessEnd, ProcessPipes};
 
 const POLL_INTERVAL: Duration = Duration::from_millis(20);
 
@@ -24,7 +23,7 @@ pub(super) struct Process {
     child: Mutex<Box<dyn ChildWrapper>>,
     /// The system closes the handle when this program ends.
     _ends_with_program: Arc<Job>,
-    pub(super) state: watch::Sender<ProcessState>,
+    pub(super) ended: ProcessEnd,
 }
 
 impl Process {
@@ -47,7 +46,7 @@ impl Process {
         let process = Arc::new(Self {
             child: Mutex::new(child),
             _ends_with_program: job,
-            state: watch::Sender::default(),
+            ended: ProcessEnd::default(),
         });
         let waiting = process.clone();
         let watched = process::watch(pipes, move || waiting.watch());
@@ -67,7 +66,7 @@ impl Process {
         };
         // Kills descendants that still run.
         self.kill();
-        self.state.send_replace(ProcessState::Ended(status));
+        self.ended.close(status);
     }
 
     /// Kills the process: Windows has no equivalent of SIGTERM.
@@ -106,7 +105,7 @@ impl CommandWrapper for Assign {
 impl std::fmt::Debug for Process {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Process")
-            .field("state", &*self.state.borrow())
+            .field("ended", &self.ended)
             .finish_non_exhaustive()
     }
 }

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
+use mcp_core::close_signal::CloseSignal;
 use mcp_core::deadline::{finite, or_never};
 use mcp_core::legacy::{
     self, HandledNotification, HandledRequest, Session, SessionLimits, decode_initialize,
@@ -22,7 +23,6 @@ use mcp_types::{
     Response,
 };
 use memchr::memmem;
-use tokio::sync::watch;
 use tokio::time::{Instant, sleep, sleep_until, timeout_at};
 
 use super::calls::Calls;
@@ -54,8 +54,8 @@ pub(super) struct Driver {
     calls: Calls,
     /// The legacy session that `initialize` has opened.
     session: Option<Arc<Session>>,
-    /// Becomes true when the server drains. Subscriptions then end.
-    draining: watch::Sender<bool>,
+    /// Set when the server drains. Subscriptions then end.
+    draining: CloseSignal,
     /// The client as a subscriber of changes.
     subscriber: Subscriber,
     /// The end of the input, if it was noticed while received lines waited to be handled.
@@ -83,7 +83,7 @@ impl Driver {
             pipe,
             calls,
             session: None,
-            draining: watch::Sender::new(false),
+            draining: CloseSignal::default(),
             subscriber,
             input_end: None,
         }
@@ -178,7 +178,7 @@ impl Driver {
             session.close();
         }
         self.settings.counters.set_sessions(0);
-        self.draining.send_replace(true);
+        self.draining.close(());
         let deadline = start + finite(self.settings.drain_timeout);
         tokio::select! {
             biased;
@@ -303,11 +303,10 @@ impl Driver {
         check_count(self.calls.len(), self.settings.max_calls)?;
         let pause = || Box::pin(sleep(SUBSCRIPTION_INTERVAL)) as _;
         inbound.limit_subscription(pause, || {
-            let mut draining = self.draining.subscribe();
+            let draining = self.draining.closed();
             let counted = self.settings.counters.subscriptions.clone();
             async move {
-                // An error means that the driver was dropped together with its calls.
-                let _ = draining.wait_for(|now| *now).await;
+                draining.await;
                 drop(counted);
             }
         });
