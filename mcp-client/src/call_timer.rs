@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use mcp_core::deadline::finite;
 use tokio::time::Instant;
 
 use crate::error::ErrorKind;
@@ -85,8 +86,7 @@ impl CallTimer {
     }
 }
 
-/// Returns the time after `wait`, which is limited to a year so that the addition cannot overflow.
+/// Returns the time after `wait`.
 pub(crate) fn deadline_after(wait: Duration) -> Instant {
-    const YEAR: Duration = Duration::from_secs(365 * 24 * 3600);
-    Instant::now() + wait.min(YEAR)
+    Instant::now() + finite(wait)
 }

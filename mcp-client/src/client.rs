@@ -323,7 +323,7 @@ impl Client {
     // spec: ELIC-10
     pub fn elicitation_completed(&self, id: &str) -> impl Future<Output = ()> + Send + use<> {
         let elicitation = self.inner.inputs.url_elicitations.get_or_insert(Some(id));
-        async move { elicitation.completed().await }
+        async move { elicitation.closed().await }
     }
 
     /// Cancels the call with this [id](crate::PreparedCall::id), as

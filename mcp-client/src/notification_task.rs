@@ -1,13 +1,9 @@
 //! The task that handles notifications: inbound layers, then an extension's handler or the client
 //! itself.
 
-use std::panic::AssertUnwindSafe;
 use std::sync::{Arc, Weak};
 
-use futures_util::FutureExt;
-use mcp_core::{
-    BoxFuture, Call, Exchange, Reply, ResultBody, ServerNotification, catch_panic_sync,
-};
+use mcp_core::{BoxFuture, Call, Exchange, Reply, ResultBody, ServerNotification, catch_panic};
 use mcp_types::{Message, RawObject};
 use serde_json::value::RawValue;
 use tokio::sync::mpsc;
@@ -68,15 +64,12 @@ async fn deliver(inner: Arc<ClientInner>, method: Box<str>, params: Option<RawOb
     }
     let asker = inner.asker();
     drop(inner);
-    let handling = catch_panic_sync(|| handler(params, asker));
-    let handled = match handling {
-        Ok(handling) => AssertUnwindSafe(handling).catch_unwind().await.ok(),
-        Err(_) => None,
-    };
-    match handled {
-        Some(Ok(())) => {}
-        Some(Err(error)) => tracing::warn!(%method, %error, "the handler of a notification failed"),
-        None => tracing::error!(%method, "the handler of a notification panicked"),
+    // The handler is called inside the block, so that a panic before its first await is caught.
+    let handling = async { handler(params, asker).await };
+    match catch_panic(handling).await {
+        Ok(Ok(())) => {}
+        Ok(Err(error)) => tracing::warn!(%method, %error, "the handler of a notification failed"),
+        Err(_) => tracing::error!(%method, "the handler of a notification panicked"),
     }
 }
 

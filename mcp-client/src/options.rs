@@ -1,11 +1,10 @@
 //! Call options.
 
 use std::borrow::Cow;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;
 
 use http::HeaderMap;
-use mcp_core::{BoxFuture, ClientProfile};
+use mcp_core::{BoxFuture, ClientProfile, catch_panic_sync};
 use mcp_types::{
     ClientCapabilities, Implementation, LogMessage, LoggingLevel, Meta, ProgressUpdate, RawObject,
 };
@@ -87,7 +86,7 @@ impl<'a, T> Hook<'a, T> {
     /// Runs the callback. After a panic it is not run again, and the call continues.
     pub(crate) fn run(&mut self, value: T) {
         let Some(hook) = &mut self.0 else { return };
-        if catch_unwind(AssertUnwindSafe(|| hook(value))).is_err() {
+        if catch_panic_sync(|| hook(value)).is_err() {
             self.0 = None;
         }
     }

@@ -57,7 +57,7 @@ impl RequiredUrls {
     /// decides whether it accepts the call.
     // spec: ELIC-10
     pub(crate) async fn completed(&self) {
-        let completed = self.open.iter().map(|elicitation| elicitation.completed());
+        let completed = self.open.iter().map(|elicitation| elicitation.closed());
         let _ = timeout(COMPLETION_TIMEOUT, join_all(completed)).await;
     }
 

@@ -3,12 +3,11 @@
 use std::collections::HashMap;
 use std::fmt;
 use std::future::Future;
-use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 
 use futures_util::FutureExt;
-use mcp_core::BoxFuture;
 use mcp_core::tower::Layers;
+use mcp_core::{BoxFuture, catch_panic};
 use mcp_types::{
     ClientCapabilities, CreateMessageParams, CreateMessageResult, ElicitParams, ElicitResult,
     InputRequest, InputRequests, InputResponse, JsonObject, ListRootsResult, RawObject, Root,
@@ -268,7 +267,7 @@ async fn run<Q, A>(
     };
     // The handler is called inside the block, so that a panic before its first await is caught.
     let answer = async { handler(request).await };
-    match AssertUnwindSafe(answer).catch_unwind().await {
+    match catch_panic(answer).await {
         Ok(Ok(answer)) => Ok(answer),
         Ok(Err(cause)) => Err(match cause.downcast::<InputError>() {
             // An error of `ElicitRequest::accept` is returned unchanged.

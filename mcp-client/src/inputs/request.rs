@@ -152,12 +152,12 @@ impl UrlRequest {
     /// });
     /// ```
     pub async fn completed(&self) {
-        self.elicitation.completed().await;
+        self.elicitation.closed().await;
     }
 
     /// Marks the visit as completed without a report of the server. A waiting call is then repeated.
     pub fn complete(&self) {
-        self.elicitation.complete();
+        self.elicitation.close(());
     }
 }
 

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
+use mcp_core::deadline::finite;
 use mcp_core::store::StoreError;
 use parking_lot::Mutex;
 use tokio::time::Instant;
@@ -14,8 +15,6 @@ use crate::{WebhookLimits, WebhookRecord, WebhookStore, WebhookWrite};
 
 /// The number of verified URLs that are remembered.
 const MAX_VERIFIED: usize = 10_000;
-/// The longest time of a subscription or a lease: 10 years.
-const MAX_TIME: Duration = Duration::from_secs(10 * 365 * 24 * 3600);
 
 /// The webhook subscriptions in memory, for one process. Clones share them. After a restart there are
 /// none: clients subscribe again when they renew them.
@@ -122,7 +121,7 @@ impl WebhookStore for MemoryWebhookStore {
         ttl: Duration,
         limits: &WebhookLimits,
     ) -> Result<WebhookWrite, StoreError> {
-        Ok(self.change(|state, now| state.put(record, now + ttl.min(MAX_TIME), limits)))
+        Ok(self.change(|state, now| state.put(record, now + finite(ttl), limits)))
     }
 
     async fn check_space(
@@ -149,7 +148,7 @@ impl WebhookStore for MemoryWebhookStore {
         lease: Duration,
         limit: usize,
     ) -> Result<Vec<String>, StoreError> {
-        Ok(self.change(|state, now| state.claim(node, now, now + lease.min(MAX_TIME), limit)))
+        Ok(self.change(|state, now| state.claim(node, now, now + finite(lease), limit)))
     }
 
     async fn advance(&self, id: &str, node: &str, progress: String) -> Result<bool, StoreError> {

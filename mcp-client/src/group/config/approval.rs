@@ -3,11 +3,9 @@
 use std::collections::HashMap;
 use std::fmt;
 use std::future::Future;
-use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 
-use futures_util::FutureExt;
-use mcp_core::{BoxFuture, ServerIdentity};
+use mcp_core::{BoxFuture, ServerIdentity, catch_panic};
 use parking_lot::Mutex;
 
 use crate::error::{Error, ErrorKind};
@@ -127,8 +125,7 @@ impl Approval {
                 // The hook is called inside the block, so that a panic before its first await is
                 // caught.
                 let asking = async { (state.hook)(command).await };
-                let answer = AssertUnwindSafe(asking).catch_unwind().await;
-                let is_approved = answer.unwrap_or(false);
+                let is_approved = catch_panic(asking).await.unwrap_or(false);
                 let mut decisions = state.decisions.lock();
                 decisions.insert(server, (identity, is_approved));
                 is_approved
