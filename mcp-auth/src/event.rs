@@ -1,6 +1,6 @@
 //! [`AuthEvent`]: what happens during authorization, without secrets.
 
-use futures_util::{Stream, stream};
+use futures_util::{Stream, StreamExt, stream};
 use tokio::sync::broadcast;
 use tokio::sync::broadcast::error::RecvError;
 
@@ -87,7 +87,7 @@ impl EventSender {
     /// Subscribes to the events from now on.
     pub(crate) fn subscribe(&self) -> impl Stream<Item = AuthEvent> + Send + Unpin + use<> {
         let events = self.0.subscribe();
-        Box::pin(stream::unfold(events, |mut events| async move {
+        let events = stream::unfold(events, |mut events| async move {
             loop {
                 match events.recv().await {
                     Ok(event) => return Some((event, events)),
@@ -95,6 +95,7 @@ impl EventSender {
                     Err(RecvError::Closed) => return None,
                 }
             }
-        }))
+        });
+        Box::pin(events.fuse())
     }
 }

@@ -149,19 +149,18 @@ impl TaskHandle {
             let polls = TaskPolls::new(&self.client, task, self.headers.clone());
             (self.call(), polls, None)
         });
-        Box::pin(stream::unfold(state, |state| async move {
-            let (mut call, mut polls, mut seen): (_, _, Option<Task>) = state?;
+        Box::pin(stream::try_unfold(state, |state| async move {
+            let Some((mut call, mut polls, mut seen)) = state else {
+                return Ok(None);
+            };
             loop {
-                let task = match call.next_state(&mut polls).await {
-                    Ok(task) => task,
-                    Err(error) => return Some((Err(error), None)),
-                };
+                let task = call.next_state(&mut polls).await?;
                 if seen.as_ref() == Some(&task) {
                     continue;
                 }
                 seen = Some(task.clone());
                 let is_over = task.status.is_terminal();
-                return Some((Ok(task), (!is_over).then_some((call, polls, seen))));
+                return Ok(Some((task, (!is_over).then_some((call, polls, seen)))));
             }
         }))
     }

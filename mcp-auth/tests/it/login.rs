@@ -304,6 +304,10 @@ async fn events_tell_the_steps() {
             "Authorized"
         ]
     );
+    drop((oauth, authorizer));
+    for _ in 0..2 {
+        assert!(events.next().await.is_none());
+    }
 }
 
 #[tokio::test]

@@ -1,7 +1,7 @@
 //! Server notifications, for any number of readers.
 
 use futures_core::Stream;
-use futures_util::stream;
+use futures_util::{StreamExt, stream};
 use mcp_core::ServerNotification;
 use tokio::sync::broadcast::error::RecvError;
 
@@ -58,13 +58,14 @@ impl Client {
         if self.is_pipe() && self.protocol_version().is_modern() {
             session::watch_notifications(self);
         }
-        Box::pin(stream::unfold(receiver, |mut receiver| async move {
+        let received = stream::unfold(receiver, |mut receiver| async move {
             let received = match receiver.recv().await {
                 Ok(notification) => Ok(notification),
                 Err(RecvError::Lagged(count)) => Err(LostNotifications::new(count)),
                 Err(RecvError::Closed) => return None,
             };
             Some((received, receiver))
-        }))
+        });
+        Box::pin(received.fuse())
     }
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use futures_core::Stream;
 use futures_util::future::join_all;
-use futures_util::stream;
+use futures_util::{StreamExt, stream};
 use parking_lot::RwLock;
 use tokio::sync::broadcast;
 use tokio::sync::broadcast::error::RecvError;
@@ -134,13 +134,14 @@ impl Group {
     /// Returns the events from now on: list changes, and starts and ends of servers.
     pub fn events(&self) -> impl Stream<Item = GroupEvent> + Send + Unpin + use<> {
         let events = self.inner.events.subscribe();
-        Box::pin(stream::unfold(events, |mut events| async move {
+        let events = stream::unfold(events, |mut events| async move {
             match events.recv().await {
                 Ok(event) => Some((event, events)),
                 Err(RecvError::Lagged(count)) => Some((GroupEvent::Lost(count), events)),
                 Err(RecvError::Closed) => None,
             }
-        }))
+        });
+        Box::pin(events.fuse())
     }
 
     /// Closes all servers. They are not started again.

@@ -51,11 +51,10 @@ pub(super) async fn subscribe(
         resources,
         granted: granted.clone(),
         changes,
-        is_finished: false,
     };
-    let changes = stream::unfold(stream, |mut stream| async move {
+    let changes = stream::try_unfold(stream, |mut stream| async move {
         let next = stream.next_change().await?;
-        Some((next, stream))
+        Ok(next.map(|change| (change, stream)))
     });
     Ok(Subscription::new(requested, granted, changes))
 }
@@ -115,30 +114,22 @@ struct SessionChanges {
     resources: ResourceGuard,
     granted: SubscriptionFilter,
     changes: broadcast::Receiver<Change>,
-    is_finished: bool,
 }
 
 impl SessionChanges {
-    async fn next_change(&mut self) -> Option<Result<Change, Error>> {
-        if self.is_finished {
-            return None;
-        }
-        let missed = || Some(Ok(Change::Missed(self.granted.clone())));
+    async fn next_change(&mut self) -> Result<Option<Change>, Error> {
         loop {
             let closed = pin!(self.resources.client.closed());
             match select(pin!(self.changes.recv()), closed).await {
                 Either::Left((Ok(Change::Missed(_)) | Err(RecvError::Lagged(_)), _)) => {
-                    return missed();
+                    return Ok(Some(Change::Missed(self.granted.clone())));
                 }
                 Either::Left((Ok(change), _)) if change.matches(&self.granted) => {
-                    return Some(Ok(change));
+                    return Ok(Some(change));
                 }
                 Either::Left((Ok(_), _)) => {}
-                Either::Left((Err(RecvError::Closed), _)) => return None,
-                Either::Right((reason, _)) => {
-                    self.is_finished = true;
-                    return Some(Err(ErrorKind::closed(reason).into()));
-                }
+                Either::Left((Err(RecvError::Closed), _)) => return Ok(None),
+                Either::Right((reason, _)) => return Err(ErrorKind::closed(reason).into()),
             }
         }
     }

@@ -37,11 +37,10 @@ pub(super) async fn subscribe(
         request,
         backoff: Backoff::new(Duration::from_millis(500), Duration::from_secs(30)),
         stream: Some(stream),
-        is_finished: false,
     };
-    let changes = stream::unfold(listener, |mut listener| async move {
+    let changes = stream::try_unfold(listener, |mut listener| async move {
         let next = listener.next_change().await?;
-        Some((next, listener))
+        Ok(next.map(|change| (change, listener)))
     });
     Ok(Subscription::new(requested, granted, changes))
 }
@@ -52,7 +51,6 @@ struct Listener {
     backoff: Backoff,
     /// `None` after the stream broke.
     stream: Option<ListenStream>,
-    is_finished: bool,
 }
 
 /// The `subscriptions/listen` request, which is sent for each stream.
@@ -83,26 +81,19 @@ enum ListenEvent {
 
 impl Listener {
     /// Waits for the next change. Returns `None` at the end.
-    async fn next_change(&mut self) -> Option<Result<Change, Error>> {
-        if self.is_finished {
-            return None;
-        }
+    async fn next_change(&mut self) -> Result<Option<Change>, Error> {
         loop {
             let Some(stream) = &mut self.stream else {
                 let reopened = self.reopen().await;
-                self.is_finished = reopened.is_err();
-                return Some(reopened.map_err(|kind| self.request.error(kind)));
+                return reopened.map(Some).map_err(|kind| self.request.error(kind));
             };
             match next_event(&self.request, stream).await {
                 Ok(ListenEvent::Change(change)) => {
                     self.backoff.reset();
                     self.request.invalidate_cache(&change);
-                    return Some(Ok(change));
+                    return Ok(Some(change));
                 }
-                Ok(ListenEvent::End) => {
-                    self.is_finished = true;
-                    return None;
-                }
+                Ok(ListenEvent::End) => return Ok(None),
                 Ok(_) => {}
                 // spec: SUB-10
                 Err(kind) if kind.is_broken() => {
@@ -111,10 +102,7 @@ impl Listener {
                     }
                     self.stream = None;
                 }
-                Err(kind) => {
-                    self.is_finished = true;
-                    return Some(Err(self.request.error(kind)));
-                }
+                Err(kind) => return Err(self.request.error(kind)),
             }
         }
     }

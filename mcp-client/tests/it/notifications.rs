@@ -66,7 +66,8 @@ async fn slow_reader_learns_the_number_of_lost_notifications() {
     let lost = slow.next().await.unwrap().unwrap_err();
     assert_eq!(lost.count, 44);
     assert!(lost.to_string().starts_with("44 notifications"));
-    assert_eq!(slow.count().await, 256);
+    assert_eq!((&mut slow).count().await, 256);
+    assert!(slow.next().await.is_none());
 }
 
 /// Suppresses ticks.
