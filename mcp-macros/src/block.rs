@@ -10,7 +10,7 @@ use crate::errors::Errors;
 use crate::extras;
 use crate::method::{RouteMethod, cfgs, remove_attribute};
 use crate::options::{CratePath, Options, hygienic};
-use crate::route::{FnPosition, RouteAttribute, RouteKind};
+use crate::route::{FnPosition, Route, RouteAttribute, RouteKind};
 
 const ATTRIBUTE: &str = "#[mcp::server]";
 
@@ -122,14 +122,12 @@ fn read_methods(block: &mut ItemImpl, crate_path: &CratePath, errors: &mut Error
         let is_duplicate = |other: &&RouteMethod| {
             // If both functions have the same identifier, the compiler reports it.
             other.key() == method.key()
-                && other.ident() != method.ident()
+                && other.ident != method.ident
                 && !(other.is_conditional() || method.is_conditional())
         };
         if let Some(other) = valid.iter().find(is_duplicate) {
-            errors.add_at(
-                method.ident(),
-                duplicate_message(other.ident(), kind, &method.key().1),
-            );
+            let message = duplicate_message(&other.ident, &method.route);
+            errors.add_at(&method.ident, message);
         }
         valid.push(method);
     }
@@ -143,8 +141,9 @@ fn read_methods(block: &mut ItemImpl, crate_path: &CratePath, errors: &mut Error
 
 /// Checks that completions for prompts and templates of this block name existing arguments.
 fn check_completions(methods: &[RouteMethod], errors: &mut Errors) {
-    for target in methods.iter().filter_map(RouteMethod::completes) {
-        let is_owner = |other: &&RouteMethod| other.key() == (target.kind, target.owner.clone());
+    let targets = methods.iter();
+    for target in targets.filter_map(|method| method.route.completes.as_ref()) {
+        let is_owner = |other: &&RouteMethod| other.key() == (target.kind, &*target.owner);
         let owner = methods.iter().find(is_owner);
         let Some(known) = owner.and_then(RouteMethod::argument_names) else {
             continue;
@@ -161,12 +160,12 @@ fn check_completions(methods: &[RouteMethod], errors: &mut Errors) {
                     known.join(", ")
                 }
             );
-            errors.add_at(target.argument_expr, message);
+            errors.add_at(&target.argument_expr, message);
         }
     }
 }
 
-fn duplicate_message(other: &Ident, kind: RouteKind, key: &str) -> String {
+fn duplicate_message(other: &Ident, Route { kind, key, .. }: &Route) -> String {
     match kind {
         RouteKind::Tool | RouteKind::Prompt => {
             let noun = kind.noun();
@@ -289,8 +288,7 @@ impl GeneratedCode<'_> {
         generics.make_where_clause().predicates.push(bounds);
         let (generics, _, bounds) = generics.split_for_impl();
         let info = implementation(self.block, &private, options, errors);
-        let instructions = options.expr("instructions", errors);
-        let instructions = instructions.map(|text| quote!(.instructions(#text)));
+        let instructions = options.setter("instructions", errors);
         let body = self.body(&quote_spanned!(span=> self));
         quote_spanned! {span=>
             #cfgs
@@ -356,14 +354,11 @@ fn implementation(
         || quote!(::core::env!("CARGO_PKG_VERSION")),
         Expr::into_token_stream,
     );
-    let title = options.expr("title", errors);
-    let title = title.map(|title| quote!(.title(#title)));
+    let title = options.setter("title", errors);
     let icons = options.expr("icon", errors);
     let icons = icons.map(|given| extras::icons(&given, private));
     let website = options.expr("website", errors);
     let website = website.map(|url| quote!(.website_url(#url)));
-    let docs = docs::read(&block.attrs);
-    let description =
-        (!docs.is_empty()).then(|| quote!(.description(#private::doc(&[#(#docs),*]))));
+    let description = docs::description(&block.attrs, private);
     quote!(#private::Implementation::new(#name, #version) #title #description #icons #website)
 }

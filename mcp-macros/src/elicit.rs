@@ -4,9 +4,7 @@ use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
 use syn::ext::IdentExt;
 use syn::spanned::Spanned;
-use syn::{
-    Data, DeriveInput, Expr, ExprRange, Field, Fields, Ident, LitStr, RangeLimits, Type, Variant,
-};
+use syn::{Data, DeriveInput, Expr, Field, Fields, Ident, LitStr, RangeLimits, Type, Variant};
 
 use crate::docs;
 use crate::errors::Errors;
@@ -120,8 +118,8 @@ struct FormField<'a> {
     default: Option<Expr>,
     /// The default by an attribute of serde or schemars.
     foreign_default: Option<TokenStream>,
-    range: Option<Bounds>,
-    length: Option<Bounds>,
+    range: Option<Limits>,
+    length: Option<Limits>,
     format: Option<LitStr>,
     /// The form does not contain the field, which has its default.
     is_skipped: bool,
@@ -144,7 +142,6 @@ impl<'a> FormField<'a> {
         let description = options.expr("description", errors);
         let format = options.text("format", errors);
         let format = format.filter(|format| is_format(format, errors));
-        let bounds_of = |limits: Option<Limits>| limits.map(Bounds::from_limits);
         Self {
             ident,
             ty: &field.ty,
@@ -156,8 +153,8 @@ impl<'a> FormField<'a> {
             default: options.expr("default", errors),
             // An empty field of an `Option` is `None` anyway.
             foreign_default: foreign.default.filter(|_| !is_option(&field.ty)),
-            range: bounds("range", &mut options, errors).or_else(|| bounds_of(foreign.range)),
-            length: bounds("length", &mut options, errors).or_else(|| bounds_of(foreign.length)),
+            range: limits("range", &mut options, errors).or(foreign.range),
+            length: limits("length", &mut options, errors).or(foreign.length),
             format: format.or(foreign.format),
             is_skipped: foreign.is_skipped,
         }
@@ -196,12 +193,12 @@ impl<'a> FormField<'a> {
             quote_spanned!(span=> let field = #private::form::#field_trait::#method(field, #value);)
         };
         let range = self.range.as_ref().map(|range| {
-            let limits = range.limits(&quote!(f64));
-            set(range.span, ["RangeField", "range"], &limits)
+            let limits = range.arguments(&quote!(f64));
+            set(range.span(), ["RangeField", "range"], &limits)
         });
         let length = self.length.as_ref().map(|length| {
-            let limits = length.limits(&quote!(u64));
-            set(length.span, ["LengthField", "length"], &limits)
+            let limits = length.arguments(&quote!(u64));
+            set(length.span(), ["LengthField", "length"], &limits)
         });
         let format = self
             .format
@@ -236,37 +233,6 @@ impl<'a> FormField<'a> {
     }
 }
 
-/// The inclusive bounds of `range` or `length`.
-struct Bounds {
-    span: Span,
-    from: Option<Expr>,
-    to: Option<Expr>,
-}
-
-impl Bounds {
-    fn from_limits(limits: Limits) -> Self {
-        let (from, to) = (limits.min, limits.max);
-        let span = from.as_ref().or(to.as_ref()).map(Spanned::span);
-        Self {
-            span: span.unwrap_or_else(Span::call_site),
-            from,
-            to,
-        }
-    }
-
-    /// Returns the setter's two arguments.
-    fn limits(&self, number: &TokenStream) -> TokenStream {
-        let limit = |bound: &Option<Expr>| match bound {
-            Some(bound) => {
-                quote_spanned!(hygienic(bound.span())=> ::core::option::Option::Some((#bound) as #number))
-            }
-            None => quote!(::core::option::Option::None),
-        };
-        let (from, to) = (limit(&self.from), limit(&self.to));
-        quote!(#from, #to)
-    }
-}
-
 /// Returns whether the type is written as an `Option`.
 fn is_option(ty: &Type) -> bool {
     let Type::Path(path) = ty else { return false };
@@ -274,32 +240,21 @@ fn is_option(ty: &Type) -> bool {
     last.is_some_and(|last| last.ident == "Option")
 }
 
-fn bounds(key: &'static str, options: &mut Options, errors: &mut Errors) -> Option<Bounds> {
-    match options.expr(key, errors)? {
-        Expr::Range(ExprRange {
-            start,
-            limits: RangeLimits::HalfOpen(_),
-            end: Some(end),
-            ..
-        }) => {
-            let start = start.map(ToTokens::into_token_stream).unwrap_or_default();
-            let message = format!(
-                "a form has no open ends; write `{key} = {start}..=…` with the last value that fits"
-            );
-            errors.add_at(end, message);
-            None
-        }
-        Expr::Range(range) if range.start.is_some() || range.end.is_some() => Some(Bounds {
-            span: range.span(),
-            from: range.start.map(|from| *from),
-            to: range.end.map(|to| *to),
-        }),
-        other => {
-            let message = format!("`{key}` needs a range, such as `1..=100` or `1..`");
-            errors.add_at(other, message);
-            None
-        }
+fn limits(key: &'static str, options: &mut Options, errors: &mut Errors) -> Option<Limits> {
+    let range = options.range(key, errors)?;
+    if let (RangeLimits::HalfOpen(_), Some(end)) = (&range.limits, &range.end) {
+        let start = range.start.map(ToTokens::into_token_stream);
+        let start = start.unwrap_or_default();
+        let message = format!(
+            "a form has no open ends; write `{key} = {start}..=…` with the last value that fits"
+        );
+        errors.add_at(end, message);
+        return None;
     }
+    Some(Limits {
+        min: range.start.map(|start| *start),
+        max: range.end.map(|end| *end),
+    })
 }
 
 fn is_format(format: &LitStr, errors: &mut Errors) -> bool {

@@ -3,7 +3,7 @@
 //! An attribute that changes the answers or the form is applied, or it is an error: a form that ignores it
 //! would contradict the type's `Deserialize`. `#[elicit(…)]` takes precedence.
 
-use proc_macro2::TokenStream;
+use proc_macro2::{Span, TokenStream};
 use quote::{quote, quote_spanned};
 use syn::meta::ParseNestedMeta;
 use syn::spanned::Spanned;
@@ -53,11 +53,30 @@ pub(crate) struct ForeignOptions {
     pub(crate) is_skipped: bool,
 }
 
-/// `min = …, max = …`
+/// The inclusive bounds of `range` or `length`.
 #[derive(Default)]
 pub(crate) struct Limits {
     pub(crate) min: Option<Expr>,
     pub(crate) max: Option<Expr>,
+}
+
+impl Limits {
+    pub(crate) fn span(&self) -> Span {
+        let first = self.min.as_ref().or(self.max.as_ref());
+        first.map_or_else(Span::call_site, Spanned::span)
+    }
+
+    /// Returns the setter's two arguments.
+    pub(crate) fn arguments(&self, number: &TokenStream) -> TokenStream {
+        let argument = |limit: &Option<Expr>| match limit {
+            Some(limit) => {
+                quote_spanned!(hygienic(limit.span())=> ::core::option::Option::Some((#limit) as #number))
+            }
+            None => quote!(::core::option::Option::None),
+        };
+        let (min, max) = (argument(&self.min), argument(&self.max));
+        quote!(#min, #max)
+    }
 }
 
 impl ForeignOptions {
@@ -78,55 +97,35 @@ impl ForeignOptions {
         let name = meta.path.get_ident().map(ToString::to_string);
         let name = name.unwrap_or_default();
         match (&*name, place) {
-            ("rename", Place::Type) => renamed(meta).map(drop),
+            ("rename", Place::Type) => drop(renamed(meta)?),
             ("rename", _) => {
                 if let Some(name) = renamed(meta)? {
                     self.rename = Some(name.value());
                 }
-                Ok(())
             }
             ("rename_all", Place::Type) => {
                 if let Some(rule) = renamed(meta)? {
                     self.rename_all = Some(RenameRule::parse(&rule)?);
                 }
-                Ok(())
             }
-            ("title", Place::Field | Place::Value) => {
-                self.title = Some(meta.value()?.parse()?);
-                Ok(())
+            ("title", Place::Field | Place::Value) => self.title = Some(meta.value()?.parse()?),
+            ("title" | "description", Place::Type) => drop(meta.value()?.parse::<Expr>()?),
+            ("description", _) => self.description = Some(meta.value()?.parse()?),
+            ("default", Place::Field) => self.set_default(meta)?,
+            ("range", Place::Field) => self.range = Some(limits(meta)?),
+            ("length", Place::Field) => self.length = Some(limits(meta)?),
+            ("email", Place::Field) => self.format = Some(LitStr::new("email", meta.path.span())),
+            ("url", Place::Field) => self.format = Some(LitStr::new("uri", meta.path.span())),
+            ("skip" | "skip_deserializing", Place::Field | Place::Value) => self.is_skipped = true,
+            (known, _) if IRRELEVANT.contains(&known) => skip_value(meta)?,
+            _ => {
+                return Err(meta.error(format!(
+                    "a form cannot express `{name}` of `#[{library}]`; remove it, use an option \
+                     of `#[elicit(…)]`, or implement the trait by hand"
+                )));
             }
-            ("title" | "description", Place::Type) => meta.value()?.parse::<Expr>().map(drop),
-            ("description", _) => {
-                self.description = Some(meta.value()?.parse()?);
-                Ok(())
-            }
-            ("default", Place::Field) => self.set_default(meta),
-            ("range", Place::Field) => {
-                self.range = Some(limits(meta)?);
-                Ok(())
-            }
-            ("length", Place::Field) => {
-                self.length = Some(limits(meta)?);
-                Ok(())
-            }
-            ("email", Place::Field) => {
-                self.format = Some(LitStr::new("email", meta.path.span()));
-                Ok(())
-            }
-            ("url", Place::Field) => {
-                self.format = Some(LitStr::new("uri", meta.path.span()));
-                Ok(())
-            }
-            ("skip" | "skip_deserializing", Place::Field | Place::Value) => {
-                self.is_skipped = true;
-                Ok(())
-            }
-            (known, _) if IRRELEVANT.contains(&known) => skip_value(meta),
-            _ => Err(meta.error(format!(
-                "a form cannot express `{name}` of `#[{library}]`; remove it, use an option of \
-                 `#[elicit(…)]`, or implement the trait by hand"
-            ))),
         }
+        Ok(())
     }
 
     fn set_default(&mut self, meta: &ParseNestedMeta<'_>) -> syn::Result<()> {

@@ -71,7 +71,7 @@ fn generate(
     original: &Signature,
     function: &mut ItemFn,
 ) -> TokenStream {
-    let ident = route.ident();
+    let ident = &route.ident;
     let span = hygienic(ident.span());
     let private = crate_path.private(span);
     let visibility = std::mem::replace(&mut function.vis, Visibility::Inherited);
@@ -80,7 +80,7 @@ fn generate(
         .filter(|attribute| attribute.path().is_ident("doc"))
         .collect();
     let cfgs = cfgs(&function.attrs);
-    let (add, ty) = route.add_method_and_type();
+    let (add, ty) = (route.route.add_method(), route.route.route_type());
     let (allowed, imports) = (allowed(span), probe_traits(&private, span));
     let route_expr = route.route_expr(crate_path);
     let pointer = pointer(route, original);
@@ -125,7 +125,7 @@ fn generate(
 
 /// Returns the `Deref` implementation that makes the struct callable like the function.
 fn pointer(route: &RouteMethod, original: &Signature) -> TokenStream {
-    let ident = route.ident();
+    let ident = &route.ident;
     let span = hygienic(ident.span());
     let is_async = original.asyncness.is_some();
     let mut anonymize = anonymize_lifetimes(original);
@@ -143,7 +143,7 @@ fn pointer(route: &RouteMethod, original: &Signature) -> TokenStream {
             ty
         })
         .collect();
-    let mut output = route.output().clone();
+    let mut output = route.output.clone();
     if is_async {
         StaticLifetimes.visit_type_mut(&mut output);
         output = syn::parse_quote_spanned! {span=>

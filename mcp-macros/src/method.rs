@@ -13,23 +13,21 @@ use crate::docs;
 use crate::errors::Errors;
 use crate::options::{CratePath, hygienic};
 use crate::param::Param;
-use crate::route::{CompletionTarget, FnPosition, Route, RouteAttribute, RouteKind};
+use crate::route::{FnPosition, Route, RouteAttribute, RouteKind};
 
 const RECEIVERS: &str = "`&self`, `self: Arc<Self>`, `self: &Arc<Self>` or nothing";
 
 /// A function that becomes a route.
 pub(crate) struct RouteMethod {
-    kind: RouteKind,
+    pub(crate) route: Route,
+    pub(crate) ident: Ident,
+    /// The function's output, without the future around it.
+    pub(crate) output: Type,
     position: FnPosition,
-    ident: Ident,
     cfgs: Vec<Attribute>,
-    route: Route,
-    /// The created route's setters, such as `.layer(…)`.
-    setters: TokenStream,
     receiver: Option<PassSelf>,
     list: Option<ListFunction>,
     params: Vec<Param>,
-    output: Type,
     is_async: bool,
 }
 
@@ -127,7 +125,8 @@ impl RouteMethod {
     ) -> Option<Self> {
         let kind = attribute.kind;
         let ident = signature.ident.clone();
-        let route = Route::read(attribute, &ident, attributes, errors);
+        let private = crate_path.private(ident.span());
+        let route = Route::read(attribute, &ident, attributes, &private, errors);
         allow_lints(attributes);
         let noun = kind.noun();
         reject_modifiers(noun, signature, errors);
@@ -144,20 +143,16 @@ impl RouteMethod {
         }
         check_single_args(noun, &params, errors);
         check_names(noun, &params, errors);
-        if let Some((uri, variables)) = route.variables() {
+        if let Some((uri, variables)) = &route.uri {
             assign_variables(uri, variables, &mut params, errors);
         }
-        let private = crate_path.private(ident.span());
-        let setters = route.setters(&private, errors);
-        let list = route.list();
+        let list = route.list.as_ref();
         let list = list.and_then(|list| ListFunction::read(list, siblings, errors));
         Some(Self {
-            kind,
             position,
             cfgs: cfgs(attributes),
             is_async: signature.asyncness.is_some(),
             output: output.filter(|_| concrete)?,
-            setters,
             ident,
             route,
             receiver,
@@ -173,23 +168,14 @@ impl RouteMethod {
             .is_some_and(|list| list.receiver.is_some())
     }
 
-    pub(crate) fn ident(&self) -> &Ident {
-        &self.ident
-    }
-
     /// Returns the kind and the name or URI that identify the route for clients.
-    pub(crate) fn key(&self) -> (RouteKind, String) {
-        (self.kind, self.route.key())
-    }
-
-    /// Returns the argument that a completion is for.
-    pub(crate) fn completes(&self) -> Option<CompletionTarget<'_>> {
-        self.route.completes()
+    pub(crate) fn key(&self) -> (RouteKind, &str) {
+        (self.route.kind, &self.route.key)
     }
 
     /// Returns the argument names; `None` if they are fields of a struct.
     pub(crate) fn argument_names(&self) -> Option<Vec<&str>> {
-        if let Some((_, variables)) = self.route.variables() {
+        if let Some((_, variables)) = &self.route.uri {
             return Some(variables.iter().map(String::as_str).collect());
         }
         let all = self.params.iter().any(Param::takes_all_arguments);
@@ -215,26 +201,15 @@ impl RouteMethod {
         }
     }
 
-    /// Returns the method of `Routes` that adds the route, and the route's type.
-    pub(crate) fn add_method_and_type(&self) -> (TokenStream, TokenStream) {
-        (self.route.add_method(), self.route.route_type())
-    }
-
-    /// Returns the function's output, without the future around it.
-    pub(crate) fn output(&self) -> &Type {
-        &self.output
-    }
-
     /// Returns the route's expression. In a method, the variable `this` is the shared `self`.
     pub(crate) fn route_expr(&self, crate_path: &CratePath) -> TokenStream {
         let span = hygienic(self.ident.span());
         let private = crate_path.private(span);
-        let item = self.route.item(&private);
+        let Route { item, setters, .. } = &self.route;
         let describe = self.params.iter().map(|param| param.describe(crate_path));
         let (call, read) = (self.call(crate_path), self.read_parameters());
         let constructor = self.route.constructor(&self.output, crate_path);
         let convert = self.route.convert_method();
-        let setters = &self.setters;
         let share = self.receiver.map(|_| {
             quote_spanned! {span=> let this = ::std::sync::Arc::clone(&this); }
         });

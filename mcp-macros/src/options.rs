@@ -5,7 +5,9 @@ use quote::{ToTokens, quote, quote_spanned};
 use syn::ext::IdentExt;
 use syn::parse::{Parse, ParseStream, Parser};
 use syn::punctuated::Punctuated;
-use syn::{Attribute, Expr, ExprLit, Lit, LitBool, LitStr, Meta, Token, parenthesized, token};
+use syn::{
+    Attribute, Expr, ExprLit, ExprRange, Lit, LitBool, LitStr, Meta, Token, parenthesized, token,
+};
 
 use crate::errors::Errors;
 
@@ -168,6 +170,25 @@ impl Options {
         option.value
     }
 
+    /// Returns `.name(…)` for `name = …`.
+    pub(crate) fn setter(&mut self, name: &str, errors: &mut Errors) -> Option<TokenStream> {
+        let value = self.expr(name, errors)?;
+        let method = Ident::new(name, Span::call_site());
+        Some(quote!(.#method(#value)))
+    }
+
+    /// Returns the range of `name = 1..=9`.
+    pub(crate) fn range(&mut self, name: &str, errors: &mut Errors) -> Option<ExprRange> {
+        match self.expr(name, errors)? {
+            Expr::Range(range) if range.start.is_some() || range.end.is_some() => Some(range),
+            other => {
+                let message = format!("`{name}` needs a range, such as `1..=100` or `1..`");
+                errors.add_at(other, message);
+                None
+            }
+        }
+    }
+
     /// Returns the value of `name = "…"`.
     pub(crate) fn text(&mut self, name: &str, errors: &mut Errors) -> Option<LitStr> {
         let value = self.expr(name, errors)?;
@@ -207,6 +228,12 @@ impl Options {
                 None
             }
         }
+    }
+
+    /// Returns `.name()` for `name` or `name = true`.
+    pub(crate) fn marker(&mut self, name: &str, errors: &mut Errors) -> Option<TokenStream> {
+        let method = Ident::new(name, Span::call_site());
+        (self.flag(name, errors) == Some(true)).then(|| quote!(.#method()))
     }
 
     /// Returns the path of `crate = some::path`, or else `::mcp`.

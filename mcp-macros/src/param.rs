@@ -82,15 +82,14 @@ pub(crate) struct Param {
     is_renamed: bool,
     position: Position,
     prefix: Option<Prefix>,
-    title: Option<Expr>,
-    description: Vec<Expr>,
+    /// The setters of `ParameterInfo`.
+    info: TokenStream,
     /// The span of `#[arg(…)]`.
     options: Option<Span>,
     default: Option<Default>,
     range: Option<ExprRange>,
     length: Option<ExprRange>,
     pattern: Option<Expr>,
-    header: Option<LitStr>,
 }
 
 impl Param {
@@ -117,17 +116,22 @@ impl Param {
             Some(name) => Some(name.value()),
             None => plain_name(&param.pat),
         };
-        let title = arg.expr("title", errors);
-        let description = arg.expr("description", errors);
+        let title = arg.setter("title", errors);
+        let description = match arg.expr("description", errors) {
+            Some(text) => Some(quote!(.doc(&[#text]))),
+            None => (!docs.is_empty()).then(|| quote!(.doc(&[#(#docs),*]))),
+        };
         let default = arg.optional_expr("default").map(|value| {
             value.map_or(Default::OfType, |value| {
                 Default::Value(default_value(&value))
             })
         });
-        let range = arg.expr("range", errors);
-        let length = arg.expr("length", errors);
+        let range = arg.range("range", errors);
+        let length = arg.range("length", errors);
         let pattern = arg.expr("pattern", errors);
         let header = arg.text("header", errors);
+        let header = header.filter(|name| is_header_name(name, errors));
+        let header = header.map(|name| quote!(.header(#name)));
         Self {
             index,
             ty,
@@ -138,14 +142,12 @@ impl Param {
             name,
             is_renamed,
             prefix: None,
-            title,
-            description: description.map_or(docs, |text| vec![text]),
+            info: quote!(#title #description #header),
             options,
             default,
-            range: range.and_then(|range| check_range("range", range, errors)),
-            length: length.and_then(|length| check_range("length", length, errors)),
+            range,
+            length,
             pattern,
-            header: header.filter(|name| is_header_name(name, errors)),
         }
     }
 
@@ -243,11 +245,6 @@ impl Param {
             Position::InCompletion => quote_spanned!(span=> classify_in_completion),
         };
         let name = self.name.as_deref().unwrap_or_default();
-        let description = (!self.description.is_empty()).then(|| {
-            let parts = &self.description;
-            quote!(.doc(&[#(#parts),*]))
-        });
-        let title = self.title.as_ref().map(|title| quote!(.title(#title)));
         let range = self.range.as_ref().map(|range| {
             let bounds = range_tokens(range, &private);
             quote_spanned!(hygienic(range.span())=> let info = #param.with_range(info, #bounds);)
@@ -259,7 +256,7 @@ impl Param {
         let pattern = self.pattern.as_ref().map(|pattern| {
             quote_spanned!(hygienic(pattern.span())=> let info = #param.with_pattern(info, #pattern);)
         });
-        let header = self.header.as_ref().map(|name| quote!(.header(#name)));
+        let setters = &self.info;
         let options = self
             .options
             .map(|span| quote_spanned!(hygienic(span)=> #param.with_options();));
@@ -267,7 +264,7 @@ impl Param {
         quote_spanned! {span=>
             let #param = (&&&&#private::Probe::<#ty>::new()).#classify();
             #options
-            let info = #private::ParameterInfo::new(#name) #title #description #header;
+            let info = #private::ParameterInfo::new(#name) #setters;
             #range
             #length
             #pattern
@@ -368,18 +365,6 @@ fn type_name(ty: &Type) -> Option<String> {
             }
         }
         _ => Some(last.ident.to_string()),
-    }
-}
-
-/// Rejects an expression that is not a range, and `..`.
-fn check_range(option: &str, range: Expr, errors: &mut Errors) -> Option<ExprRange> {
-    match range {
-        Expr::Range(range) if range.start.is_some() || range.end.is_some() => Some(range),
-        other => {
-            let message = format!("`{option}` needs a range, such as `1..=100` or `1..`");
-            errors.add_at(other, message);
-            None
-        }
     }
 }
 

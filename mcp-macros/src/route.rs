@@ -1,7 +1,7 @@
 //! The attribute of a marked method: `#[tool]`, `#[resource]`, `#[prompt]` or `#[completion]`.
 
 use proc_macro2::{Ident, Span, TokenStream};
-use quote::{ToTokens, quote, quote_spanned};
+use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::ext::IdentExt;
 use syn::spanned::Spanned;
 use syn::{Attribute, Expr, LitStr, Type};
@@ -11,6 +11,7 @@ use crate::docs;
 use crate::errors::Errors;
 use crate::extras;
 use crate::options::{CratePath, Options, hygienic, string_literal};
+use crate::rename::RenameRule;
 use crate::task::task_mode;
 use crate::variables;
 
@@ -37,12 +38,7 @@ impl RouteKind {
 
     /// Returns the attribute's name, which is the route's kind.
     pub(crate) fn noun(self) -> &'static str {
-        match self {
-            Self::Tool => "tool",
-            Self::Resource => "resource",
-            Self::Prompt => "prompt",
-            Self::Completion => "completion",
-        }
+        self.attribute().trim_matches(['#', '[', ']'])
     }
 
     fn attribute(self) -> &'static str {
@@ -120,64 +116,32 @@ impl<'a> RouteAttribute<'a> {
     }
 }
 
-/// Options that all kinds of listed routes have.
-struct ListedOptions {
-    name: String,
-    title: Option<Expr>,
-    /// Parts of the doc comment.
-    docs: Vec<Expr>,
-    /// The option `description`, which replaces the doc comment.
-    description: Option<Expr>,
-    icon: Option<Expr>,
-    meta: TokenStream,
-}
-
-/// The attribute's options.
+/// The code that the attribute's options become.
 pub(crate) struct Route {
-    listed: ListedOptions,
-    layer: Option<Expr>,
-    visible_to: Option<Expr>,
-    scopes: Option<Expr>,
+    pub(crate) kind: RouteKind,
+    /// The name or URI, which identifies the route among those of its kind.
+    pub(crate) key: String,
+    /// The listed item as an expression.
+    pub(crate) item: TokenStream,
+    /// The created route's setters.
+    pub(crate) setters: TokenStream,
     /// The option `blocking`'s span, if it is set.
     pub(crate) blocking: Option<Span>,
-    own: OwnOptions,
+    /// The resource URI and its variables.
+    pub(crate) uri: Option<(LitStr, Vec<String>)>,
+    /// The function that lists the resources of a template.
+    pub(crate) list: Option<Expr>,
+    pub(crate) completes: Option<CompletionTarget>,
 }
 
 /// The argument that a completion is for.
-pub(crate) struct CompletionTarget<'a> {
+pub(crate) struct CompletionTarget {
     pub(crate) kind: RouteKind,
     /// The prompt's name, or URI template.
     pub(crate) owner: String,
     pub(crate) argument: String,
     /// The option `argument`, for the span of errors.
-    pub(crate) argument_expr: &'a Expr,
-}
-
-/// Options that one kind of route has.
-enum OwnOptions {
-    Tool {
-        read_only: Option<bool>,
-        destructive: Option<bool>,
-        idempotent: Option<bool>,
-        open_world: Option<bool>,
-        task: Option<Box<Expr>>,
-        app: Option<Box<Expr>>,
-        app_only: Option<bool>,
-    },
-    Resource {
-        uri: LitStr,
-        variables: Vec<String>,
-        mime_type: Option<Expr>,
-        annotations: Option<Expr>,
-        cache: Option<Box<Expr>>,
-        list: Option<Box<Expr>>,
-    },
-    Prompt,
-    Completion {
-        of_prompt: bool,
-        owner: Expr,
-        argument: Expr,
-    },
+    pub(crate) argument_expr: Expr,
 }
 
 impl Route {
@@ -186,6 +150,7 @@ impl Route {
         attribute: RouteAttribute<'_>,
         ident: &Ident,
         attributes: &[Attribute],
+        private: &TokenStream,
         errors: &mut Errors,
     ) -> Option<Self> {
         let RouteAttribute {
@@ -194,32 +159,33 @@ impl Route {
             text,
             mut options,
         } = attribute;
-        let listed = ListedOptions {
-            name: listed_name(kind, options.text("name", errors), ident, errors),
-            title: options.expr("title", errors),
-            docs: docs::read(attributes),
-            description: options.expr("description", errors),
-            icon: options.expr("icon", errors),
-            meta: match options.expr("meta", errors) {
-                Some(given) => extras::meta(&given, errors),
-                None => TokenStream::new(),
-            },
-        };
-        let layer = options.expr("layer", errors);
-        let visible_to = options.expr("visible_to", errors);
+        let name = listed_name(kind, options.text("name", errors), ident, errors);
+        let title = options.setter("title", errors);
+        let description = options.setter("description", errors);
+        let description = description.or_else(|| docs::description(attributes, private));
+        let icons = options.expr("icon", errors);
+        let icons = icons.map(|given| extras::icons(&given, private));
+        let meta = options.expr("meta", errors);
+        let meta = meta.map(|given| extras::meta(&given, errors));
+        let common = quote!(#title #description #icons #meta);
+        let layer = options.setter("layer", errors);
+        let visible_to = options.setter("visible_to", errors);
         let scopes = options.texts("scopes", errors);
+        let scopes = scopes.map(|scopes| quote!(.scopes(#scopes)));
         let span = options.span("blocking");
-        let blocking = options.flag("blocking", errors) == Some(true);
-        let own = match kind {
-            RouteKind::Tool => OwnOptions::Tool {
-                read_only: options.flag("read_only", errors),
-                destructive: options.flag("destructive", errors),
-                idempotent: options.flag("idempotent", errors),
-                open_world: options.flag("open_world", errors),
-                task: options.expr("task", errors).map(Box::new),
-                app: options.expr("app", errors).map(Box::new),
-                app_only: options.flag("app_only", errors),
-            },
+        let is_blocking = options.flag("blocking", errors) == Some(true);
+        let mut route = Self {
+            kind,
+            item: TokenStream::new(),
+            key: name,
+            setters: TokenStream::new(),
+            blocking: span.filter(|_| is_blocking),
+            uri: None,
+            list: None,
+            completes: None,
+        };
+        match kind {
+            RouteKind::Tool => route.read_tool(&common, &mut options, private, errors),
             RouteKind::Resource => {
                 let Some(uri) = text else {
                     let message = "`#[resource]` needs the URI: `#[resource(\"config://app\")]`, \
@@ -227,75 +193,129 @@ impl Route {
                     errors.add_at(attribute, message);
                     return None;
                 };
-                let variables = errors.ok(variables::names(&uri))?;
-                let list = options.expr("list", errors).map(Box::new);
-                if let (Some(list), true) = (&list, variables.is_empty()) {
-                    let message = "`list` is for a URI template, such as `note://{id}`; a resource \
-                                   is listed by itself";
-                    errors.add_at(list, message);
-                }
-                OwnOptions::Resource {
-                    variables,
-                    list,
-                    uri,
-                    mime_type: options.expr("mime_type", errors),
-                    annotations: options.expr("annotations", errors),
-                    cache: options.expr("cache", errors).map(Box::new),
-                }
+                route.read_resource(uri, &common, &mut options, private, errors)?;
             }
-            RouteKind::Prompt => OwnOptions::Prompt,
-            RouteKind::Completion => completion_options(attribute, &mut options, errors)?,
+            RouteKind::Prompt => {
+                let name = &route.key;
+                route.item = quote!(#private::Prompt::new(#name) #common);
+            }
+            RouteKind::Completion => {
+                route.read_completion(attribute, &mut options, private, errors)?;
+            }
+        }
+        route.setters.extend(quote!(#layer #visible_to #scopes));
+        Some(route)
+    }
+
+    fn read_tool(
+        &mut self,
+        common: &TokenStream,
+        options: &mut Options,
+        private: &TokenStream,
+        errors: &mut Errors,
+    ) {
+        let name = &self.key;
+        let read_only = options.marker("read_only", errors);
+        let destructive = options.flag("destructive", errors);
+        let destructive = destructive.map(|is| quote!(.destructive(#is)));
+        let idempotent = options.marker("idempotent", errors);
+        let open_world = options.flag("open_world", errors);
+        let open_world = open_world.map(|is| quote!(.open_world(#is)));
+        let task = options.expr("task", errors);
+        let task = task.and_then(|value| errors.ok(task_mode(&value, private)));
+        let task = task.map(|mode| quote!(.task(#mode)));
+        let app = options.setter("app", errors);
+        let app_only = options.marker("app_only", errors);
+        self.item = quote! {
+            #private::Tool::new(#name) #common
+                #read_only #destructive #idempotent #open_world #app #app_only
         };
-        Some(Self {
-            listed,
-            layer,
-            visible_to,
-            scopes,
-            blocking: span.filter(|_| blocking),
-            own,
-        })
+        self.setters.extend(task);
     }
 
-    /// Returns the name or URI, which identifies the route among those of its kind.
-    pub(crate) fn key(&self) -> String {
-        match &self.own {
-            OwnOptions::Tool { .. } | OwnOptions::Prompt => self.listed.name.clone(),
-            OwnOptions::Resource { uri, .. } => uri.value(),
-            OwnOptions::Completion {
-                owner, argument, ..
-            } => format!("{} of {}", literal(argument), literal(owner)),
+    fn read_resource(
+        &mut self,
+        uri: LitStr,
+        common: &TokenStream,
+        options: &mut Options,
+        private: &TokenStream,
+        errors: &mut Errors,
+    ) -> Option<()> {
+        let variables = errors.ok(variables::names(&uri))?;
+        self.list = options.expr("list", errors);
+        if let (Some(list), true) = (&self.list, variables.is_empty()) {
+            let message = "`list` is for a URI template, such as `note://{id}`; a resource \
+                           is listed by itself";
+            errors.add_at(list, message);
         }
+        let mime_type = options.setter("mime_type", errors);
+        let annotations = options.setter("annotations", errors);
+        let cache = options.expr("cache", errors);
+        let cache = cache.and_then(|value| errors.ok(cache_hint(&value, private)));
+        let cache = cache.map(|hint| quote!(.cache(#hint)));
+        let ty = if variables.is_empty() {
+            quote!(Resource)
+        } else {
+            quote!(ResourceTemplate)
+        };
+        let name = std::mem::replace(&mut self.key, uri.value());
+        self.item = quote!(#private::#ty::new(#uri).name(#name) #common #mime_type #annotations);
+        self.setters.extend(cache);
+        self.uri = Some((uri, variables));
+        Some(())
     }
 
-    /// Returns the resource URI and its variables.
-    pub(crate) fn variables(&self) -> Option<(&LitStr, &[String])> {
-        match &self.own {
-            OwnOptions::Resource { uri, variables, .. } => Some((uri, variables)),
-            _ => None,
-        }
+    fn read_completion(
+        &mut self,
+        attribute: &Attribute,
+        options: &mut Options,
+        private: &TokenStream,
+        errors: &mut Errors,
+    ) -> Option<()> {
+        let prompt = options.expr("prompt", errors);
+        let template = options.expr("template", errors);
+        let argument_expr = options.expr("argument", errors);
+        let (kind, of, owner, argument_expr) = match (prompt, template, argument_expr) {
+            (Some(owner), None, Some(argument)) => {
+                (RouteKind::Prompt, quote!(prompt), owner, argument)
+            }
+            (None, Some(owner), Some(argument)) => {
+                (RouteKind::Resource, quote!(template), owner, argument)
+            }
+            _ => {
+                let message = "`#[completion]` needs to know what it completes: \
+                               `#[completion(prompt = \"review\", argument = \"file\")]` or \
+                               `#[completion(template = \"users://{id}\", argument = \"id\")]`";
+                errors.add_at(attribute, message);
+                return None;
+            }
+        };
+        self.item = quote!((#private::CompletionReference::#of(#owner), #argument_expr));
+        let (owner, argument) = (literal(&owner), literal(&argument_expr));
+        self.key = format!("{argument} of {owner}");
+        self.completes = Some(CompletionTarget {
+            kind,
+            owner,
+            argument,
+            argument_expr,
+        });
+        Some(())
     }
 
     /// Returns the method of `Routes` that adds the route. The function of `__private` that creates the
     /// route has the same name.
-    pub(crate) fn add_method(&self) -> TokenStream {
-        match &self.own {
-            OwnOptions::Tool { .. } => quote!(tool),
-            OwnOptions::Resource { variables, .. } if variables.is_empty() => quote!(resource),
-            OwnOptions::Resource { .. } => quote!(template),
-            OwnOptions::Prompt => quote!(prompt),
-            OwnOptions::Completion { .. } => quote!(completion),
-        }
+    pub(crate) fn add_method(&self) -> Ident {
+        let name = match &self.uri {
+            Some((_, variables)) if !variables.is_empty() => "template",
+            _ => self.kind.noun(),
+        };
+        Ident::new(name, Span::call_site())
     }
 
     /// Returns the type of the created route, an item of `__private`.
-    pub(crate) fn route_type(&self) -> TokenStream {
-        match &self.own {
-            OwnOptions::Tool { .. } => quote!(ToolRoute),
-            OwnOptions::Resource { variables, .. } if variables.is_empty() => quote!(ResourceRoute),
-            OwnOptions::Resource { .. } => quote!(TemplateRoute),
-            OwnOptions::Prompt => quote!(PromptRoute),
-            OwnOptions::Completion { .. } => quote!(CompletionRoute),
-        }
+    pub(crate) fn route_type(&self) -> Ident {
+        let name = RenameRule::Pascal.field(&self.add_method().to_string());
+        format_ident!("{name}Route")
     }
 
     /// Returns the function of `__private` that creates the route. It has the return type's span,
@@ -308,165 +328,11 @@ impl Route {
 
     /// Returns the method of `HandlerOutput` that converts the return value.
     pub(crate) fn convert_method(&self) -> TokenStream {
-        match &self.own {
-            OwnOptions::Tool { .. } => quote!(into_result),
-            OwnOptions::Resource { .. } => quote!(into_contents),
-            OwnOptions::Prompt => quote!(into_prompt),
-            OwnOptions::Completion { .. } => quote!(into_completion),
-        }
-    }
-
-    /// Returns the listed item as an expression.
-    pub(crate) fn item(&self, private: &TokenStream) -> TokenStream {
-        let name = &self.listed.name;
-        let common = self.common_setters(private);
-        match &self.own {
-            OwnOptions::Tool {
-                read_only,
-                destructive,
-                idempotent,
-                open_world,
-                app,
-                app_only,
-                ..
-            } => {
-                let read_only = (*read_only == Some(true)).then(|| quote!(.read_only()));
-                let idempotent = (*idempotent == Some(true)).then(|| quote!(.idempotent()));
-                let destructive = destructive.map(|is| quote!(.destructive(#is)));
-                let open_world = open_world.map(|is| quote!(.open_world(#is)));
-                let app = app.as_ref().map(|uri| quote!(.app(#uri)));
-                let app_only = (*app_only == Some(true)).then(|| quote!(.app_only()));
-                quote! {
-                    #private::Tool::new(#name) #common
-                        #read_only #destructive #idempotent #open_world #app #app_only
-                }
-            }
-            OwnOptions::Resource {
-                uri,
-                variables,
-                mime_type,
-                annotations,
-                ..
-            } => {
-                let ty = if variables.is_empty() {
-                    quote!(Resource)
-                } else {
-                    quote!(ResourceTemplate)
-                };
-                let mime_type = mime_type
-                    .as_ref()
-                    .map(|mime_type| quote!(.mime_type(#mime_type)));
-                let annotations = annotations
-                    .as_ref()
-                    .map(|given| quote!(.annotations(#given)));
-                quote!(#private::#ty::new(#uri).name(#name) #common #mime_type #annotations)
-            }
-            OwnOptions::Prompt => quote!(#private::Prompt::new(#name) #common),
-            OwnOptions::Completion {
-                of_prompt,
-                owner,
-                argument,
-            } => {
-                let of = if *of_prompt {
-                    quote!(prompt)
-                } else {
-                    quote!(template)
-                };
-                quote!((#private::CompletionReference::#of(#owner), #argument))
-            }
-        }
-    }
-
-    /// Returns the setters that all listed items have.
-    fn common_setters(&self, private: &TokenStream) -> TokenStream {
-        let listed = &self.listed;
-        let title = listed.title.as_ref().map(|title| quote!(.title(#title)));
-        let description = match (&listed.description, listed.docs.as_slice()) {
-            (Some(description), _) => quote!(.description(#description)),
-            (None, []) => quote!(),
-            (None, docs) => quote!(.description(#private::doc(&[#(#docs),*]))),
-        };
-        let icons = listed.icon.as_ref();
-        let icons = icons.map(|icons| extras::icons(icons, private));
-        let meta = &listed.meta;
-        quote!(#title #description #icons #meta)
-    }
-
-    /// Returns the created route's setters.
-    pub(crate) fn setters(&self, private: &TokenStream, errors: &mut Errors) -> TokenStream {
-        let cache = match &self.own {
-            OwnOptions::Resource { cache, .. } => cache.as_deref(),
-            _ => None,
-        };
-        let cache = cache.and_then(|value| errors.ok(cache_hint(value, private)));
-        let cache = cache.map(|hint| quote!(.cache(#hint)));
-        let task = match &self.own {
-            OwnOptions::Tool { task, .. } => task.as_deref(),
-            _ => None,
-        };
-        let task = task.and_then(|value| errors.ok(task_mode(value, private)));
-        let task = task.map(|mode| quote!(.task(#mode)));
-        let layer = self.layer.as_ref().map(|layer| quote!(.layer(#layer)));
-        let visible_to = self.visible_to.as_ref();
-        let visible_to = visible_to.map(|filter| quote!(.visible_to(#filter)));
-        let scopes = self.scopes.as_ref();
-        let scopes = scopes.map(|scopes| quote!(.scopes(#scopes)));
-        quote!(#cache #task #layer #visible_to #scopes)
-    }
-
-    /// Returns the function that lists the resources of a template.
-    pub(crate) fn list(&self) -> Option<&Expr> {
-        match &self.own {
-            OwnOptions::Resource { list, .. } => list.as_deref(),
-            _ => None,
-        }
-    }
-
-    /// Returns the argument that a completion is for.
-    pub(crate) fn completes(&self) -> Option<CompletionTarget<'_>> {
-        match &self.own {
-            OwnOptions::Completion {
-                of_prompt,
-                owner,
-                argument,
-            } => Some(CompletionTarget {
-                kind: if *of_prompt {
-                    RouteKind::Prompt
-                } else {
-                    RouteKind::Resource
-                },
-                owner: literal(owner),
-                argument: literal(argument),
-                argument_expr: argument,
-            }),
-            _ => None,
-        }
-    }
-}
-
-fn completion_options(
-    attribute: &Attribute,
-    options: &mut Options,
-    errors: &mut Errors,
-) -> Option<OwnOptions> {
-    let prompt = options.expr("prompt", errors);
-    let template = options.expr("template", errors);
-    let argument = options.expr("argument", errors);
-    let of_prompt = prompt.is_some();
-    match (prompt, template, argument) {
-        (Some(owner), None, Some(argument)) | (None, Some(owner), Some(argument)) => {
-            Some(OwnOptions::Completion {
-                of_prompt,
-                owner,
-                argument,
-            })
-        }
-        _ => {
-            let message = "`#[completion]` needs to know what it completes: \
-                           `#[completion(prompt = \"review\", argument = \"file\")]` or \
-                           `#[completion(template = \"users://{id}\", argument = \"id\")]`";
-            errors.add_at(attribute, message);
-            None
+        match self.kind {
+            RouteKind::Tool => quote!(into_result),
+            RouteKind::Resource => quote!(into_contents),
+            RouteKind::Prompt => quote!(into_prompt),
+            RouteKind::Completion => quote!(into_completion),
         }
     }
 }
