@@ -10,6 +10,7 @@ mod tool_use;
 
 pub use annotations::{Annotations, Role};
 pub use blob::Blob;
+pub(crate) use block::lines;
 pub use block::{AudioContent, ContentBlock, ImageContent, TextContent, ToolResultContent};
 pub use resource::{
     BlobResourceContents, EmbeddedResource, ResourceContents, ResourceLink, TextResourceContents,

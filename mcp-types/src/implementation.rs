@@ -56,17 +56,10 @@ impl Implementation {
         }
     }
 
-    /// Sets the program's description.
-    #[must_use]
-    pub fn description(mut self, description: impl Into<String>) -> Self {
-        self.description = Some(description.into());
-        self
-    }
-
-    /// Sets the website's URL.
-    #[must_use]
-    pub fn website_url(mut self, url: impl Into<String>) -> Self {
-        self.website_url = Some(url.into());
-        self
+    setters! {
+        /// Sets the program's description.
+        description(description: impl Into<String>) => description;
+        /// Sets the website's URL.
+        website_url(url: impl Into<String>) => website_url;
     }
 }

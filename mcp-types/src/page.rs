@@ -43,3 +43,35 @@ impl From<Cursor> for Page {
         }
     }
 }
+
+/// Defines the result of a list request: one page.
+macro_rules! list_result {
+    ($(#[$doc:meta])* $result:ident { $(#[$about:meta])* $items:ident: $item:ident }) => {
+        $(#[$doc])*
+        #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+        #[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
+        #[serde(rename_all = "camelCase")]
+        #[non_exhaustive]
+        pub struct $result {
+            $(#[$about])*
+            pub $items: Vec<$item>,
+            /// Cursor of the next page. Absent on the last page.
+            #[serde(skip_serializing_if = "Option::is_none")]
+            pub next_cursor: Option<$crate::Cursor>,
+            /// Protocol-level metadata (`_meta`).
+            #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
+            pub meta: Option<$crate::Meta>,
+        }
+
+        impl From<Vec<$item>> for $result {
+            fn from($items: Vec<$item>) -> Self {
+                Self {
+                    $items,
+                    ..Self::default()
+                }
+            }
+        }
+    };
+}
+
+pub(crate) use list_result;

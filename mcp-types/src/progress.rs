@@ -4,6 +4,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::setters::setters;
 use crate::{Meta, RequestId, number};
 
 /// Token that connects progress notifications with their request: a string or an integer, echoed with
@@ -57,18 +58,11 @@ impl ProgressUpdate {
         }
     }
 
-    /// Sets the total amount of work.
-    #[must_use]
-    pub fn of(mut self, total: f64) -> Self {
-        self.total = Some(total);
-        self
-    }
-
-    /// Sets the current step's description.
-    #[must_use]
-    pub fn message(mut self, message: impl Into<String>) -> Self {
-        self.message = Some(message.into());
-        self
+    setters! {
+        /// Sets the total amount of work.
+        of(total: f64) => total;
+        /// Sets the current step's description.
+        message(message: impl Into<String>) => message;
     }
 }
 

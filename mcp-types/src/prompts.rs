@@ -4,8 +4,9 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::page::list_result;
 use crate::setters::{display_name, setters};
-use crate::{ContentBlock, Cursor, ExtraFields, Icon, Meta, RawObject, Role, de};
+use crate::{ContentBlock, ExtraFields, Icon, Meta, RawObject, Role, de};
 
 /// The definition of a prompt, as `prompts/list` returns it. Unknown members are kept.
 ///
@@ -148,28 +149,11 @@ impl PromptMessage {
     }
 }
 
-/// Result of `prompts/list`.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
-#[serde(rename_all = "camelCase")]
-#[non_exhaustive]
-pub struct ListPromptsResult {
-    /// This page's prompts.
-    pub prompts: Vec<Prompt>,
-    /// Cursor of the next page. Absent on the last page.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub next_cursor: Option<Cursor>,
-    /// Protocol-level metadata (`_meta`).
-    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
-    pub meta: Option<Meta>,
-}
-
-impl From<Vec<Prompt>> for ListPromptsResult {
-    fn from(prompts: Vec<Prompt>) -> Self {
-        Self {
-            prompts,
-            ..Self::default()
-        }
+list_result! {
+    /// Result of `prompts/list`.
+    ListPromptsResult {
+        /// This page's prompts.
+        prompts: Prompt
     }
 }
 

@@ -4,8 +4,10 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::content::lines;
+use crate::page::list_result;
 use crate::setters::{display_name, setters};
-use crate::{Annotations, Cursor, ExtraFields, Icon, Meta, ResourceContents, ResourceLink, de};
+use crate::{Annotations, ExtraFields, Icon, Meta, ResourceContents, ResourceLink, de};
 
 /// The definition of a resource, as `resources/list` returns it. Unknown members are kept.
 ///
@@ -138,53 +140,19 @@ impl ResourceTemplate {
     }
 }
 
-/// Result of `resources/list`.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
-#[serde(rename_all = "camelCase")]
-#[non_exhaustive]
-pub struct ListResourcesResult {
-    /// This page's resources.
-    pub resources: Vec<Resource>,
-    /// Cursor of the next page. Absent on the last page.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub next_cursor: Option<Cursor>,
-    /// Protocol-level metadata (`_meta`).
-    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
-    pub meta: Option<Meta>,
-}
-
-impl From<Vec<Resource>> for ListResourcesResult {
-    fn from(resources: Vec<Resource>) -> Self {
-        Self {
-            resources,
-            ..Self::default()
-        }
+list_result! {
+    /// Result of `resources/list`.
+    ListResourcesResult {
+        /// This page's resources.
+        resources: Resource
     }
 }
 
-/// Result of `resources/templates/list`.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
-#[serde(rename_all = "camelCase")]
-#[non_exhaustive]
-pub struct ListResourceTemplatesResult {
-    /// This page's resource templates.
-    pub resource_templates: Vec<ResourceTemplate>,
-    /// Cursor of the next page. Absent on the last page.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub next_cursor: Option<Cursor>,
-    /// Protocol-level metadata (`_meta`).
-    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
-    pub meta: Option<Meta>,
-}
-
-impl From<Vec<ResourceTemplate>> for ListResourceTemplatesResult {
-    fn from(resource_templates: Vec<ResourceTemplate>) -> Self {
-        Self {
-            resource_templates,
-            ..Self::default()
-        }
+list_result! {
+    /// Result of `resources/templates/list`.
+    ListResourceTemplatesResult {
+        /// This page's resource templates.
+        resource_templates: ResourceTemplate
     }
 }
 
@@ -232,12 +200,7 @@ impl ReadResourceResult {
     /// assert_eq!(ReadResourceResult::from(vec![note, picture]).text(), "milk");
     /// ```
     pub fn text(&self) -> String {
-        let texts: Vec<_> = self
-            .contents
-            .iter()
-            .filter_map(ResourceContents::as_text)
-            .collect();
-        texts.join("\n")
+        lines(self.contents.iter().filter_map(ResourceContents::as_text))
     }
 }
 

@@ -1,10 +1,19 @@
 //! Setter methods that many types share.
 
 /// Defines the named setters in an `impl` block. Each sets the field of the same name; `icon` appends to
-/// `icons`, and `meta` adds a key to `_meta`.
+/// `icons`, and `meta` adds a key to `_meta`. `setter(value: Type) => field;` defines another setter of
+/// an optional field.
 macro_rules! setters {
     ($($setter:ident),*) => {
         $($crate::setters::setter!($setter);)*
+    };
+    ($($(#[$doc:meta])* $setter:ident($value:ident: $type:ty) => $field:ident;)*) => {
+        $($(#[$doc])*
+        #[must_use]
+        pub fn $setter(mut self, $value: $type) -> Self {
+            self.$field = Some($value.into());
+            self
+        })*
     };
 }
 

@@ -9,11 +9,12 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
+use crate::content::lines;
 use crate::legacy_tasks::{TaskMetadata, TaskSupport};
+use crate::page::list_result;
 use crate::setters::setters;
 use crate::{
-    ContentBlock, Cursor, ExtraFields, Icon, JsonObject, Meta, RawObject, TextContent, de,
-    escape_line,
+    ContentBlock, ExtraFields, Icon, JsonObject, Meta, RawObject, TextContent, de, escape_line,
 };
 
 /// Returns true for a valid tool name.
@@ -224,28 +225,11 @@ pub struct ToolExecution {
     pub extra: ExtraFields,
 }
 
-/// Result of `tools/list`.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
-#[serde(rename_all = "camelCase")]
-#[non_exhaustive]
-pub struct ListToolsResult {
-    /// This page's tools.
-    pub tools: Vec<Tool>,
-    /// Cursor of the next page. Absent on the last page.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub next_cursor: Option<Cursor>,
-    /// Protocol-level metadata (`_meta`).
-    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
-    pub meta: Option<Meta>,
-}
-
-impl From<Vec<Tool>> for ListToolsResult {
-    fn from(tools: Vec<Tool>) -> Self {
-        Self {
-            tools,
-            ..Self::default()
-        }
+list_result! {
+    /// Result of `tools/list`.
+    ListToolsResult {
+        /// This page's tools.
+        tools: Tool
     }
 }
 
@@ -352,12 +336,7 @@ impl CallToolResult {
 
     /// Returns the text of all text blocks, separated by line breaks.
     pub fn text(&self) -> String {
-        let texts: Vec<_> = self
-            .content
-            .iter()
-            .filter_map(ContentBlock::as_text)
-            .collect();
-        texts.join("\n")
+        lines(self.content.iter().filter_map(ContentBlock::as_text))
     }
 
     /// Returns the text if the result is one text block and nothing else. For the wires of `mcp-core`.

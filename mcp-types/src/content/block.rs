@@ -248,6 +248,11 @@ impl ToolResultContent {
     }
 }
 
+/// Joins texts as lines.
+pub(crate) fn lines<'a>(texts: impl Iterator<Item = &'a str>) -> String {
+    texts.collect::<Vec<_>>().join("\n")
+}
+
 const EXPECTING: &str = "a content block";
 
 impl<'de> Deserialize<'de> for ContentBlock {

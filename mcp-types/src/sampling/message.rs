@@ -7,6 +7,7 @@ use std::slice;
 use serde::de::value::{MapAccessDeserializer, SeqAccessDeserializer};
 use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 
+use crate::content::lines;
 use crate::{ContentBlock, Meta, Role, ToolResultContent, ToolUseContent};
 
 /// Message of a conversation with a language model.
@@ -74,12 +75,7 @@ impl SamplingContent {
 
     /// Returns the text of all text blocks, separated by line breaks.
     pub fn text(&self) -> String {
-        let texts: Vec<_> = self
-            .blocks()
-            .iter()
-            .filter_map(ContentBlock::as_text)
-            .collect();
-        texts.join("\n")
+        lines(self.blocks().iter().filter_map(ContentBlock::as_text))
     }
 
     /// Returns the tool calls among the blocks.

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::message::{self, BrokenConversation, SamplingContent, SamplingMessage};
 use crate::legacy_tasks::TaskMetadata;
+use crate::setters::setters;
 use crate::text_enum::text_enum;
 use crate::{JsonObject, Meta, Tool, de, number};
 
@@ -98,25 +99,13 @@ impl CreateMessageParams {
         self
     }
 
-    /// Sets the preferences for the choice of a language model.
-    #[must_use]
-    pub fn model_preferences(mut self, preferences: ModelPreferences) -> Self {
-        self.model_preferences = Some(preferences);
-        self
-    }
-
-    /// Sets the system prompt.
-    #[must_use]
-    pub fn system_prompt(mut self, prompt: impl Into<String>) -> Self {
-        self.system_prompt = Some(prompt.into());
-        self
-    }
-
-    /// Sets the sampling temperature.
-    #[must_use]
-    pub fn temperature(mut self, temperature: f64) -> Self {
-        self.temperature = Some(temperature);
-        self
+    setters! {
+        /// Sets the preferences for the choice of a language model.
+        model_preferences(preferences: ModelPreferences) => model_preferences;
+        /// Sets the system prompt.
+        system_prompt(prompt: impl Into<String>) => system_prompt;
+        /// Sets the sampling temperature.
+        temperature(temperature: f64) => temperature;
     }
 
     /// Adds a tool that the language model may call.

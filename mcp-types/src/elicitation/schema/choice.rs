@@ -126,11 +126,9 @@ impl EnumSchema {
 
     setters! { title, description }
 
-    /// Sets the default value (2025-11-25 and later).
-    #[must_use]
-    pub fn default_value(mut self, value: impl Into<String>) -> Self {
-        self.default = Some(value.into());
-        self
+    setters! {
+        /// Sets the default value (2025-11-25 and later).
+        default_value(value: impl Into<String>) => default;
     }
 }
 
@@ -170,18 +168,11 @@ impl MultiSelectSchema {
 
     setters! { title, description }
 
-    /// Sets the minimum number of selected values.
-    #[must_use]
-    pub fn min_items(mut self, count: u64) -> Self {
-        self.min_items = Some(count);
-        self
-    }
-
-    /// Sets the maximum number of selected values.
-    #[must_use]
-    pub fn max_items(mut self, count: u64) -> Self {
-        self.max_items = Some(count);
-        self
+    setters! {
+        /// Sets the minimum number of selected values.
+        min_items(count: u64) => min_items;
+        /// Sets the maximum number of selected values.
+        max_items(count: u64) => max_items;
     }
 
     /// Sets the default values.

@@ -192,32 +192,15 @@ impl StringSchema {
 
     setters! { title, description }
 
-    /// Sets the minimum number of characters.
-    #[must_use]
-    pub fn min_length(mut self, characters: u64) -> Self {
-        self.min_length = Some(characters);
-        self
-    }
-
-    /// Sets the maximum number of characters.
-    #[must_use]
-    pub fn max_length(mut self, characters: u64) -> Self {
-        self.max_length = Some(characters);
-        self
-    }
-
-    /// Sets the format.
-    #[must_use]
-    pub fn format(mut self, format: StringFormat) -> Self {
-        self.format = Some(format);
-        self
-    }
-
-    /// Sets the default value (2025-11-25 and later).
-    #[must_use]
-    pub fn default_value(mut self, text: impl Into<String>) -> Self {
-        self.default = Some(text.into());
-        self
+    setters! {
+        /// Sets the minimum number of characters.
+        min_length(characters: u64) => min_length;
+        /// Sets the maximum number of characters.
+        max_length(characters: u64) => max_length;
+        /// Sets the format.
+        format(format: StringFormat) => format;
+        /// Sets the default value (2025-11-25 and later).
+        default_value(text: impl Into<String>) => default;
     }
 }
 
@@ -288,25 +271,13 @@ impl NumberSchema {
 
     setters! { title, description }
 
-    /// Sets the smallest allowed number.
-    #[must_use]
-    pub fn minimum(mut self, number: impl Into<f64>) -> Self {
-        self.minimum = Some(number.into());
-        self
-    }
-
-    /// Sets the greatest allowed number.
-    #[must_use]
-    pub fn maximum(mut self, number: impl Into<f64>) -> Self {
-        self.maximum = Some(number.into());
-        self
-    }
-
-    /// Sets the default value (2025-11-25 and later).
-    #[must_use]
-    pub fn default_value(mut self, number: impl Into<f64>) -> Self {
-        self.default = Some(number.into());
-        self
+    setters! {
+        /// Sets the smallest allowed number.
+        minimum(number: impl Into<f64>) => minimum;
+        /// Sets the greatest allowed number.
+        maximum(number: impl Into<f64>) => maximum;
+        /// Sets the default value (2025-11-25 and later).
+        default_value(number: impl Into<f64>) => default;
     }
 
     /// Returns `true` if the field is for whole numbers.
@@ -351,10 +322,8 @@ impl BooleanSchema {
 
     setters! { title, description }
 
-    /// Sets the default value.
-    #[must_use]
-    pub fn default_value(mut self, yes: bool) -> Self {
-        self.default = Some(yes);
-        self
+    setters! {
+        /// Sets the default value.
+        default_value(yes: bool) => default;
     }
 }
