@@ -4,7 +4,7 @@
 
 use std::collections::BTreeMap;
 
-use serde::de::{Deserialize, Deserializer};
+use serde::de::{Deserialize, Deserializer, Error};
 use serde::{Serialize, Serializer};
 
 use crate::{
@@ -126,13 +126,21 @@ impl InputRequest {
     /// ```
     #[inline]
     pub fn from_parts(method: &str, params: Option<&RawObject>) -> serde_json::Result<Self> {
-        #[derive(Serialize)]
-        struct Members<'a> {
-            method: &'a str,
-            params: Option<&'a RawObject>,
-        }
+        Self::from_members(method.to_owned(), params)
+    }
 
-        serde_json::from_str(&serde_json::to_string(&Members { method, params })?)
+    fn from_members<E: Error>(method: String, params: Option<&RawObject>) -> Result<Self, E> {
+        let empty = RawObject::default();
+        let required = params.unwrap_or(&empty);
+        match Method::from_name(&method) {
+            Some(Method::Elicit) => tagged::from_object(required).map(Self::Elicit),
+            Some(Method::CreateMessage) => tagged::from_object(required).map(Self::CreateMessage),
+            Some(Method::ListRoots) => Ok(Self::ListRoots),
+            _ => {
+                let params = params.map(tagged::from_object).transpose()?;
+                Ok(Self::Other { method, params })
+            }
+        }
     }
 
     /// Returns the method's name.
@@ -234,18 +242,7 @@ impl<'de> Deserialize<'de> for InputRequest {
         }
 
         let Members { method, params } = Members::deserialize(deserializer)?;
-        let required = || params.clone().unwrap_or_default();
-        match Method::from_name(&method) {
-            Some(Method::Elicit) => tagged::from_object(&required()).map(Self::Elicit),
-            Some(Method::CreateMessage) => {
-                tagged::from_object(&required()).map(Self::CreateMessage)
-            }
-            Some(Method::ListRoots) => Ok(Self::ListRoots),
-            _ => {
-                let params = params.as_ref().map(tagged::from_object).transpose()?;
-                Ok(Self::Other { method, params })
-            }
-        }
+        Self::from_members(method, params.as_ref())
     }
 }
 
