@@ -54,4 +54,15 @@ impl<T> Answer<T> {
             Self::Cancel => Answer::Cancel,
         }
     }
+    /// Converts the accepted value by a function that can fail.
+    pub(super) fn try_map<U, E>(
+        self,
+        change: impl FnOnce(T) -> Result<U, E>,
+    ) -> Result<Answer<U>, E> {
+        Ok(match self {
+            Self::Accept(value) => Answer::Accept(change(value)?),
+            Self::Decline => Answer::Decline,
+            Self::Cancel => Answer::Cancel,
+        })
+    }
 }

@@ -8,7 +8,7 @@ use std::task::{Context, Poll};
 
 use mcp_core::close_signal::Closed;
 use mcp_core::{BackChannelError, BoxFuture};
-use mcp_types::{ClientCapabilities, InputRequest, InputResponse};
+use mcp_types::{InputRequest, InputResponse};
 
 use crate::input_round::{AskError, InputKey, InputRound, InputStatus};
 
@@ -29,13 +29,6 @@ pub struct Asking<A> {
 /// Function that decodes the response to a request.
 pub(super) type Decode<A> = fn(&InputRequest, InputResponse) -> Result<A, String>;
 
-/// The reason why a question is not sent.
-pub(super) enum QuestionError {
-    Invalid(String),
-    /// The client does not declare a capability that the question needs.
-    Capability(Arc<ClientCapabilities>),
-}
-
 enum Stage {
     Unasked,
     /// The reply will contain the question. The handler is dropped then; a question on a task of its
@@ -53,26 +46,9 @@ impl<A> Asking<A> {
     pub(super) fn new(
         round: Arc<InputRound>,
         key: InputKey,
-        request: Result<InputRequest, String>,
+        request: Result<InputRequest, AskError>,
         decode: Decode<A>,
     ) -> Self {
-        let request = request.map_err(QuestionError::Invalid);
-        Self::try_new(round, key, request, decode)
-    }
-
-    pub(super) fn try_new(
-        round: Arc<InputRound>,
-        key: InputKey,
-        request: Result<InputRequest, QuestionError>,
-        decode: Decode<A>,
-    ) -> Self {
-        let request = request.map_err(|error| match error {
-            QuestionError::Invalid(reason) => AskError::InvalidQuestion {
-                key: key.clone(),
-                reason,
-            },
-            QuestionError::Capability(required) => AskError::MissingCapability { required },
-        });
         Self {
             round,
             key,

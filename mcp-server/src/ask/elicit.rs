@@ -109,72 +109,39 @@ fn required(answer: Option<Value>) -> Result<Value, String> {
     answer.ok_or_else(|| "is missing".to_owned())
 }
 
-impl ElicitField for String {
-    type Schema = StringSchema;
-    type Given = Self;
-
-    fn schema() -> StringSchema {
-        StringSchema::new()
-    }
-
-    fn with_default(field: StringSchema, value: Self) -> StringSchema {
-        field.default_value(value)
-    }
-
-    fn read(answer: Option<Value>) -> Result<Self, String> {
-        match required(answer)? {
-            Value::String(text) => Ok(text),
-            _ => Err("must be a text".to_owned()),
-        }
-    }
-}
-
-impl ElicitField for bool {
-    type Schema = BooleanSchema;
-    type Given = Self;
-
-    fn schema() -> BooleanSchema {
-        BooleanSchema::new()
-    }
-
-    fn with_default(field: BooleanSchema, value: Self) -> BooleanSchema {
-        field.default_value(value)
-    }
-
-    fn read(answer: Option<Value>) -> Result<Self, String> {
-        let answer = required(answer)?;
-        answer
-            .as_bool()
-            .ok_or_else(|| "must be true or false".to_owned())
-    }
-}
-
-macro_rules! floats {
-    ($($float:ty),*) => {
-        $(impl ElicitField for $float {
-            type Schema = NumberSchema;
+macro_rules! fields {
+    ($($field:ty: $schema:ident::$new:ident, $decode:expr, $expected:literal;)*) => {
+        $(impl ElicitField for $field {
+            type Schema = $schema;
             type Given = Self;
 
-                    fn schema() -> NumberSchema {
-                NumberSchema::number()
+            fn schema() -> $schema {
+                $schema::$new()
             }
 
-                    fn with_default(field: NumberSchema, value: Self) -> NumberSchema {
+            fn with_default(field: $schema, value: Self) -> $schema {
                 field.default_value(value)
             }
 
-            #[allow(clippy::cast_possible_truncation, reason = "an `f32` takes the nearest value")]
-                    fn read(answer: Option<Value>) -> Result<Self, String> {
-                let number = required(answer)?.as_f64();
-                number
-                    .map(|number| number as $float)
-                    .ok_or_else(|| "must be a number".to_owned())
+            fn read(answer: Option<Value>) -> Result<Self, String> {
+                let decoded = $decode(&required(answer)?);
+                decoded.ok_or_else(|| concat!("must be ", $expected).to_owned())
             }
         })*
     };
 }
 
-floats!(f32, f64);
+fields! {
+    String: StringSchema::new, |answer: &Value| answer.as_str().map(str::to_owned), "a text";
+    bool: BooleanSchema::new, Value::as_bool, "true or false";
+    f32: NumberSchema::number, nearest, "a number";
+    f64: NumberSchema::number, Value::as_f64, "a number";
+}
+
+#[expect(clippy::cast_possible_truncation, reason = "takes the nearest value")]
+fn nearest(answer: &Value) -> Option<f32> {
+    answer.as_f64().map(|number| number as f32)
+}
 
 /// Limit up to which floats represent all integers exactly.
 const MAX_EXACT_FLOAT: i128 = 1 << 53;
@@ -185,7 +152,7 @@ macro_rules! integers {
             type Schema = NumberSchema;
             type Given = Self;
 
-                    fn schema() -> NumberSchema {
+            fn schema() -> NumberSchema {
                 let mut field = NumberSchema::integer();
                 field.minimum = exact(i128::try_from(Self::MIN).ok());
                 field.maximum = exact(i128::try_from(Self::MAX).ok());
@@ -193,11 +160,11 @@ macro_rules! integers {
             }
 
             #[allow(clippy::cast_precision_loss, reason = "limits of a form are floats")]
-                    fn with_default(field: NumberSchema, value: Self) -> NumberSchema {
+            fn with_default(field: NumberSchema, value: Self) -> NumberSchema {
                 field.default_value(value as f64)
             }
 
-                    fn read(answer: Option<Value>) -> Result<Self, String> {
+            fn read(answer: Option<Value>) -> Result<Self, String> {
                 let number = whole(&required(answer)?).ok_or("must be a whole number")?;
                 Self::try_from(number).map_err(|_| format!("is {number}, which is out of range"))
             }

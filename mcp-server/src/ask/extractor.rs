@@ -16,7 +16,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use super::answer::Answer;
-use super::asking::{Asking, Decode, QuestionError};
+use super::asking::{Asking, Decode};
 use super::elicit::Elicit;
 use super::once::run_once;
 use super::questions::Questions;
@@ -87,14 +87,8 @@ impl Ask {
     ) -> Asking<Answer<T>> {
         let request = ElicitParams::from(ElicitFormParams::new(message, T::form()));
         self.question(key, request, |request, response| {
-            match decode_form(request, response)? {
-                Answer::Accept(content) => match T::from_answers(content) {
-                    Ok(value) => Ok(Answer::Accept(value)),
-                    Err(error) => Err(error.to_string()),
-                },
-                Answer::Decline => Ok(Answer::Decline),
-                Answer::Cancel => Ok(Answer::Cancel),
-            }
+            let answer = decode_form(request, response)?.try_map(T::from_answers);
+            answer.map_err(|error| error.to_string())
         })
     }
 
@@ -132,7 +126,7 @@ impl Ask {
             Err(error @ UrlError::Scheme { .. }) => Err(format!("{:?}: {error}", params.url)),
             _ => Err(format!("{:?} is not an absolute URL", params.url)),
         };
-        Asking::new(self.0.clone(), key.into(), request, |_, response| {
+        self.checked_question(key, request, |_, response| {
             Ok(decode_action(response)?.map(|_| ()))
         })
     }
@@ -231,15 +225,10 @@ impl Ask {
             Ok(()) => Ok(sampling.into()),
             Err(error) => Err(error.to_string()),
         };
-        Asking::new(
-            self.0.clone(),
-            key.into(),
-            request,
-            |_, response| match response {
-                InputResponse::CreateMessage(result) => Ok(*result),
-                _ => Err(wrong_kind()),
-            },
-        )
+        self.checked_question(key, request, |_, response| match response {
+            InputResponse::CreateMessage(result) => Ok(*result),
+            _ => Err(wrong_kind()),
+        })
     }
 
     /// Asks for the files and folders that the server may access.
@@ -268,20 +257,19 @@ impl Ask {
         params: &R::Params,
     ) -> Asking<R::Result> {
         let id = <R::Extension as Extension>::ID;
-        let request = if self.capabilities().has_extension(id) {
-            custom_request::<R>(params)
-        } else {
-            Err(QuestionError::Capability(
-                ClientCapabilities::default().with_extension(id, &()).into(),
-            ))
-        };
-        Asking::try_new(self.0.clone(), key.into(), request, |_, response| {
+        let decode: Decode<R::Result> = |_, response| {
             let InputResponse::Other(members) = response else {
                 return Err(wrong_kind());
             };
             let result = to_object(&members).map_err(|error| error.to_string())?;
             from_params(Some(result.as_str())).map_err(|error| error.to_string())
-        })
+        };
+        if self.capabilities().has_extension(id) {
+            return self.checked_question(key, custom_request::<R>(params), decode);
+        }
+        let required = ClientCapabilities::default().with_extension(id, &()).into();
+        let error = AskError::MissingCapability { required };
+        Asking::new(self.0.clone(), key.into(), Err(error), decode)
     }
 
     /// Passes a request for input of another server on, and returns the response of the client as it is.
@@ -455,7 +443,22 @@ impl Ask {
         request: impl Into<InputRequest>,
         decode: Decode<A>,
     ) -> Asking<A> {
-        Asking::new(self.0.clone(), key.into(), Ok(request.into()), decode)
+        self.checked_question(key, Ok(request.into()), decode)
+    }
+
+    /// Returns the question, or the reason why it is not sent.
+    fn checked_question<A>(
+        &self,
+        key: impl Into<Cow<'static, str>>,
+        request: Result<InputRequest, String>,
+        decode: Decode<A>,
+    ) -> Asking<A> {
+        let key = key.into();
+        let request = request.map_err(|reason| AskError::InvalidQuestion {
+            key: key.clone(),
+            reason,
+        });
+        Asking::new(self.0.clone(), key, request, decode)
     }
 }
 
@@ -474,12 +477,11 @@ impl FromCall for Ask {
     }
 }
 
-fn custom_request<R: CustomRequest>(params: &R::Params) -> Result<InputRequest, QuestionError> {
-    let params = to_object(params).map_err(|error| error.to_string());
-    let params = params.and_then(|raw| raw.parse().map_err(|error| error.to_string()));
+fn custom_request<R: CustomRequest>(params: &R::Params) -> Result<InputRequest, String> {
+    let params = to_object(params).map_err(|error| error.to_string())?;
     Ok(InputRequest::Other {
         method: R::METHOD.to_owned(),
-        params: Some(params.map_err(QuestionError::Invalid)?),
+        params: Some(params.parse().map_err(|error| error.to_string())?),
     })
 }
 
@@ -512,18 +514,16 @@ fn decode_form(
     request: &InputRequest,
     response: InputResponse,
 ) -> Result<Answer<JsonObject>, String> {
-    let mut content = match decode_action(response)? {
-        Answer::Accept(content) => content.unwrap_or_default(),
-        Answer::Decline => return Ok(Answer::Decline),
-        Answer::Cancel => return Ok(Answer::Cancel),
-    };
-    content.retain(|_, answer| !answer.is_null());
-    if let InputRequest::Elicit(params) = request
-        && let ElicitParams::Form(form) = &**params
-    {
-        let schema = &form.requested_schema;
-        schema.fill_defaults(&mut content);
-        schema.check(&content).map_err(|error| error.to_string())?;
-    }
-    Ok(Answer::Accept(content))
+    decode_action(response)?.try_map(|content| {
+        let mut content = content.unwrap_or_default();
+        content.retain(|_, answer| !answer.is_null());
+        if let InputRequest::Elicit(params) = request
+            && let ElicitParams::Form(form) = &**params
+        {
+            let schema = &form.requested_schema;
+            schema.fill_defaults(&mut content);
+            schema.check(&content).map_err(|error| error.to_string())?;
+        }
+        Ok(content)
+    })
 }

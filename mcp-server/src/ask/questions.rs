@@ -10,6 +10,8 @@ use crate::input_round::AskError;
 /// with the same answer type. The answers are in the order of the questions.
 pub trait Questions: Send + sealed::AskAll {}
 
+impl<Q: Send + sealed::AskAll> Questions for Q {}
+
 mod sealed {
     use crate::input_round::AskError;
 
@@ -25,8 +27,6 @@ mod sealed {
 macro_rules! tuples {
     ($(($($answer:ident $question:ident),+);)*) => {
         $(
-            impl<$($answer: Send),+> Questions for ($(Asking<$answer>,)+) {}
-
             impl<$($answer: Send),+> sealed::AskAll for ($(Asking<$answer>,)+) {
                 type Answers = ($($answer,)+);
 
@@ -49,8 +49,6 @@ tuples! {
     (A a, B b, C c, D d, E e, F f, G g);
     (A a, B b, C c, D d, E e, F f, G g, H h);
 }
-
-impl<A: Send> Questions for Vec<Asking<A>> {}
 
 impl<A: Send> sealed::AskAll for Vec<Asking<A>> {
     type Answers = Vec<A>;
