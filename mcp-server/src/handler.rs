@@ -41,52 +41,52 @@ macro_rules! handlers {
                 ) -> impl Future<Output = Result<Self::Output, Rejection>> + Send;
             }
 
-            arities!($handler, $result);
+            arities!(handler($handler, $result,), [], T1, T2, T3, T4, T5, T6, T7, T8, T9, T10, T11, T12);
         )*
     };
 }
 
+/// Calls a macro for no extractor, the first, the first two, and so on.
 macro_rules! arities {
-    ($handler:ident, $result:ident) => {
-        handler!($handler, $result, []);
-        handler!($handler, $result, [T1]);
-        handler!($handler, $result, [T1, T2]);
-        handler!($handler, $result, [T1, T2, T3]);
-        handler!($handler, $result, [T1, T2, T3, T4]);
-        handler!($handler, $result, [T1, T2, T3, T4, T5]);
-        handler!($handler, $result, [T1, T2, T3, T4, T5, T6]);
-        handler!($handler, $result, [T1, T2, T3, T4, T5, T6, T7]);
-        handler!($handler, $result, [T1, T2, T3, T4, T5, T6, T7, T8]);
-        handler!($handler, $result, [T1, T2, T3, T4, T5, T6, T7, T8, T9]);
-        handler!($handler, $result, [T1, T2, T3, T4, T5, T6, T7, T8, T9, T10]);
-        handler!(
-            $handler,
-            $result,
-            [T1, T2, T3, T4, T5, T6, T7, T8, T9, T10, T11]
-        );
-        handler!(
-            $handler,
-            $result,
-            [T1, T2, T3, T4, T5, T6, T7, T8, T9, T10, T11, T12]
-        );
+    ($each:ident($($argument:tt)*), [$($extractor:ident),*]) => {
+        $each!($($argument)* [$($extractor),*]);
+    };
+    ($each:ident($($argument:tt)*), [$($extractor:ident),*], $next:ident $(, $rest:ident)*) => {
+        $each!($($argument)* [$($extractor),*]);
+        arities!($each($($argument)*), [$($extractor,)* $next] $(, $rest)*);
     };
 }
 
+pub(crate) use arities;
+
 macro_rules! handler {
-    ($handler:ident, $result:ident, [$($extractor:ident),*]) => {
+    ($handler:ident, $result:ident, $extractors:tt) => {
+        implementation! {
+            $handler, AsyncHandler, $extractors,
+            Fut: [Future<Output: $result> + Send] => Fut::Output, .await
+        }
+        implementation! { $handler, SyncHandler, $extractors, R: [$result] => R, }
+    };
+}
+
+macro_rules! implementation {
+    (
+        $handler:ident, $marker:ident, [$($extractor:ident),*],
+        $returned:ident: [$($bound:tt)*] => $output:ty, $($wait:tt)*
+    ) => {
         #[allow(
             non_snake_case,
             unused_mut,
             unused_variables,
             reason = "variables are named like their types; without extractors nothing is used"
         )]
-        impl<F, Fut, $($extractor),*> $handler<(AsyncHandler, $($extractor,)*)> for F
+        impl<F, $returned, $($extractor),*> $handler<($marker, $($extractor,)*)> for F
         where
-            F: Fn($($extractor),*) -> Fut + Clone + Send + Sync + 'static,
-            Fut: Future<Output: $result> + Send,
+            F: Fn($($extractor),*) -> $returned + Clone + Send + Sync + 'static,
+            $returned: $($bound)*,
             $($extractor: FromCall + Send,)*
         {
-            type Output = Fut::Output;
+            type Output = $output;
 
             fn describe(spec: &mut RouteSpec) {
                 $($extractor::describe(spec);)*
@@ -95,32 +95,7 @@ macro_rules! handler {
             async fn call(&self, mut call: CallContext) -> Result<Self::Output, Rejection> {
                 $(let $extractor = $extractor::from_call(&mut call)?;)*
                 drop(call);
-                Ok(self($($extractor),*).await)
-            }
-        }
-
-        #[allow(
-            non_snake_case,
-            unused_mut,
-            unused_variables,
-            reason = "variables are named like their types; without extractors nothing is used"
-        )]
-        impl<F, R, $($extractor),*> $handler<(SyncHandler, $($extractor,)*)> for F
-        where
-            F: Fn($($extractor),*) -> R + Clone + Send + Sync + 'static,
-            R: $result,
-            $($extractor: FromCall + Send,)*
-        {
-            type Output = R;
-
-            fn describe(spec: &mut RouteSpec) {
-                $($extractor::describe(spec);)*
-            }
-
-            async fn call(&self, mut call: CallContext) -> Result<R, Rejection> {
-                $(let $extractor = $extractor::from_call(&mut call)?;)*
-                drop(call);
-                Ok(self($($extractor),*))
+                Ok(self($($extractor),*) $($wait)*)
             }
         }
     };

@@ -5,14 +5,13 @@ use std::future::Future;
 
 use crate::call::{CallContext, RouteSpec};
 use crate::extract::FromCall;
+use crate::handler::arities;
 use crate::result::RequestError;
 
 /// A value that the handler of a custom method returns: the result, or a `Result` of it.
 pub trait IntoMethodResult<T>: sealed::Convert<T> {}
 
-impl<T> IntoMethodResult<T> for T {}
-
-impl<T, E: Into<RequestError>> IntoMethodResult<T> for Result<T, E> {}
+impl<T, R: sealed::Convert<T>> IntoMethodResult<T> for R {}
 
 impl<T> sealed::Convert<T> for T {
     fn into_method_result(self) -> Result<T, RequestError> {
@@ -30,14 +29,9 @@ impl<T, E: Into<RequestError>> sealed::Convert<T> for Result<T, E> {
 /// `P` and up to eight extractors, which returns `T` or a `Result` of it. The compiler infers `M`.
 ///
 /// Every function that fits implements it; do not implement it by hand.
-#[diagnostic::on_unimplemented(
-    message = "`{Self}` is not a handler of this method",
-    label = "this function does not fit",
-    note = "the first parameter must be the parameters of the method, `{P}`; every other parameter must be an extractor: `State<T>`, `Notifier`, `Declared<E>`, `Headers`, …",
-    note = "the function must be `async` and return `{T}`, or a `Result` of it whose error converts into `RequestError`",
-    note = "the function must be `Fn + Clone + Send + Sync + 'static`: move owned values in and clone what each call consumes"
-)]
 pub trait MethodHandler<P, T, M>: sealed::Call<P, T, M> {}
+
+impl<P, T, M, F: sealed::Call<P, T, M>> MethodHandler<P, T, M> for F {}
 
 /// Methods of the sealed traits.
 pub(super) mod sealed {
@@ -49,6 +43,13 @@ pub(super) mod sealed {
         fn into_method_result(self) -> Result<T, RequestError>;
     }
 
+    #[diagnostic::on_unimplemented(
+        message = "`{Self}` is not a handler of this method",
+        label = "this function does not fit",
+        note = "the first parameter must be the parameters of the method, `{P}`; every other parameter must be an extractor: `State<T>`, `Notifier`, `Declared<E>`, `Headers`, …",
+        note = "the function must be `async` and return `{T}`, or a `Result` of it whose error converts into `RequestError`",
+        note = "the function must be `Fn + Clone + Send + Sync + 'static`: move owned values in and clone what each call consumes"
+    )]
     #[expect(unnameable_types, reason = "seals the trait")]
     pub trait Call<P, T, M>: Clone + Send + Sync + 'static {
         /// Adds the requirements of all extractors.
@@ -64,17 +65,7 @@ pub(super) mod sealed {
 }
 
 macro_rules! method_handler {
-    ($($extractor:ident),*) => {
-        impl<F, Fut, P, T, $($extractor),*> MethodHandler<P, T, (P, $($extractor,)*)> for F
-        where
-            F: Fn(P, $($extractor),*) -> Fut + Clone + Send + Sync + 'static,
-            Fut: Future<Output: IntoMethodResult<T>> + Send,
-            P: Send + 'static,
-            T: Send + 'static,
-            $($extractor: FromCall + Send,)*
-        {
-        }
-
+    ([$($extractor:ident),*]) => {
         #[allow(
             non_snake_case,
             unused_mut,
@@ -105,12 +96,4 @@ macro_rules! method_handler {
     };
 }
 
-method_handler!();
-method_handler!(T1);
-method_handler!(T1, T2);
-method_handler!(T1, T2, T3);
-method_handler!(T1, T2, T3, T4);
-method_handler!(T1, T2, T3, T4, T5);
-method_handler!(T1, T2, T3, T4, T5, T6);
-method_handler!(T1, T2, T3, T4, T5, T6, T7);
-method_handler!(T1, T2, T3, T4, T5, T6, T7, T8);
+arities!(method_handler(), [], T1, T2, T3, T4, T5, T6, T7, T8);
