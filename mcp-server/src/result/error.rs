@@ -4,7 +4,7 @@ use std::error::Error;
 use std::fmt;
 
 use mcp_core::{Fault, ItemKind, ResultBody};
-use mcp_types::Method;
+use mcp_types::{CallToolResult, Method};
 
 use super::mask::log_masked;
 use crate::elicitation_id;
@@ -30,11 +30,13 @@ pub struct NotFound;
 
 /// Internal representation of the errors.
 #[derive(Debug)]
-enum ErrorRepr {
-    /// A message that was written for the client.
+pub(super) enum ErrorRepr {
+    /// A message that was written for the client or the language model.
     Text(String),
     /// A handler error. The client receives its message, the log also its sources.
     Handler(Box<dyn Error + Send + Sync>),
+    /// A tool's content for the language model.
+    Content(Box<CallToolResult>),
     /// A protocol error, as it is.
     Fault(Fault),
 }
@@ -57,13 +59,9 @@ impl ItemRef<'_> {
 }
 
 impl ErrorRepr {
-    // spec: RSRC-05, PROMPT-05, COMP-04
-    fn into_fault(self, item: ItemRef<'_>, masks_errors: bool) -> Fault {
-        self.into_fault_of(&item.kind, item.id, masks_errors, || item.not_found())
-    }
-
     /// Converts the error that the handler returns of `id`, an item or a method of the kind `kind`.
-    fn into_fault_of(
+    // spec: RSRC-05, PROMPT-05, COMP-04
+    fn into_fault(
         self,
         kind: &dyn fmt::Display,
         id: &str,
@@ -75,6 +73,10 @@ impl ErrorRepr {
             Self::Text(message) => {
                 tracing::error!(%kind, id, error = message, "handler failed");
                 return Fault::internal(message);
+            }
+            Self::Content(result) => {
+                let text = Self::Text(result.text());
+                return text.into_fault(kind, id, masks_errors, not_found);
             }
             Self::Handler(error) => error,
         };
@@ -105,52 +107,30 @@ impl From<Rejection> for ErrorRepr {
     }
 }
 
-/// Generates the constructors of protocol errors that all handler errors have, on top of `fault`.
-macro_rules! protocol_errors {
-    () => {
-        /// Creates the protocol error "invalid params".
-        pub fn invalid_params(message: impl Into<std::borrow::Cow<'static, str>>) -> Self {
-            Self::fault(mcp_core::Fault::bad_params(message))
-        }
-
-        /// Creates a protocol error with a code of your own, outside -32768 to -32000.
-        // spec: ERR-08
-        pub fn protocol(code: i64, message: impl Into<String>) -> Self {
-            let error = mcp_types::ErrorObject::new(code, message);
-            Self::fault(mcp_core::Fault::Protocol(error))
-        }
-    };
-}
-
-pub(super) use protocol_errors;
-
+/// Generates error types with the constructors that all of them have.
 macro_rules! errors {
     ($($(#[$doc:meta])* $name:ident;)*) => {
         $(
             $(#[$doc])*
             #[derive(Debug)]
-            pub struct $name(ErrorRepr);
+            pub struct $name(pub(super) ErrorRepr);
 
             impl $name {
-                /// Creates an internal error. The client receives the message.
-                pub fn new(message: impl Into<String>) -> Self {
-                    Self(ErrorRepr::Text(message.into()))
+                /// Creates the protocol error "invalid params".
+                pub fn invalid_params(message: impl Into<std::borrow::Cow<'static, str>>) -> Self {
+                    Self::fault(Fault::bad_params(message))
                 }
 
-                /// Creates the error for something that does not exist.
-                pub fn not_found() -> Self {
-                    Self::from(NotFound)
+                /// Creates a protocol error with a code of your own, outside -32768 to -32000.
+                // spec: ERR-08
+                pub fn protocol(code: i64, message: impl Into<String>) -> Self {
+                    let error = mcp_types::ErrorObject::new(code, message);
+                    Self::fault(Fault::Protocol(error))
                 }
-
-                protocol_errors!();
 
                 /// Creates a protocol error from a fault.
                 pub fn fault(fault: Fault) -> Self {
                     Self(ErrorRepr::Fault(fault))
-                }
-
-                pub(crate) fn from_rejection(rejection: Rejection) -> Self {
-                    Self(rejection.into())
                 }
             }
 
@@ -162,6 +142,8 @@ macro_rules! errors {
         )*
     };
 }
+
+pub(super) use errors;
 
 errors! {
     /// The error of a resource that cannot be read.
@@ -226,11 +208,34 @@ errors! {
     RequestError;
 }
 
+macro_rules! internal_errors {
+    ($($name:ident),*) => {
+        $(impl $name {
+            /// Creates an internal error. The client receives the message.
+            pub fn new(message: impl Into<String>) -> Self {
+                Self(ErrorRepr::Text(message.into()))
+            }
+
+            /// Creates the error for something that does not exist.
+            pub fn not_found() -> Self {
+                Self::from(NotFound)
+            }
+
+            pub(crate) fn from_rejection(rejection: Rejection) -> Self {
+                Self(rejection.into())
+            }
+        })*
+    };
+}
+
+internal_errors!(ResourceError, PromptError, CompletionError, RequestError);
+
 macro_rules! errors_of_items {
     ($($name:ident),*) => {
         $(impl $name {
             pub(crate) fn into_fault(self, item: ItemRef<'_>, masks_errors: bool) -> Fault {
-                self.0.into_fault(item, masks_errors)
+                let not_found = || item.not_found();
+                self.0.into_fault(&item.kind, item.id, masks_errors, not_found)
             }
         })*
     };
@@ -243,7 +248,7 @@ impl RequestError {
     pub(crate) fn into_request_fault(self, method: &str, masks_errors: bool) -> Fault {
         let not_found = || Fault::bad_params("not found");
         self.0
-            .into_fault_of(&"request", method, masks_errors, not_found)
+            .into_fault(&"request", method, masks_errors, not_found)
     }
 }
 

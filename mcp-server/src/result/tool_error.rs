@@ -8,56 +8,45 @@ use std::fmt;
 use mcp_core::{Fault, Reply};
 use mcp_types::CallToolResult;
 
-use super::error::{PromptError, ResourceError, protocol_errors};
+use super::error::{ErrorRepr, PromptError, ResourceError, errors};
 use super::mask::log_masked;
 use crate::elicitation_id;
 use crate::input_round::AskError;
 use crate::rejection::{ArgumentError, Rejection};
 
-/// A tool error.
-///
-/// The `?` operator converts every error. Its message becomes a result with `isError`, which the
-/// language model reads; its sources go to the log only.
-/// [`Server::mask_errors`](crate::Server::mask_errors) hides the message, except that of
-/// [`new`](Self::new). Use
-/// [`invalid_params`](Self::invalid_params), [`protocol`](Self::protocol) or [`fault`](Self::fault)
-/// for errors that the client should handle instead of the model.
-///
-/// [`to_string`](ToString::to_string) returns the message. In functions that tools share with resources and prompts,
-/// `?` converts the error into a [`ResourceError`] or a [`PromptError`] with the same message.
-///
-/// # Examples
-///
-/// ```
-/// use mcp::ToolError;
-///
-/// async fn read(path: String) -> Result<String, ToolError> {
-///     if path.contains("..") {
-///         return Err(ToolError::new("the path must stay below the root"));
-///     }
-///     Ok(std::fs::read_to_string(path)?)
-/// }
-/// ```
-// spec: TOOL-19, TOOL-20
-#[derive(Debug)]
-pub struct ToolError(ToolErrorRepr);
-
-#[derive(Debug)]
-enum ToolErrorRepr {
-    /// A message that was written for the language model.
-    Text(String),
-    /// An error that was returned by `?`.
-    Error(Box<dyn Error + Send + Sync>),
-    /// Content for the language model.
-    Content(Box<CallToolResult>),
-    /// A protocol error for the client.
-    Fault(Fault),
+errors! {
+    /// A tool error.
+    ///
+    /// The `?` operator converts every error. Its message becomes a result with `isError`, which the
+    /// language model reads; its sources go to the log only.
+    /// [`Server::mask_errors`](crate::Server::mask_errors) hides the message, except that of
+    /// [`new`](Self::new). Use
+    /// [`invalid_params`](Self::invalid_params), [`protocol`](Self::protocol) or [`fault`](Self::fault)
+    /// for errors that the client should handle instead of the model.
+    ///
+    /// [`to_string`](ToString::to_string) returns the message. In functions that tools share with resources and prompts,
+    /// `?` converts the error into a [`ResourceError`] or a [`PromptError`] with the same message.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use mcp::ToolError;
+    ///
+    /// async fn read(path: String) -> Result<String, ToolError> {
+    ///     if path.contains("..") {
+    ///         return Err(ToolError::new("the path must stay below the root"));
+    ///     }
+    ///     Ok(std::fs::read_to_string(path)?)
+    /// }
+    /// ```
+    // spec: TOOL-19, TOOL-20
+    ToolError;
 }
 
 impl ToolError {
     /// Creates an error with a message for the language model.
     pub fn new(message: impl Into<String>) -> Self {
-        Self(ToolErrorRepr::Text(message.into()))
+        Self(ErrorRepr::Text(message.into()))
     }
 
     /// Creates an error with content for the language model. Sets `isError` and removes structured
@@ -65,14 +54,7 @@ impl ToolError {
     pub fn with_result(mut result: CallToolResult) -> Self {
         result.is_error = Some(true);
         result.structured_content = None;
-        Self(ToolErrorRepr::Content(Box::new(result)))
-    }
-
-    protocol_errors!();
-
-    /// Creates a protocol error from a fault.
-    pub fn fault(fault: Fault) -> Self {
-        Self(ToolErrorRepr::Fault(fault))
+        Self(ErrorRepr::Content(Box::new(result)))
     }
 
     pub(crate) fn from_rejection(rejection: Rejection) -> Self {
@@ -85,8 +67,8 @@ impl ToolError {
     /// Returns the reply to the client. `masks_errors` hides messages of errors that were returned by `?`.
     pub(crate) fn into_reply(self, tool: &str, masks_errors: bool) -> Reply {
         match self.0 {
-            ToolErrorRepr::Text(message) => CallToolResult::error(message).into(),
-            ToolErrorRepr::Error(error) => {
+            ErrorRepr::Text(message) => CallToolResult::error(message).into(),
+            ErrorRepr::Handler(error) => {
                 if let Some(fault) = AskError::find_fault(&*error) {
                     return fault.into();
                 }
@@ -100,15 +82,9 @@ impl ToolError {
                 }
                 CallToolResult::error(error.to_string()).into()
             }
-            ToolErrorRepr::Content(result) => (*result).into(),
-            ToolErrorRepr::Fault(fault) => elicitation_id::with_ids(fault).into(),
+            ErrorRepr::Content(result) => (*result).into(),
+            ErrorRepr::Fault(fault) => elicitation_id::with_ids(fault).into(),
         }
-    }
-}
-
-impl<E: Into<Box<dyn Error + Send + Sync>>> From<E> for ToolError {
-    fn from(error: E) -> Self {
-        Self(ToolErrorRepr::Error(error.into()))
     }
 }
 
@@ -116,10 +92,10 @@ impl<E: Into<Box<dyn Error + Send + Sync>>> From<E> for ToolError {
 impl fmt::Display for ToolError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.0 {
-            ToolErrorRepr::Text(message) => f.write_str(message),
-            ToolErrorRepr::Error(error) => error.fmt(f),
-            ToolErrorRepr::Content(result) => f.write_str(&result.text()),
-            ToolErrorRepr::Fault(fault) => fault.fmt(f),
+            ErrorRepr::Text(message) => f.write_str(message),
+            ErrorRepr::Handler(error) => error.fmt(f),
+            ErrorRepr::Content(result) => f.write_str(&result.text()),
+            ErrorRepr::Fault(fault) => fault.fmt(f),
         }
     }
 }
@@ -128,12 +104,7 @@ macro_rules! converts_to {
     ($($error:ident),*) => {
         $(impl From<ToolError> for $error {
             fn from(error: ToolError) -> Self {
-                match error.0 {
-                    ToolErrorRepr::Text(message) => Self::new(message),
-                    ToolErrorRepr::Error(error) => error.into(),
-                    ToolErrorRepr::Content(result) => Self::new(result.text()),
-                    ToolErrorRepr::Fault(fault) => Self::fault(fault),
-                }
+                Self(error.0)
             }
         })*
     };
