@@ -23,6 +23,11 @@ impl Rejection {
     pub fn missing(message: impl Into<Cow<'static, str>>) -> Self {
         Self::Fault(Fault::bad_params(message))
     }
+
+    /// Creates the rejection for a mistake in the server's setup, which the log explains.
+    pub(crate) fn not_set_up() -> Self {
+        Fault::internal("the server is not set up for this call").into()
+    }
 }
 
 /// Arguments that do not match their types or their schema: one or several mistakes, each with its path.

@@ -4,7 +4,6 @@ use mcp_core::PARAM_HEADER;
 use mcp_types::JsonObject;
 use schemars::generate::SchemaGenerator;
 use schemars::{JsonSchema, Schema};
-use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
@@ -21,14 +20,14 @@ use crate::schema::{self, ArgumentSchema};
 /// The name, doc comment and options of a parameter.
 #[derive(Debug, Default)]
 pub struct ParameterInfo {
-    name: &'static str,
-    title: Option<String>,
-    description: Option<String>,
-    default: Option<Result<Value, String>>,
-    range: Option<Range>,
-    length: Option<Length>,
-    pattern: Option<String>,
-    header: Option<&'static str>,
+    pub(super) name: &'static str,
+    pub(super) title: Option<String>,
+    pub(super) description: Option<String>,
+    pub(super) default: Option<Result<Value, String>>,
+    pub(super) range: Option<Range>,
+    pub(super) length: Option<Length>,
+    pub(super) pattern: Option<String>,
+    pub(super) header: Option<&'static str>,
 }
 
 impl ParameterInfo {
@@ -51,35 +50,6 @@ impl ParameterInfo {
     #[must_use]
     pub fn doc(mut self, parts: &[&str]) -> Self {
         self.description = Some(doc(parts)).filter(|text| !text.is_empty());
-        self
-    }
-
-    /// Sets the value of an absent argument.
-    #[must_use]
-    pub fn default_value(mut self, value: &impl Serialize) -> Self {
-        let value = serde_json::to_value(value).map_err(|error| error.to_string());
-        self.default = Some(value);
-        self
-    }
-
-    /// Sets the range of a number.
-    #[must_use]
-    pub fn range(mut self, range: Range) -> Self {
-        self.range = Some(range);
-        self
-    }
-
-    /// Sets the length of a string or a list.
-    #[must_use]
-    pub fn length(mut self, length: Length) -> Self {
-        self.length = Some(length);
-        self
-    }
-
-    /// Sets the regular expression of a string.
-    #[must_use]
-    pub fn pattern(mut self, pattern: impl Into<String>) -> Self {
-        self.pattern = Some(pattern.into());
         self
     }
 

@@ -366,10 +366,9 @@ impl<T: DeserializeOwned + JsonSchema> Argument<T> {
     where
         T: Serialize,
     {
-        match default {
-            Some(default) => info.default_value(&default()),
-            None => info,
-        }
+        let value = default.map(|default| serde_json::to_value(default()));
+        let default = value.map(|value| value.map_err(|error| error.to_string()));
+        ParameterInfo { default, ..info }
     }
 
     /// Publishes the range of `#[arg(range = …)]`.
@@ -377,7 +376,8 @@ impl<T: DeserializeOwned + JsonSchema> Argument<T> {
     where
         T: Ranged,
     {
-        info.range(range)
+        let range = Some(range);
+        ParameterInfo { range, ..info }
     }
 
     /// Publishes the length of `#[arg(length = …)]`.
@@ -390,7 +390,8 @@ impl<T: DeserializeOwned + JsonSchema> Argument<T> {
     where
         T: Measured,
     {
-        info.length(Length::of::<T>(min, max))
+        let length = Some(Length::of::<T>(min, max));
+        ParameterInfo { length, ..info }
     }
 
     /// Publishes the pattern of `#[arg(pattern = …)]`.
@@ -398,7 +399,8 @@ impl<T: DeserializeOwned + JsonSchema> Argument<T> {
     where
         T: Patterned,
     {
-        info.pattern(pattern)
+        let pattern = Some(pattern.into());
+        ParameterInfo { pattern, ..info }
     }
 }
 

@@ -24,6 +24,23 @@ pub(crate) enum ArgumentFormat {
     Strings,
 }
 
+impl ArgumentFormat {
+    /// Decodes a string that stands for a JSON value, if `is_needed` returns true for it.
+    pub(crate) fn decode(
+        self,
+        value: &Value,
+        is_needed: impl FnOnce(&str) -> bool,
+    ) -> Cow<'_, Value> {
+        match value {
+            Value::String(string) if self == Self::Strings && is_needed(string) => {
+                let decoded = serde_json::from_str(string);
+                decoded.map_or(Cow::Borrowed(value), Cow::Owned)
+            }
+            _ => Cow::Borrowed(value),
+        }
+    }
+}
+
 impl Constraints {
     /// Returns the fault for arguments of a prompt or variables of a URI template that violate the
     /// constraints.
@@ -125,7 +142,10 @@ impl<'a> ValueChecker<'a> {
         if hops > MAX_HOPS || is_full || !self.spend(1) {
             return;
         }
-        let value = self.decode_string(node, value);
+        let format = self.format;
+        let value = format.decode(value, |string| {
+            node.excludes_strings && self.spend(string.len())
+        });
         match &*value {
             Value::Number(number) => {
                 if let Some(Err(reason)) = node.number.as_ref().map(|range| range.check(number)) {
@@ -141,21 +161,6 @@ impl<'a> ValueChecker<'a> {
             self.check(other, &value, path, hops + 1);
         }
         self.check_alternatives(node, &value, path, hops);
-    }
-
-    /// Returns the JSON value that a string argument contains, where the schema excludes strings.
-    fn decode_string<'v>(&mut self, node: &Node, value: &'v Value) -> Cow<'v, Value> {
-        match value {
-            Value::String(string)
-                if self.format == ArgumentFormat::Strings
-                    && node.excludes_strings
-                    && self.spend(string.len()) =>
-            {
-                let decoded = serde_json::from_str(string);
-                decoded.map_or(Cow::Borrowed(value), Cow::Owned)
-            }
-            _ => Cow::Borrowed(value),
-        }
     }
 
     fn check_string(&mut self, node: &Node, string: &str, path: Path<'_>) {

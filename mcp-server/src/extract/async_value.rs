@@ -3,8 +3,6 @@
 use std::any::type_name;
 use std::future::Future;
 
-use mcp_core::Fault;
-
 use super::from_call::FromCall;
 use crate::call::{CallContext, RouteSpec};
 use crate::rejection::Rejection;
@@ -78,8 +76,7 @@ impl<T: FromCallAsync> FromCall for Async<T> {
                 r#type = type_name::<T>(),
                 "an extractor calls `Async::from_call`, but its `describe` does not call `Async::describe`"
             );
-            let fault = Fault::internal("the server is not set up for this call");
-            return Err(Rejection::Fault(fault));
+            return Err(Rejection::not_set_up());
         };
         value.map(Self)
     }

@@ -1,6 +1,5 @@
 //! The end of a call.
 
-use mcp_core::Fault;
 use mcp_core::close_signal::CloseSignal;
 
 use super::from_call::FromCall;
@@ -46,7 +45,7 @@ impl FromCall for Cancel {
     fn from_call(call: &mut CallContext) -> Result<Self, Rejection> {
         let Some(signal) = call.close_signal() else {
             tracing::error!("an extractor takes `Cancel` without calling `Cancel::describe`");
-            return Err(Fault::internal("the server is not set up for this call").into());
+            return Err(Rejection::not_set_up());
         };
         Ok(Self(signal.clone()))
     }

@@ -2,8 +2,6 @@
 
 use std::any::type_name;
 
-use mcp_core::Fault;
-
 use super::from_call::FromCall;
 use crate::call::CallContext;
 use crate::rejection::Rejection;
@@ -22,7 +20,7 @@ impl<T: Clone + Send + Sync + 'static> FromCall for Extension<T> {
                 r#type = type_name::<T>(),
                 "no layer inserted an extension of this type"
             );
-            Rejection::Fault(Fault::internal("the server is not set up for this call"))
+            Rejection::not_set_up()
         })
     }
 }

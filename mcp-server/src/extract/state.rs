@@ -2,8 +2,6 @@
 
 use std::any::type_name;
 
-use mcp_core::Fault;
-
 use super::from_call::FromCall;
 use crate::call::{CallContext, RouteSpec};
 use crate::rejection::Rejection;
@@ -24,7 +22,7 @@ impl<T: Clone + Send + Sync + 'static> FromCall for State<T> {
                 r#type = type_name::<T>(),
                 "no state of this type; add `.state(…)`"
             );
-            Rejection::Fault(Fault::internal("the server is not set up for this call"))
+            Rejection::not_set_up()
         })
     }
 

@@ -14,12 +14,10 @@ use serde_path_to_error::{Path, Track};
 use super::json_arguments;
 use super::reason::plain_reason;
 use crate::rejection::ArgumentError;
+use crate::schema::whole_float;
 
 /// Limit on a malformed value's characters in an error message.
 const MAX_SHOWN_CHARS: usize = 64;
-
-/// Largest integer up to which floats represent all integers exactly.
-const MAX_EXACT_INTEGER: f64 = 9_007_199_254_740_991.0;
 
 /// Decodes arguments into `T`, each field from a string.
 ///
@@ -148,17 +146,6 @@ impl StringValue<'_> {
         }
     }
 
-    /// Parses an integer that is written as a float, such as `5.0`.
-    fn whole(self) -> Option<i64> {
-        let float = self.number::<f64>()?;
-        #[expect(
-            clippy::cast_possible_truncation,
-            reason = "the float has no fraction and is in range"
-        )]
-        let whole = float as i64;
-        (float.fract() == 0.0 && float.abs() <= MAX_EXACT_INTEGER).then_some(whole)
-    }
-
     /// Parses a number in the syntax of JSON: without `+` and without spaces.
     fn number<N: std::str::FromStr>(self) -> Option<N> {
         let digits = self.0.strip_prefix('-').unwrap_or(self.0);
@@ -174,7 +161,7 @@ macro_rules! integers {
             if let Some(number) = self.number::<u64>() {
                 return visitor.visit_u64(number);
             }
-            match self.number::<i64>().or_else(|| self.whole()) {
+            match self.number::<i64>().or_else(|| whole_float(self.number()?)) {
                 Some(number) => visitor.visit_i64(number),
                 None => Err(self.expected("a whole number")),
             }

@@ -12,6 +12,7 @@ use serde_json::Value;
 
 use super::choices::Choices;
 use super::completion::CompletionRoute;
+use super::scope::sealed::Sealed;
 use super::scope::{RouteHandler, RouteScope, route_setters};
 use crate::call::{CallContext, CallTarget, RouteSpec, run_handler, with_preparations};
 use crate::constraints::names;
@@ -51,18 +52,12 @@ pub struct PromptRoute {
 /// server.check()?;
 /// # Ok::<(), mcp::SetupError>(())
 /// ```
-pub trait PromptExt: sealed::Sealed {
+pub trait PromptExt: Sealed {
     /// Creates a route with a handler: a function or closure of extractors, `async` or not.
     ///
     /// The parameter types of the handler determine the arguments, unless [`Prompt::argument`] added
     /// some.
     fn handler<M, H: PromptHandler<M>>(self, handler: H) -> PromptRoute;
-}
-
-mod sealed {
-    #[expect(unnameable_types, reason = "seals the trait")]
-    pub trait Sealed {}
-    impl Sealed for mcp_types::Prompt {}
 }
 
 impl PromptExt for Prompt {

@@ -9,6 +9,7 @@ use std::sync::Arc;
 use mcp_core::{BoxFuture, Call, ItemKind, Reply, ResultBody};
 use mcp_types::{CacheHint, ReadResourceResult, Resource, ResourceContents};
 
+use super::scope::sealed::Sealed;
 use super::scope::{RouteHandler, RouteScope, route_setters};
 use super::uri_template::check_uri;
 use crate::call::{CallContext, CallTarget, RouteSpec, run_handler, with_preparations};
@@ -46,7 +47,7 @@ pub struct ResourceRoute {
 /// server.check()?;
 /// # Ok::<(), mcp::SetupError>(())
 /// ```
-pub trait ResourceExt: sealed::Sealed {
+pub trait ResourceExt: Sealed {
     /// [`ResourceRoute`] or [`TemplateRoute`](crate::TemplateRoute).
     type Route;
 
@@ -54,13 +55,6 @@ pub trait ResourceExt: sealed::Sealed {
     ///
     /// The result type of the handler may determine the MIME type.
     fn read<M, H: ReadHandler<M>>(self, handler: H) -> Self::Route;
-}
-
-mod sealed {
-    #[expect(unnameable_types, reason = "seals the trait")]
-    pub trait Sealed {}
-    impl Sealed for mcp_types::Resource {}
-    impl Sealed for mcp_types::ResourceTemplate {}
 }
 
 impl ResourceExt for Resource {

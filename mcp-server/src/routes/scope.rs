@@ -65,6 +65,17 @@ impl RouteScope {
     }
 }
 
+/// Seals the traits that make routes of listed items.
+pub(super) mod sealed {
+    #[expect(unnameable_types, reason = "seals the traits")]
+    pub trait Sealed {}
+
+    impl Sealed for mcp_types::Tool {}
+    impl Sealed for mcp_types::Prompt {}
+    impl Sealed for mcp_types::Resource {}
+    impl Sealed for mcp_types::ResourceTemplate {}
+}
+
 /// Generates the named setters of a route. The literal names the kind of route in the documentation.
 macro_rules! route_setters {
     ($kind:literal: $($setter:ident),*) => {

@@ -12,6 +12,7 @@ use mcp_core::{
 };
 use mcp_types::{CallToolResult, Tool};
 
+use super::scope::sealed::Sealed;
 use super::scope::{RouteHandler, RouteScope, route_setters};
 use super::tool_checks::ToolChecks;
 use crate::call::{
@@ -38,18 +39,12 @@ pub struct ToolRoute {
 }
 
 /// Extension of [`Tool`] that creates a route.
-pub trait ToolExt: sealed::Sealed {
+pub trait ToolExt: Sealed {
     /// Creates a route with a handler: a function or closure of extractors, `async` or not.
     ///
     /// The parameter and result types of the handler determine the input schema (unless
     /// [`Tool::input_schema`] set one) and the output schema.
     fn handler<M, H: Handler<M>>(self, handler: H) -> ToolRoute;
-}
-
-mod sealed {
-    #[expect(unnameable_types, reason = "seals the trait")]
-    pub trait Sealed {}
-    impl Sealed for mcp_types::Tool {}
 }
 
 impl ToolExt for Tool {

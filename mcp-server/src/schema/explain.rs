@@ -4,8 +4,6 @@
 //! names, wrong types, values that are not in a list. Bounds, lengths and patterns are found by
 //! [`Constraints`].
 
-use std::borrow::Cow;
-
 use mcp_core::schema::{Violation, Violations, summarize};
 use mcp_types::{JsonObject, RawObject};
 use serde_json::Value;
@@ -65,7 +63,8 @@ impl<'a> Explainer<'a> {
 
     /// Explains one value: a mismatch of the value itself, else mistakes inside it.
     fn value(&mut self, schema: &'a Value, value: &Value, path: Path<'_>) {
-        let value = self.decode_string(schema, value);
+        let is_needed = |_: &str| self.expected_instead(schema, value, 0).is_some();
+        let value = self.format.decode(value, is_needed);
         if let Some(expected) = self.expected_instead(schema, &value, 0) {
             let expected = join_or(&expected);
             let got = self.describe(&value, &expected);
@@ -248,20 +247,6 @@ impl<'a> Explainer<'a> {
             }
         }
         None
-    }
-
-    /// Returns the JSON value in a string argument, where the schema accepts no strings.
-    fn decode_string<'v>(&self, schema: &'a Value, value: &'v Value) -> Cow<'v, Value> {
-        match value {
-            Value::String(string)
-                if self.format == ArgumentFormat::Strings
-                    && self.expected_instead(schema, value, 0).is_some() =>
-            {
-                let decoded = serde_json::from_str(string);
-                decoded.map_or(Cow::Borrowed(value), Cow::Owned)
-            }
-            _ => Cow::Borrowed(value),
-        }
     }
 
     /// Names the type of a value, or the value itself where its type does not help.

@@ -166,19 +166,20 @@ fn is_integer(number: &Number) -> bool {
     number.is_i64() || number.is_u64()
 }
 
-/// Returns the integer that is written as a float, such as `5.0`.
+/// Returns the integer that a float such as `5.0` stands for.
 fn whole(number: &Number) -> Option<Value> {
+    let float = number.as_f64().filter(|_| !is_integer(number))?;
+    whole_float(float).map(Value::from)
+}
+
+/// Returns a float without a fraction as an integer, where floats represent all integers exactly.
+pub(crate) fn whole_float(float: f64) -> Option<i64> {
     const MAX_EXACT_INTEGER: f64 = 9_007_199_254_740_991.0;
-    if is_integer(number) {
-        return None;
-    }
-    let float = number.as_f64()?;
     #[expect(
         clippy::cast_possible_truncation,
         reason = "the float has no fraction and is in range"
     )]
-    let whole = (float.fract() == 0.0 && float.abs() <= MAX_EXACT_INTEGER).then_some(float as i64);
-    whole.map(Value::from)
+    (float.fract() == 0.0 && float.abs() <= MAX_EXACT_INTEGER).then_some(float as i64)
 }
 
 #[cfg(test)]
