@@ -1,5 +1,7 @@
 //! Validation of answers against their form, and default values. Clients and servers use both.
 
+use std::fmt::Display;
+
 use serde_json::Value;
 
 use super::{
@@ -96,19 +98,8 @@ fn expected(what: &str, got: &Value) -> String {
 fn check_text(field: &StringSchema, answer: &Value) -> Checked {
     let text = answer.as_str().ok_or_else(|| expected("a text", answer))?;
     let length = text.chars().count() as u64;
-    match (field.min_length, field.max_length) {
-        (Some(least), _) if length < least => {
-            return Err(format!(
-                "has {length} characters; at least {least} are wanted"
-            ));
-        }
-        (_, Some(most)) if length > most => {
-            return Err(format!(
-                "has {length} characters; at most {most} are allowed"
-            ));
-        }
-        _ => {}
-    }
+    let limits = (field.min_length, field.max_length);
+    check_limits(length, limits, || format!("has {length} characters"), "are")?;
     let (fits, what) = match &field.format {
         Some(StringFormat::Email) => (is_email(text), "an address for mail"),
         Some(StringFormat::Uri) => (is_uri(text), "a URI"),
@@ -123,6 +114,24 @@ fn check_text(field: &StringSchema, answer: &Value) -> Checked {
         Ok(())
     } else {
         Err(format!("must be {what}"))
+    }
+}
+
+/// Compares a value with its limits. `actual` describes it after the field's name.
+fn check_limits<T: PartialOrd + Display>(
+    value: T,
+    limits: (Option<T>, Option<T>),
+    actual: impl Fn() -> String,
+    verb: &str,
+) -> Checked {
+    match limits {
+        (Some(least), _) if value < least => {
+            Err(format!("{}; at least {least} {verb} wanted", actual()))
+        }
+        (_, Some(most)) if value > most => {
+            Err(format!("{}; at most {most} {verb} allowed", actual()))
+        }
+        _ => Ok(()),
     }
 }
 
@@ -155,13 +164,8 @@ fn check_number(field: &NumberSchema, answer: &Value) -> Checked {
     if field.is_integer() && number.fract() != 0.0 {
         return Err(format!("must be a whole number, not {number}"));
     }
-    match (field.minimum, field.maximum) {
-        (Some(least), _) if number < least => {
-            Err(format!("is {number}; at least {least} is wanted"))
-        }
-        (_, Some(most)) if number > most => Err(format!("is {number}; at most {most} is allowed")),
-        _ => Ok(()),
-    }
+    let limits = (field.minimum, field.maximum);
+    check_limits(number, limits, || format!("is {number}"), "is")
 }
 
 fn check_choice(choices: &Choices, text: &str) -> Checked {
@@ -186,13 +190,6 @@ fn check_choices(field: &MultiSelectSchema, answer: &Value) -> Checked {
         check_choice(&field.choices, text)?;
     }
     let count = picked.len() as u64;
-    match (field.min_items, field.max_items) {
-        (Some(least), _) if count < least => {
-            Err(format!("has {count} picked; at least {least} are wanted"))
-        }
-        (_, Some(most)) if count > most => {
-            Err(format!("has {count} picked; at most {most} are allowed"))
-        }
-        _ => Ok(()),
-    }
+    let limits = (field.min_items, field.max_items);
+    check_limits(count, limits, || format!("has {count} picked"), "are")
 }
