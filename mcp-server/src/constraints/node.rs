@@ -10,14 +10,7 @@ pub(crate) struct Constraints {
     /// Nodes that refer to each other by index. Node 0 constrains the arguments as a whole.
     pub(super) nodes: Vec<Node>,
     /// JSON Pointers to patterns that the checker does not support.
-    pub(super) unsupported_patterns: Vec<String>,
-}
-
-impl Constraints {
-    /// JSON Pointers to patterns that are published and cannot be checked.
-    pub(crate) fn unsupported_patterns(&self) -> &[String] {
-        &self.unsupported_patterns
-    }
+    pub(crate) unsupported_patterns: Vec<String>,
 }
 
 /// Constraints of one value. A constraint applies only to values of its own JSON type.

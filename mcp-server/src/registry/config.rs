@@ -94,20 +94,16 @@ impl ServerConfig {
         self.context.states.extend(parts.states);
     }
 
-    pub(crate) fn add_raw_extension(&mut self, extension: RawExtension) {
-        self.extensions.push(extension.registration);
-        self.methods.extend(extension.methods);
-    }
-
     /// Removes the extensions with these identifiers, and adds others.
     pub(crate) fn replace_raw_extensions(&mut self, removed: &[String], added: Vec<RawExtension>) {
         let is_removed = |id: &str| removed.iter().any(|other| other == id);
         self.extensions
             .retain(|extension| !is_removed(extension.id()));
         self.methods.retain(|method| !is_removed(&method.extension));
-        added
-            .into_iter()
-            .for_each(|extension| self.add_raw_extension(extension));
+        for extension in added {
+            self.extensions.push(extension.registration);
+            self.methods.extend(extension.methods);
+        }
     }
 
     /// Returns the capabilities as they are published now.

@@ -50,6 +50,16 @@ fn first_scoped<R: Listed>(kind: ItemKind, routes: &RouteIndex<R>) -> Option<Sco
     })
 }
 
+/// Returns the scope of the route that `caller` finds, if a route of its kind requires scopes.
+fn scope_of<'a, R: Listed>(
+    routes: &'a RouteIndex<R>,
+    key: &str,
+    caller: &Caller<'_>,
+) -> Option<&'a RouteScope> {
+    let routes = Some(routes).filter(|routes| routes.has_scopes)?;
+    routes.find(key, caller).map(R::scope)
+}
+
 impl Registry {
     /// Finds the route that reads a URI: the resource with this URI, or the first template that
     /// matches. Returns `None` if the caller may not see that route; later templates are not tried.
@@ -94,14 +104,8 @@ impl Registry {
     /// Returns [`Fault::InsufficientScope`] when it has not.
     pub(crate) fn check_scopes(&self, call: &Call, caller: &Caller<'_>) -> Result<(), Fault> {
         let scope = match call {
-            Call::CallTool(params) if self.tools.has_scopes => {
-                let route = self.tools.find(&params.name, caller);
-                route.map(|route| &route.scope)
-            }
-            Call::GetPrompt(params) if self.prompts.has_scopes => {
-                let route = self.prompts.find(&params.name, caller);
-                route.map(|route| &route.scope)
-            }
+            Call::CallTool(params) => scope_of(&self.tools, &params.name, caller),
+            Call::GetPrompt(params) => scope_of(&self.prompts, &params.name, caller),
             Call::ReadResource(params)
                 if self.resources.has_scopes || self.templates.has_scopes =>
             {
@@ -110,14 +114,8 @@ impl Registry {
             }
             // Suggestions tell something about what they complete.
             Call::Complete(params) => match &params.reference {
-                CompletionReference::Prompt { name } if self.prompts.has_scopes => {
-                    let route = self.prompts.find(name, caller);
-                    route.map(|route| &route.scope)
-                }
-                CompletionReference::Resource { uri } if self.templates.has_scopes => {
-                    let route = self.templates.find(uri, caller);
-                    route.map(|route| &route.scope)
-                }
+                CompletionReference::Prompt { name } => scope_of(&self.prompts, name, caller),
+                CompletionReference::Resource { uri } => scope_of(&self.templates, uri, caller),
                 _ => None,
             },
             _ => None,

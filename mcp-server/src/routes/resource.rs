@@ -68,7 +68,7 @@ impl ResourceExt for Resource {
 
 /// A handler of a resource or a URI template, without its type.
 pub(crate) struct ResourceHandler {
-    read: RouteHandler<Option<CacheHint>>,
+    pub(super) read: RouteHandler<Option<CacheHint>>,
     pub(super) spec: RouteSpec,
 }
 
@@ -128,14 +128,6 @@ impl ResourceHandler {
             run_handler(target, call, needs, &handler)
         });
         Self { read, spec }
-    }
-
-    pub(super) fn call(
-        &self,
-        call: CallContext,
-        cache: Option<CacheHint>,
-    ) -> BoxFuture<'static, Reply> {
-        (self.read)(call, cache)
     }
 }
 
@@ -235,7 +227,7 @@ impl ResourceRoute {
 
     pub(crate) fn call(&self, call: CallContext) -> BoxFuture<'static, Reply> {
         self.scope.run(call, self, |route, call| {
-            route.handler.call(call, route.cache)
+            (route.handler.read)(call, route.cache)
         })
     }
 }

@@ -190,7 +190,7 @@ impl TemplateRoute {
         let variables = RawObject::from_value(&variables).unwrap_or_default();
         call.set_variables(variables);
         self.scope.run(call, self, |route, call| {
-            route.handler.call(call, route.cache)
+            (route.handler.read)(call, route.cache)
         })
     }
 }

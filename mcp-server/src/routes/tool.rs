@@ -130,7 +130,7 @@ impl ToolRoute {
     // spec: TOOL-20
     #[must_use]
     pub fn check_arguments_with(mut self, check: Arc<dyn Check>) -> Self {
-        self.checks.set_own(check);
+        self.checks.own = Some(check);
         self
     }
 

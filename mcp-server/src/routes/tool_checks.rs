@@ -24,7 +24,7 @@ pub(super) struct ToolChecks {
     has_no_arguments: bool,
     constraints: Option<Arc<Constraints>>,
     /// The route's own check of the arguments, instead of the server's validator.
-    own: Option<Arc<dyn Check>>,
+    pub(super) own: Option<Arc<dyn Check>>,
     /// Compiled at the first use, for the validator of the tool's server.
     compiled: Arc<OnceLock<CompiledSchemas>>,
 }
@@ -65,11 +65,6 @@ impl ToolChecks {
             own: None,
             compiled: Arc::default(),
         }
-    }
-
-    /// Sets the check of the arguments.
-    pub(super) fn set_own(&mut self, check: Arc<dyn Check>) {
-        self.own = Some(check);
     }
 
     /// Returns the schemas compiled by the server's validator, if it has one.
@@ -152,7 +147,7 @@ impl ToolChecks {
             lints.push(Lint::unchecked(tool));
         }
         if let (Some(constraints), false) = (&self.constraints, is_validated) {
-            let pointers = constraints.unsupported_patterns().iter();
+            let pointers = constraints.unsupported_patterns.iter();
             lints
                 .extend(pointers.map(|pointer| {
                     Lint::unchecked_pattern(tool, &format!("inputSchema{pointer}"))

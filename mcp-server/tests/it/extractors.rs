@@ -155,6 +155,7 @@ fn debug_of_headers_has_no_values() {
         let mut exchange = exchange(call);
         let request = http::Request::builder()
             .header("authorization", "Bearer hunter2")
+            .header("x-api-key", "hunter2")
             .header("x-tenant", "acme");
         let parts = request.body(()).unwrap().into_parts().0;
         exchange.extensions = Box::new(parts).into();
@@ -164,7 +165,7 @@ fn debug_of_headers_has_no_values() {
     let shown = text(call_with(&desk(), "debug_headers", signed_in, "{}"));
     assert_eq!(
         shown,
-        r#"Headers(["authorization", "x-tenant"]) {"authorization": Sensitive, "x-tenant": "acme"}"#
+        r#"Headers(["authorization", "x-api-key", "x-tenant"]) {"authorization": Sensitive, "x-api-key": Sensitive, "x-tenant": "acme"}"#
     );
 }
 
