@@ -1,13 +1,12 @@
 //! The resources that clients are subscribed to.
 
 use std::collections::HashMap;
-use std::future::poll_fn;
 use std::sync::Arc;
-use std::task::{Context, Poll, Waker};
 
 use mcp_types::SubscriptionFilter;
 use parking_lot::Mutex;
-use slab::Slab;
+
+use crate::close_signal::CloseSignal;
 
 /// The URIs that subscribers of this process have in their filters, each with the number of subscribers.
 ///
@@ -20,8 +19,8 @@ struct State {
     counts: HashMap<Arc<str>, usize>,
     /// Counts the changes of the URI set.
     version: u64,
-    /// The tasks that wait for a change.
-    readers: Slab<Option<Waker>>,
+    /// Closes at the next change.
+    changed: CloseSignal,
 }
 
 impl SubscribedUris {
@@ -40,10 +39,9 @@ impl SubscribedUris {
             return;
         }
         state.version += 1;
-        let readers = state.readers.iter_mut();
-        let readers: Vec<Waker> = readers.filter_map(|(_, reader)| reader.take()).collect();
+        let changed = std::mem::take(&mut state.changed);
         drop(state);
-        readers.into_iter().for_each(Waker::wake);
+        changed.close(());
     }
 }
 
@@ -101,14 +99,12 @@ impl State {
 #[derive(Debug)]
 pub struct SubscribedResources {
     uris: Arc<SubscribedUris>,
-    key: usize,
     seen: u64,
 }
 
 impl SubscribedResources {
     pub(super) fn new(uris: Arc<SubscribedUris>) -> Self {
-        let key = uris.0.lock().readers.insert(None);
-        Self { uris, key, seen: 0 }
+        Self { uris, seen: 0 }
     }
 
     /// Returns the URIs that have subscribers now, in no particular order. A URI may be above those of resources:
@@ -124,25 +120,13 @@ impl SubscribedResources {
     ///
     /// A dropped future reports no change, so the next call does.
     pub async fn changed(&mut self) {
-        poll_fn(|cx| self.poll_changed(cx)).await;
-    }
-
-    /// Polls for a change as [`changed`](Self::changed) does.
-    pub(crate) fn poll_changed(&mut self, cx: &Context<'_>) -> Poll<()> {
-        let mut state = self.uris.0.lock();
-        if state.version != self.seen {
-            self.seen = state.version;
-            return Poll::Ready(());
+        let next = {
+            let state = self.uris.0.lock();
+            (state.version == self.seen).then(|| state.changed.closed())
+        };
+        if let Some(next) = next {
+            next.await;
         }
-        if let Some(reader) = state.readers.get_mut(self.key) {
-            *reader = Some(cx.waker().clone());
-        }
-        Poll::Pending
-    }
-}
-
-impl Drop for SubscribedResources {
-    fn drop(&mut self) {
-        self.uris.0.lock().readers.try_remove(self.key);
+        self.seen = self.uris.0.lock().version;
     }
 }
