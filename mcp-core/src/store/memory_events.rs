@@ -31,7 +31,8 @@ pub struct MemoryEventStore {
 struct StoredEvents {
     /// Sessions that have events.
     sessions: HashMap<Arc<str>, SessionEvents>,
-    ranks: Ranks,
+    /// The sessions, sorted by each number that decides which session loses an event.
+    ranks: BTreeSet<(Rank, u64, Arc<str>)>,
     events: usize,
     bytes: usize,
     next: u64,
@@ -39,13 +40,12 @@ struct StoredEvents {
     floor: u64,
 }
 
-/// The sessions in several orders.
-#[derive(Debug, Default)]
-struct Ranks {
-    by_events: BTreeSet<(usize, Arc<str>)>,
-    by_bytes: BTreeSet<(usize, Arc<str>)>,
-    /// By the number of the oldest event.
-    by_oldest: BTreeSet<(u64, Arc<str>)>,
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Rank {
+    /// The number of the oldest event.
+    Oldest,
+    Bytes,
+    Events,
 }
 
 /// The events of one session.
@@ -127,14 +127,13 @@ impl MemoryEventStore {
 
     /// Returns the session whose oldest event has to be dropped.
     fn session_to_trim(&self, state: &StoredEvents, now: Instant) -> Option<Arc<str>> {
-        let ranks = &state.ranks;
         if state.events > self.max_events {
-            return ranks.by_events.last().map(|(_, session)| session.clone());
+            return state.largest(Rank::Events);
         }
         if state.bytes > self.max_bytes {
-            return ranks.by_bytes.last().map(|(_, session)| session.clone());
+            return state.largest(Rank::Bytes);
         }
-        let (_, session) = ranks.by_oldest.first()?;
+        let (.., session) = state.ranks.first()?;
         let oldest = state.sessions.get(session)?.order.front()?;
         let age = now.saturating_duration_since(oldest.since);
         (age > self.max_age).then(|| session.clone())
@@ -159,6 +158,12 @@ impl StoredEvents {
         number
     }
 
+    fn largest(&self, rank: Rank) -> Option<Arc<str>> {
+        let mut ranks = self.ranks.range(..(rank, u64::MAX, "".into()));
+        let (.., session) = ranks.next_back()?;
+        Some(session.clone())
+    }
+
     fn drop_oldest(&mut self, session: &str) {
         if let Some((session, mut events)) = self.take(session) {
             events.pop();
@@ -172,7 +177,9 @@ impl StoredEvents {
         let (session, events) = self.sessions.remove_entry(session)?;
         self.events -= events.order.len();
         self.bytes -= events.bytes;
-        self.ranks.remove(&session, &events);
+        for (rank, number) in events.ranks() {
+            self.ranks.remove(&(rank, number, session.clone()));
+        }
         Some((session, events))
     }
 
@@ -182,23 +189,10 @@ impl StoredEvents {
         }
         self.events += events.order.len();
         self.bytes += events.bytes;
-        self.ranks.insert(&session, &events);
+        for (rank, number) in events.ranks() {
+            self.ranks.insert((rank, number, session.clone()));
+        }
         self.sessions.insert(session, events);
-    }
-}
-
-impl Ranks {
-    fn insert(&mut self, session: &Arc<str>, events: &SessionEvents) {
-        self.by_events.insert((events.order.len(), session.clone()));
-        self.by_bytes.insert((events.bytes, session.clone()));
-        self.by_oldest.insert((events.oldest(), session.clone()));
-    }
-
-    fn remove(&mut self, session: &Arc<str>, events: &SessionEvents) {
-        self.by_events
-            .remove(&(events.order.len(), session.clone()));
-        self.by_bytes.remove(&(events.bytes, session.clone()));
-        self.by_oldest.remove(&(events.oldest(), session.clone()));
     }
 }
 
@@ -212,9 +206,13 @@ impl SessionEvents {
         }
     }
 
-    /// Returns the number of the oldest event.
-    fn oldest(&self) -> u64 {
-        self.order.front().map_or(0, |event| event.number)
+    fn ranks(&self) -> [(Rank, u64); 3] {
+        let oldest = self.order.front().map_or(0, |event| event.number);
+        [
+            (Rank::Oldest, oldest),
+            (Rank::Bytes, self.bytes as u64),
+            (Rank::Events, self.order.len() as u64),
+        ]
     }
 
     fn push(&mut self, stream: &str, number: u64, event: StoredEvent, since: Instant) {
@@ -433,7 +431,7 @@ mod tests {
         assert_eq!(store.count(), 1);
         let state = store.state.lock();
         assert_eq!((state.sessions.len(), state.bytes), (1, 10));
-        assert_eq!(state.ranks.by_events.len(), 1);
+        assert_eq!(state.ranks.len(), 3);
     }
 
     #[test]
