@@ -30,7 +30,7 @@
 //!
 //! | layer | modules |
 //! |---|---|
-//! | 0 | `backoff`, `call`, `close_signal`, `deadline`, `deserialize`, `facts`, `fault`, `framing`, `headers`, `notification`, `panic`, `pending`, `public_document`, `raw_result`, `schema`, `server_identity`, `stream_control` |
+//! | 0 | `backoff`, `call`, `close_signal`, `deadline`, `deserialize`, `expiring`, `facts`, `fault`, `framing`, `headers`, `notification`, `panic`, `pending`, `public_document`, `raw_result`, `schema`, `server_identity`, `stream_control` |
 //! | 1 | `extensions`, `gate`, `header_mismatch`, `input`, `reply`, `server_request` |
 //! | 2 | `changes`, `wire` |
 //! | 3 | `channel`, `notifications`, `reply_target`, `versioning` |
@@ -59,6 +59,7 @@ pub mod deserialize;
 pub mod egress;
 mod endpoint_metrics;
 mod exchange;
+mod expiring;
 pub mod extension;
 mod extensions;
 mod fault;

@@ -4,12 +4,13 @@
 
 mod ids;
 
-use std::collections::{BTreeSet, HashMap};
 use std::time::{Duration, Instant};
 
 use mcp_types::RequestId;
 
 pub(crate) use ids::RequestIds;
+
+use crate::expiring::Expiring;
 
 /// Requests of one side that wait for a response.
 ///
@@ -20,8 +21,7 @@ pub(crate) use ids::RequestIds;
 /// The table has no clock: `now` is an argument.
 #[derive(Debug)]
 pub(crate) struct PendingRequests<T> {
-    entries: HashMap<RequestId, Entry<T>>,
-    deadlines: BTreeSet<(Instant, RequestId)>,
+    entries: Expiring<RequestId, Entry<T>>,
     ids: RequestIds,
     capacity: usize,
     closed: bool,
@@ -33,7 +33,6 @@ struct Entry<T> {
     idle: Option<Duration>,
     /// The latest value that progress can move the deadline to.
     last_deadline: Option<Instant>,
-    deadline: Option<Instant>,
 }
 
 /// Request timeouts.
@@ -76,8 +75,7 @@ impl<T> PendingRequests<T> {
     /// A table with space for `capacity` requests.
     pub(crate) fn new(capacity: usize) -> Self {
         Self {
-            entries: HashMap::new(),
-            deadlines: BTreeSet::new(),
+            entries: Expiring::default(),
             ids: RequestIds::new(),
             capacity,
             closed: false,
@@ -109,18 +107,14 @@ impl<T> PendingRequests<T> {
             return Err(InsertError::Full);
         }
         let id = self.ids.next_id();
-        let mut entry = Entry {
+        let entry = Entry {
             value,
             idle: timeouts.idle,
             // An instant that cannot be represented is never reached.
             last_deadline: timeouts.total.and_then(|total| now.checked_add(total)),
-            deadline: None,
         };
-        entry.deadline = entry.deadline_after(now);
-        if let Some(deadline) = entry.deadline {
-            self.deadlines.insert((deadline, id.clone()));
-        }
-        self.entries.insert(id.clone(), entry);
+        let deadline = entry.deadline_after(now);
+        self.entries.insert(id.clone(), entry, deadline);
         Ok(id)
     }
 
@@ -128,50 +122,33 @@ impl<T> PendingRequests<T> {
     /// not pending.
     // spec: BASE-06, CAN-06
     pub(crate) fn remove(&mut self, id: &RequestId) -> Option<T> {
-        let (id, entry) = self.entries.remove_entry(id)?;
-        if let Some(deadline) = entry.deadline {
-            self.deadlines.remove(&(deadline, id));
-        }
-        Some(entry.value)
+        self.entries.remove(id).map(|entry| entry.value)
     }
 
     /// Restarts the idle timeout of a request because it has made progress. Returns its value.
     pub(crate) fn touch(&mut self, id: &RequestId, now: Instant) -> Option<&T> {
-        let entry = self.entries.get_mut(id)?;
+        let entry = self.entries.remove(id)?;
         let deadline = entry.deadline_after(now);
-        if deadline != entry.deadline {
-            if let Some(old) = entry.deadline {
-                self.deadlines.remove(&(old, id.clone()));
-            }
-            if let Some(new) = deadline {
-                self.deadlines.insert((new, id.clone()));
-            }
-            entry.deadline = deadline;
-        }
-        Some(&entry.value)
+        self.entries.insert(id.clone(), entry, deadline);
+        self.entries.get(id).map(|entry| &entry.value)
     }
 
     /// Removes one request whose deadline has passed. Call it until it returns `None`.
     pub(crate) fn pop_expired(&mut self, now: Instant) -> Option<(RequestId, T)> {
-        if self.next_deadline()? > now {
-            return None;
-        }
-        let (_, id) = self.deadlines.pop_first()?;
-        let entry = self.entries.remove(&id)?;
+        let (id, entry) = self.entries.pop_expired(now)?;
         Some((id, entry.value))
     }
 
     /// Returns the earliest deadline.
     pub(crate) fn next_deadline(&self) -> Option<Instant> {
-        self.deadlines.first().map(|(deadline, _)| *deadline)
+        self.entries.next_expiry()
     }
 
     /// Closes the table: removes all requests, and lets no other one in.
     pub(crate) fn close(&mut self) -> impl Iterator<Item = (RequestId, T)> + use<T> {
         self.closed = true;
-        self.deadlines.clear();
-        let entries = std::mem::take(&mut self.entries);
-        entries.into_iter().map(|(id, entry)| (id, entry.value))
+        let entries = self.entries.take();
+        entries.map(|(id, entry)| (id, entry.value))
     }
 
     /// Returns the number of pending requests.

@@ -1,6 +1,6 @@
 //! A task store in this process's memory.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::HashMap;
 use std::fmt;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -12,6 +12,7 @@ use super::StoreError;
 use super::tasks::{TaskLimits, TaskRecord, TaskStore, TaskWrite};
 use crate::close_signal::CloseSignal;
 use crate::deadline::finite;
+use crate::expiring::Expiring;
 
 /// A store in this process's memory. The [limits](TaskLimits) of each write bound its memory.
 pub struct MemoryTaskStore {
@@ -21,8 +22,7 @@ pub struct MemoryTaskStore {
 
 #[derive(Default)]
 struct StoredTasks {
-    tasks: HashMap<Arc<str>, StoredTask>,
-    by_expiry: BTreeSet<(Instant, Arc<str>)>,
+    tasks: Expiring<Arc<str>, StoredTask>,
     owners: HashMap<(String, String), usize>,
     nodes: HashMap<Box<str>, Instant>,
     bytes: usize,
@@ -31,7 +31,6 @@ struct StoredTasks {
 struct StoredTask {
     record: Arc<TaskRecord>,
     size: usize,
-    until: Instant,
     /// Closes at the next change.
     changed: CloseSignal,
 }
@@ -70,18 +69,15 @@ impl MemoryTaskStore {
 
 impl StoredTasks {
     fn expire(&mut self, now: Instant, signals: &mut Vec<CloseSignal>) {
-        while let Some((until, id)) = self.by_expiry.first()
-            && *until <= now
-        {
-            let id = id.clone();
-            self.remove(&id, signals);
+        while let Some((_, stored)) = self.tasks.pop_expired(now) {
+            signals.push(self.release(stored));
         }
         self.nodes.retain(|_, until| *until > now);
     }
 
     fn insert(&mut self, record: TaskRecord, until: Instant, limits: &TaskLimits) -> TaskWrite {
         let size = record.size();
-        if self.tasks.contains_key(&*record.task.task_id) {
+        if self.tasks.get(&*record.task.task_id).is_some() {
             return TaskWrite::Conflict;
         }
         if self.tasks.len() >= limits.tasks || self.bytes + size > limits.bytes {
@@ -96,14 +92,12 @@ impl StoredTasks {
         }
         let id: Arc<str> = record.task.task_id.as_str().into();
         self.bytes += size;
-        self.by_expiry.insert((until, id.clone()));
         let stored = StoredTask {
             record: Arc::new(record),
             size,
-            until,
             changed: CloseSignal::default(),
         };
-        self.tasks.insert(id, stored);
+        self.tasks.insert(id, stored, Some(until));
         TaskWrite::Stored
     }
 
@@ -132,12 +126,9 @@ impl StoredTasks {
         TaskWrite::Stored
     }
 
-    fn remove(&mut self, id: &str, signals: &mut Vec<CloseSignal>) {
-        let Some((id, stored)) = self.tasks.remove_entry(id) else {
-            return;
-        };
+    /// Frees the limits of a task that was removed. Returns the signal of its watchers.
+    fn release(&mut self, stored: StoredTask) -> CloseSignal {
         self.bytes -= stored.size;
-        self.by_expiry.remove(&(stored.until, id));
         if let Some(owner) = &stored.record.owner
             && let Some(count) = self.owners.get_mut(owner)
         {
@@ -146,11 +137,11 @@ impl StoredTasks {
                 self.owners.remove(owner);
             }
         }
-        signals.push(stored.changed);
-        if self.tasks.is_empty() {
-            self.tasks.shrink_to_fit();
+        if self.tasks.len() == 0 {
+            self.tasks = Expiring::default();
             self.owners.shrink_to_fit();
         }
+        stored.changed
     }
 }
 
@@ -184,7 +175,10 @@ impl TaskStore for MemoryTaskStore {
     }
 
     async fn remove(&self, id: &str) -> Result<(), StoreError> {
-        self.change(|state, signals| state.remove(id, signals));
+        self.change(|state, signals| {
+            let removed = state.tasks.remove(id);
+            signals.extend(removed.map(|stored| state.release(stored)));
+        });
         Ok(())
     }
 

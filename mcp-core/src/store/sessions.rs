@@ -1,6 +1,5 @@
 //! Session stores, for other nodes and for restarts.
 
-use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -9,6 +8,7 @@ use async_trait::async_trait;
 use super::StoreError;
 use super::relay::SessionRelay;
 use crate::deadline::finite;
+use crate::expiring::Expiring;
 use crate::legacy::SessionRecord;
 use parking_lot::Mutex;
 
@@ -149,12 +149,7 @@ pub struct MemorySessionStore {
     clock: fn() -> Instant,
 }
 
-#[derive(Debug, Default)]
-struct StoredSessions {
-    /// The records by session id, each with the end of its lifetime.
-    by_id: HashMap<Arc<str>, (SessionRecord, Instant)>,
-    by_expiry: BTreeSet<(Instant, Arc<str>)>,
-}
+type StoredSessions = Expiring<Arc<str>, SessionRecord>;
 
 impl MemorySessionStore {
     /// An empty store with a capacity of 100,000 sessions.
@@ -183,46 +178,15 @@ impl MemorySessionStore {
     /// Returns the number of stored sessions. Sessions that expired after the last operation are
     /// included.
     pub fn count(&self) -> usize {
-        self.sessions.lock().by_id.len()
+        self.sessions.lock().len()
     }
 
     /// Runs an operation after expired sessions were removed.
     fn run<T>(&self, operation: impl FnOnce(&mut StoredSessions, Instant) -> T) -> T {
         let now = (self.clock)();
         let mut sessions = self.sessions.lock();
-        sessions.expire(now);
+        while sessions.pop_expired(now).is_some() {}
         operation(&mut sessions, now)
-    }
-}
-
-impl StoredSessions {
-    fn expire(&mut self, now: Instant) {
-        while self
-            .by_expiry
-            .first()
-            .is_some_and(|(until, _)| *until <= now)
-        {
-            self.remove_first();
-        }
-    }
-
-    /// Removes the session that expires next.
-    fn remove_first(&mut self) {
-        if let Some((_, id)) = self.by_expiry.pop_first() {
-            self.by_id.remove(&id);
-        }
-    }
-
-    fn insert(&mut self, id: &str, record: SessionRecord, until: Instant) {
-        let id: Arc<str> = id.into();
-        self.by_expiry.insert((until, Arc::clone(&id)));
-        self.by_id.insert(id, (record, until));
-    }
-
-    fn remove(&mut self, id: &str) -> Option<SessionRecord> {
-        let (id, (record, until)) = self.by_id.remove_entry(id)?;
-        self.by_expiry.remove(&(until, id));
-        Some(record)
     }
 }
 
@@ -235,11 +199,7 @@ impl Default for MemorySessionStore {
 #[async_trait]
 impl SessionStore for MemorySessionStore {
     async fn load(&self, id: &str) -> Result<Option<SessionRecord>, StoreError> {
-        let load = |sessions: &mut StoredSessions, _| {
-            let stored = sessions.by_id.get(id);
-            stored.map(|(record, _)| record.clone())
-        };
-        Ok(self.run(load))
+        Ok(self.run(|sessions, _| sessions.get(id).cloned()))
     }
 
     async fn insert(
@@ -249,13 +209,13 @@ impl SessionStore for MemorySessionStore {
         ttl: Duration,
     ) -> Result<bool, StoreError> {
         let insert = |sessions: &mut StoredSessions, now| {
-            if sessions.by_id.contains_key(id) {
+            if sessions.get(id).is_some() {
                 return false;
             }
-            if sessions.by_id.len() >= self.capacity {
-                sessions.remove_first();
+            if sessions.len() >= self.capacity {
+                sessions.pop_first();
             }
-            sessions.insert(id, record, now + finite(ttl));
+            sessions.insert(id.into(), record, Some(now + finite(ttl)));
             true
         };
         Ok(self.run(insert))
@@ -270,7 +230,7 @@ impl SessionStore for MemorySessionStore {
         let replace = |sessions: &mut StoredSessions, now| {
             let is_stored = sessions.remove(id).is_some();
             if is_stored {
-                sessions.insert(id, record, now + finite(ttl));
+                sessions.insert(id.into(), record, Some(now + finite(ttl)));
             }
             is_stored
         };
@@ -280,7 +240,7 @@ impl SessionStore for MemorySessionStore {
     async fn touch(&self, id: &str, ttl: Duration) -> Result<bool, StoreError> {
         let touch = |sessions: &mut StoredSessions, now| match sessions.remove(id) {
             Some(record) => {
-                sessions.insert(id, record, now + finite(ttl));
+                sessions.insert(id.into(), record, Some(now + finite(ttl)));
                 true
             }
             None => false,
@@ -378,8 +338,10 @@ mod tests {
             assert!(block_on(store.replace("999", record("used"), ttl)).unwrap());
             MINUTES.fetch_add(1, Ordering::Relaxed);
         }
-        let sessions = store.sessions.lock();
-        assert_eq!((sessions.by_id.len(), sessions.by_expiry.len()), (1, 1));
+        let mut sessions = store.sessions.lock();
+        assert_eq!(sessions.len(), 1);
+        assert!(sessions.pop_first().is_some());
+        assert_eq!(sessions.next_expiry(), None);
     }
 
     #[test]
