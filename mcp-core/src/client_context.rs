@@ -118,7 +118,7 @@ impl io::Write for ByteCount {
     }
 }
 
-fn count_values(value: &Value) -> usize {
+pub(crate) fn count_values(value: &Value) -> usize {
     1 + match value {
         Value::Array(items) => items.iter().map(count_values).sum(),
         Value::Object(members) => members.values().map(count_values).sum(),

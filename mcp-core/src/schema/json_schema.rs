@@ -95,8 +95,8 @@ impl Check for Compiled {
     fn check(&self, value: &Value) -> Result<(), Violations> {
         let unchecked = |error: TooMuchWork| Violations::unchecked(error.to_string());
         let affordable = self.cost.check(value).map_err(unchecked)?;
-        let matches = self.patterns.check(value, affordable.matches);
-        matches.map_err(unchecked)?;
+        let matched = self.patterns.check(affordable.matched_bytes);
+        matched.map_err(unchecked)?;
         if affordable.units > MAX_LISTING_WORK {
             return self.check_large(value);
         }

@@ -93,7 +93,7 @@ impl Cost {
         }
         Ok(Affordable {
             units,
-            matches: each.matches,
+            matched_bytes: (size.string_bytes + size.key_bytes).saturating_mul(each.matches),
         })
     }
 }
@@ -103,6 +103,6 @@ impl Cost {
 pub(crate) struct Affordable {
     /// The maximum number of units.
     pub(crate) units: u64,
-    /// The maximum number of patterns that one string is matched with.
-    pub(crate) matches: u64,
+    /// The maximum number of bytes that patterns read.
+    pub(crate) matched_bytes: u64,
 }

@@ -63,21 +63,17 @@ impl Patterns {
             .dfa_size_limit(cache)
     }
 
-    /// Checks that matching the strings of a value stays within the limit, if each is matched with at most
-    /// `matches` patterns.
+    /// Checks that matching stays within the limit, if patterns read at most `bytes` bytes together.
     ///
     /// # Errors
     ///
     /// Returns [`TooMuchWork`] when it does not.
-    pub(super) fn check(self, value: &Value, matches: u64) -> Result<(), TooMuchWork> {
+    pub(super) fn check(self, bytes: u64) -> Result<(), TooMuchWork> {
         if self.count == 0 {
             return Ok(());
         }
         let steps_per_byte = 1 + self.largest as u64 / BYTES_PER_STEP;
-        let steps = string_bytes(value)
-            .saturating_mul(matches)
-            .saturating_mul(steps_per_byte);
-        match steps {
+        match bytes.saturating_mul(steps_per_byte) {
             0..=MAX_STEPS => Ok(()),
             _ => Err(TooMuchWork),
         }
@@ -122,17 +118,4 @@ fn size(source: &str, available: usize) -> Result<usize, SchemaError> {
              back-references, or is far too large"
         ))
     })
-}
-
-/// Returns the total length of a value's strings and keys.
-fn string_bytes(value: &Value) -> u64 {
-    match value {
-        Value::String(text) => text.len() as u64,
-        Value::Array(elements) => elements.iter().map(string_bytes).sum(),
-        Value::Object(members) => members
-            .iter()
-            .map(|(key, value)| key.len() as u64 + string_bytes(value))
-            .sum(),
-        _ => 0,
-    }
 }

@@ -30,11 +30,7 @@ const BYTES_PER_NODE: usize = 256;
 pub(super) fn check(graph: &Graph<'_>) -> Result<(), SchemaError> {
     let mut compilation = Compilation {
         graph,
-        bytes: graph
-            .nodes
-            .iter()
-            .map(|node| own_bytes(node.schema))
-            .collect(),
+        bytes: Vec::from_iter(graph.nodes.iter().map(|node| own_bytes(node.schema))),
         left: MAX_NODES,
         targets: HashSet::new(),
         waiting: vec![(0, Scope(0))],
@@ -93,19 +89,17 @@ struct Compilation<'g, 'a> {
 impl<'g, 'a> Compilation<'g, 'a> {
     /// Counts the node that a schema becomes, and checks both limits.
     fn node(&mut self, index: usize, depth: Depth) -> Result<&'g Node<'a>, SchemaError> {
-        let limit = MAX_NODES;
-        let too_many = SchemaError::TooManyNodes { limit };
-        let Some(node) = self.graph.nodes.get(index) else {
-            return Err(too_many);
-        };
+        let node = &self.graph.nodes[index];
         if depth.nodes > MAX_NESTED {
             return Err(SchemaError::TooManySteps {
                 location: node.pointer.clone(),
                 limit: MAX_NESTED,
             });
         }
-        let nodes = 1 + self.bytes.get(index).copied().unwrap_or(0) / BYTES_PER_NODE;
-        self.left = self.left.checked_sub(nodes).ok_or(too_many)?;
+        let nodes = 1 + self.bytes[index] / BYTES_PER_NODE;
+        let limit = MAX_NODES;
+        let left = self.left.checked_sub(nodes);
+        self.left = left.ok_or(SchemaError::TooManyNodes { limit })?;
         Ok(node)
     }
 

@@ -153,9 +153,7 @@ impl<'a> Graph<'a> {
         });
         for sub in object.into_iter().flat_map(subschemas) {
             let added = self.add(sub.schema, sub.pointer(&pointer), depth + 1, Some(resource))?;
-            if let Some(node) = self.nodes.get_mut(index) {
-                node.add_subschema(&sub, added);
-            }
+            self.nodes[index].add_subschema(&sub, added);
         }
         Ok(index)
     }
@@ -178,14 +176,13 @@ impl<'a> Graph<'a> {
                     references.extend(others.map(|&target| Reference {
                         text: reference,
                         target,
-                        resource: self.nodes.get(target).map_or(0, |node| node.resource),
+                        resource: self.nodes[target].resource,
                     }));
                 }
-                if let Some(node) = self.nodes.get_mut(next) {
-                    node.same
-                        .extend(references.iter().map(|reference| reference.target));
-                    node.references.append(&mut references);
-                }
+                let node = &mut self.nodes[next];
+                let targets = references.iter().map(|reference| reference.target);
+                node.same.extend(targets);
+                node.references.append(&mut references);
             }
             next += 1;
         }
@@ -196,7 +193,7 @@ impl<'a> Graph<'a> {
         let unresolved = || SchemaError::Unresolved(reference.to_owned());
         let (document, fragment) = reference.split_once('#').unwrap_or((reference, ""));
         let resource = match document {
-            "" => self.nodes.get(from).map(|node| node.resource),
+            "" => Some(self.nodes[from].resource),
             id => self.resources.get(id).copied(),
         };
         let Some(resource) = resource else {
@@ -216,7 +213,7 @@ impl<'a> Graph<'a> {
         }
         let pointer = percent_decode_str(fragment).decode_utf8();
         let pointer = pointer.map_err(|_| unresolved())?;
-        let root = self.nodes.get(resource).ok_or_else(unresolved)?;
+        let root = &self.nodes[resource];
         let target = root.schema.pointer(&pointer).ok_or_else(unresolved)?;
         let (location, depth) = (format!("{}{pointer}", root.pointer), root.depth);
         self.add(target, location, depth + 1, Some(resource))
@@ -230,74 +227,40 @@ impl<'a> Graph<'a> {
     /// Returns [`SchemaError`] when a schema refers to itself without end, and when too many references
     /// are in a row.
     pub(super) fn order(&self) -> Result<Vec<usize>, SchemaError> {
-        #[derive(Clone, Copy, PartialEq)]
-        enum State {
-            New,
-            Open,
-            Done,
-        }
-        let mut states = vec![State::New; self.nodes.len()];
+        let mut is_open = vec![false; self.nodes.len()];
+        // For each sorted schema, the number of references in a row that are followed for one value.
+        let mut steps: Vec<Option<usize>> = vec![None; self.nodes.len()];
         let mut order = Vec::with_capacity(self.nodes.len());
-        // The open schemas, each with the number of its visited subschemas.
-        let mut path: Vec<(usize, usize)> = Vec::new();
         for start in 0..self.nodes.len() {
-            let mut entered = Some(start);
-            loop {
-                if let Some(index) = entered.take() {
-                    match states.get(index).copied() {
-                        Some(State::New) => {
-                            states[index] = State::Open;
-                            path.push((index, 0));
-                        }
-                        Some(State::Open) => {
-                            let pointer = self.nodes.get(index).map(|node| node.pointer.clone());
-                            return Err(SchemaError::Endless(pointer.unwrap_or_default()));
-                        }
-                        _ => {}
-                    }
+            // The schemas on the path, each with the number of its visited subschemas.
+            let mut path = vec![(start, 0)];
+            while let Some((index, tried)) = path.pop() {
+                if steps[index].is_some() {
+                    continue;
                 }
-                let Some((index, tried)) = path.last_mut() else {
-                    break;
-                };
-                let next = self
-                    .nodes
-                    .get(*index)
-                    .and_then(|node| node.same.get(*tried));
-                if let Some(&next) = next {
-                    *tried += 1;
-                    entered = Some(next);
-                } else {
-                    states[*index] = State::Done;
-                    order.push(*index);
-                    path.pop();
+                let node = &self.nodes[index];
+                if tried == 0 && std::mem::replace(&mut is_open[index], true) {
+                    return Err(SchemaError::Endless(node.pointer.clone()));
                 }
+                if let Some(&next) = node.same.get(tried) {
+                    path.extend([(index, tried + 1), (next, 0)]);
+                    continue;
+                }
+                let below = node.same.iter().filter_map(|&below| steps[below]);
+                let references = node.references.iter();
+                let targets = references.filter_map(|reference| Some(steps[reference.target]? + 1));
+                let longest = below.chain(targets).max().unwrap_or(0);
+                if longest > MAX_STEPS {
+                    return Err(SchemaError::TooManySteps {
+                        location: node.pointer.clone(),
+                        limit: MAX_STEPS,
+                    });
+                }
+                steps[index] = Some(longest);
+                order.push(index);
             }
         }
-        self.check_steps(&order)?;
         Ok(order)
-    }
-
-    /// Checks the number of references in a row that are followed for one value.
-    fn check_steps(&self, order: &[usize]) -> Result<(), SchemaError> {
-        let mut steps = vec![0_usize; self.nodes.len()];
-        let steps_of = |steps: &[usize], index: usize| steps.get(index).copied().unwrap_or(0);
-        for &index in order {
-            let Some(node) = self.nodes.get(index) else {
-                continue;
-            };
-            let subschemas = node.same.iter().map(|&below| steps_of(&steps, below));
-            let references = node.references.iter();
-            let targets = references.map(|reference| steps_of(&steps, reference.target) + 1);
-            let longest = subschemas.chain(targets).max().unwrap_or(0);
-            if longest > MAX_STEPS {
-                return Err(SchemaError::TooManySteps {
-                    location: node.pointer.clone(),
-                    limit: MAX_STEPS,
-                });
-            }
-            steps[index] = longest;
-        }
-        Ok(())
     }
 }
 

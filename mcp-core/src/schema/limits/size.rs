@@ -73,15 +73,6 @@ impl Size {
     }
 }
 
-/// Returns the number of values inside a value, itself included.
-pub(super) fn values(value: &Value) -> u64 {
-    match value {
-        Value::Array(elements) => 1 + elements.iter().map(values).sum::<u64>(),
-        Value::Object(members) => 1 + members.values().map(values).sum::<u64>(),
-        _ => 1,
-    }
-}
-
 /// Returns the approximate memory of a schema's keywords in bytes, without its subschemas.
 pub(super) fn own_bytes(schema: &Value) -> usize {
     let object = schema.as_object().into_iter();

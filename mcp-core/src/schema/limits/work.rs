@@ -3,7 +3,8 @@
 use serde_json::Value;
 
 use super::graph::{Graph, Node, Unevaluated};
-use super::size::{MAX_LEVELS, values};
+use super::size::MAX_LEVELS;
+use crate::client_context::count_values;
 
 /// The maximum work of one validation in units: evaluations of a subschema, or what costs as much. A
 /// unit takes about 100 ns.
@@ -35,22 +36,20 @@ pub(super) struct Work {
 impl Work {
     /// The work of both, one after the other.
     fn and(self, other: Self) -> Self {
-        Self {
-            evaluations: self.evaluations.saturating_add(other.evaluations),
-            reads: self.reads.saturating_add(other.reads),
-            matches: self.matches.saturating_add(other.matches),
-            unique: self.unique.saturating_add(other.unique),
-            nested: self.nested.max(other.nested),
-        }
+        self.combine(other, u64::saturating_add)
     }
 
     /// The work of the more expensive one.
     fn or(self, other: Self) -> Self {
+        self.combine(other, u64::max)
+    }
+
+    fn combine(self, other: Self, both: fn(u64, u64) -> u64) -> Self {
         Self {
-            evaluations: self.evaluations.max(other.evaluations),
-            reads: self.reads.max(other.reads),
-            matches: self.matches.max(other.matches),
-            unique: self.unique.max(other.unique),
+            evaluations: both(self.evaluations, other.evaluations),
+            reads: both(self.reads, other.reads),
+            matches: both(self.matches, other.matches),
+            unique: both(self.unique, other.unique),
             nested: self.nested.max(other.nested),
         }
     }
@@ -62,15 +61,16 @@ impl Work {
             ..Self::default()
         };
         for (keyword, value) in schema.as_object().into_iter().flatten() {
+            let compared = || count_values(value) as u64 / COMPARED_PER_UNIT;
             match keyword.as_str() {
                 // Options that are all text are found by their hash.
                 "enum" if texts(value) => work.reads += 1,
                 "enum" | "const" => {
-                    work.evaluations += values(value) / COMPARED_PER_UNIT;
+                    work.evaluations += compared();
                     work.reads += 1;
                 }
                 "required" | "dependentRequired" | "dependencies" => {
-                    work.evaluations += values(value) / COMPARED_PER_UNIT;
+                    work.evaluations += compared();
                 }
                 "minLength" | "maxLength" => work.reads += 1,
                 "contentEncoding" | "contentMediaType" => work.reads += PARSING,
@@ -95,20 +95,16 @@ fn texts(options: &Value) -> bool {
 
 /// Returns the work per value, by depth, up to the limits.
 pub(super) fn per_value(graph: &Graph<'_>, order: &[usize]) -> Vec<Work> {
-    let own: Vec<_> = graph
-        .nodes
-        .iter()
-        .map(|node| Work::of(node.schema))
-        .collect();
+    let own = graph.nodes.iter().map(|node| Work::of(node.schema));
+    let own: Vec<_> = own.collect();
     let mut costs = Vec::new();
     let mut above = Level::new(graph.nodes.len());
     for _ in 0..=MAX_LEVELS {
         let mut level = Level::new(graph.nodes.len());
         for &index in order {
-            if let (Some(node), Some(&own)) = (graph.nodes.get(index), own.get(index)) {
-                level.visits[index] = visit(node, own, &level, &above);
-                level.evaluations[index] = evaluate(node, index, own, &level, &above);
-            }
+            let (node, own) = (&graph.nodes[index], own[index]);
+            level.visits[index] = visit(node, own, &level, &above);
+            level.evaluations[index] = evaluate(node, index, own, &level, &above);
         }
         let root = level.evaluations.first().copied().unwrap_or_default();
         costs.push(root);
@@ -139,13 +135,13 @@ impl Level {
 }
 
 fn all_of(works: &[Work], list: &[usize]) -> Work {
-    let works = list.iter().filter_map(|&index| works.get(index));
-    works.copied().fold(Work::default(), Work::and)
+    let works = list.iter().map(|&index| works[index]);
+    works.fold(Work::default(), Work::and)
 }
 
 fn one_of(works: &[Work], list: &[usize]) -> Work {
-    let works = list.iter().filter_map(|&index| works.get(index));
-    works.copied().fold(Work::default(), Work::or)
+    let works = list.iter().map(|&index| works[index]);
+    works.fold(Work::default(), Work::or)
 }
 
 /// Returns the work of an evaluation. `here` is the work of schemas on the same value, `below` that
@@ -157,13 +153,10 @@ fn evaluate(node: &Node<'_>, index: usize, own: Work, here: &Level, below: &Leve
     let elements = elements.and(all_of(&below.evaluations, &node.elements));
     let mut work = own.and(all_of(&here.evaluations, &node.same));
     work = work.and(members.or(elements));
-    let Unevaluated {
-        of_properties,
-        of_items,
-        ..
-    } = node.unevaluated;
-    for _ in [of_properties, of_items].into_iter().filter(|has| *has) {
-        work = work.and(all_of(&here.visits, &[index]));
+    for has in [node.unevaluated.of_properties, node.unevaluated.of_items] {
+        if has {
+            work = work.and(here.visits[index]);
+        }
     }
     work.nested = work.nested.saturating_add(1);
     work
@@ -188,7 +181,7 @@ fn visit(node: &Node<'_>, own: Work, here: &Level, below: &Level) -> Work {
         work = work.and(all_of(&here.visits, list));
     }
     for reference in &node.references {
-        work = work.and(all_of(&here.visits, &[reference.target]));
+        work = work.and(here.visits[reference.target]);
     }
     let members = all_of(&below.evaluations, members);
     work = work.and(members.or(all_of(&below.evaluations, elements)));
