@@ -27,45 +27,21 @@ use crate::{
     Reply, ResultBody, ServerNotification, Service, Subscriber, Watch,
 };
 
-/// The protocol of one subscription: an acknowledgement first, then notifications, then the result.
-///
-/// This type does no IO. The acknowledgement comes with the constructor and the result consumes the value,
-/// so nothing can be sent before the one or after the other.
-#[derive(Debug)]
-pub(crate) struct ServerSubscription {
-    granted: SubscriptionFilter,
-}
-
-impl ServerSubscription {
-    /// Starts a subscription to the granted changes. The notification is its first message.
-    // spec: SUB-03, SUB-04
-    pub(crate) fn start(granted: SubscriptionFilter) -> (Self, ServerNotification) {
-        let acknowledged = ServerNotification::Acknowledged(granted.clone());
-        (Self { granted }, acknowledged)
-    }
-
-    /// Returns the notification of a change, or `None` when the subscription does not cover it.
-    // spec: SUB-02
-    pub(crate) fn notification_for(&self, event: ChangeEvent) -> Option<ServerNotification> {
-        let granted = match &event {
-            ChangeEvent::Tools => self.granted.tools_list_changed,
-            ChangeEvent::Prompts => self.granted.prompts_list_changed,
-            ChangeEvent::Resources => self.granted.resources_list_changed,
-            ChangeEvent::Resource { uri } => self.granted.covering(uri).is_some(),
-            // The client asks for them by declaring the extension.
-            ChangeEvent::Notification(_) => true,
-        };
-        granted.then(|| event.into())
-    }
-
-    /// Ends the subscription with the result of its request.
-    ///
-    /// A subscription that is dropped instead ends abruptly: its stream closes without a response.
-    // spec: SUB-09, SUB-10, GAP-01
-    pub(crate) fn finish(self) -> ListenResult {
-        // The wire adds the id of the request.
-        ListenResult::default()
-    }
+/// Returns the notification of a change, or `None` when the granted filter does not cover it.
+// spec: SUB-02
+fn notification_for(
+    granted: &SubscriptionFilter,
+    event: ChangeEvent,
+) -> Option<ServerNotification> {
+    let is_granted = match &event {
+        ChangeEvent::Tools => granted.tools_list_changed,
+        ChangeEvent::Prompts => granted.prompts_list_changed,
+        ChangeEvent::Resources => granted.resources_list_changed,
+        ChangeEvent::Resource { uri } => granted.covering(uri).is_some(),
+        // The client asks for them by declaring the extension.
+        ChangeEvent::Notification(_) => true,
+    };
+    is_granted.then(|| event.into())
 }
 
 /// The transport's part in a subscription: its end and its clock.
@@ -108,10 +84,12 @@ pub(crate) fn serve(
         Ok(permit) => permit,
         Err(fault) => return Box::pin(ready(fault.into())),
     };
-    let tasks = service
-        .task_engine()
-        .filter(|_| !filter.task_ids.is_empty())
-        .map(|tasks| tasks.subscribe(filter.task_ids.clone(), &facts, &extensions));
+    let engine = service.task_engine();
+    let engine = engine.filter(|_| !filter.task_ids.is_empty());
+    if engine.is_some() && !facts.declares_tasks() {
+        return Box::pin(ready(Fault::tasks_undeclared().into()));
+    }
+    let tasks = engine.map(|tasks| tasks.subscribe(filter.task_ids.clone(), &facts, &extensions));
     let mut granted = offered(filter, &service.profile().capabilities);
     let subscriber = Subscriber {
         extensions,
@@ -123,35 +101,27 @@ pub(crate) fn serve(
     let watch = changes.watch(granted.clone());
     let ids = extensions_of(&granted, &facts, service);
     watch.add_notifications(ids, None, subscriber.extensions.get());
-    let start = move |granted| {
-        let (subscription, acknowledged) = ServerSubscription::start(granted);
-        let running = RunningSubscription {
-            subscription,
-            watch,
-            changes,
-            facts,
-            subscriber,
-            notifications,
-            pause: hooks.pause,
-            _permit: permit,
-        };
-        (running, acknowledged)
+    let mut running = RunningSubscription {
+        granted,
+        watch,
+        changes,
+        facts,
+        subscriber,
+        notifications,
+        pause: hooks.pause,
+        _permit: permit,
     };
     match tasks {
-        None => {
-            let (running, acknowledged) = start(granted);
-            Box::pin(running.run(acknowledged, stream::pending().boxed(), hooks.end))
-        }
+        None => Box::pin(running.run(stream::pending().boxed(), hooks.end)),
         // spec: TASK-19
         Some(tasks) => Box::pin(async move {
             let tasks = match tasks.await {
                 Ok(tasks) => tasks,
                 Err(fault) => return fault.into(),
             };
-            granted.task_ids = tasks.granted;
-            let (running, acknowledged) = start(granted);
+            running.granted.task_ids = tasks.granted;
             let notifications = tasks.notifications.chain(stream::pending()).boxed();
-            running.run(acknowledged, notifications, hooks.end).await
+            running.run(notifications, hooks.end).await
         }),
     }
 }
@@ -173,7 +143,7 @@ fn extensions_of(
 }
 
 struct RunningSubscription {
-    subscription: ServerSubscription,
+    granted: SubscriptionFilter,
     watch: Watch,
     changes: Changes,
     facts: Arc<ClientContext>,
@@ -186,28 +156,27 @@ struct RunningSubscription {
 impl RunningSubscription {
     async fn run(
         self,
-        acknowledged: ServerNotification,
         tasks: BoxStream<'static, ServerNotification>,
         end: Option<BoxFuture<'static, ()>>,
     ) -> Reply {
         let end = end.unwrap_or_else(|| Box::pin(pending()));
-        select(pin!(self.send_all(acknowledged, tasks)), end).await;
+        select(pin!(self.send_all(tasks)), end).await;
         // Changes that are still unread are sent if there is space.
         while let Some(event) = self.watch.try_next() {
             if let Some(notification) = self.notification_for(event) {
                 self.notifications.try_send(notification);
             }
         }
-        ResultBody::Listen(self.subscription.finish()).into()
+        // The wire adds the id of the request.
+        // spec: SUB-09, SUB-10, GAP-01
+        ResultBody::Listen(ListenResult::default()).into()
     }
 
     /// Sends the acknowledgement, then changes, without end. While the client reads slowly this
     /// waits, and the watch merges the changes.
-    async fn send_all(
-        &self,
-        acknowledged: ServerNotification,
-        mut tasks: BoxStream<'static, ServerNotification>,
-    ) {
+    // spec: SUB-03, SUB-04
+    async fn send_all(&self, mut tasks: BoxStream<'static, ServerNotification>) {
+        let acknowledged = ServerNotification::Acknowledged(self.granted.clone());
         self.notifications.send(acknowledged).await;
         loop {
             let change = poll_fn(|cx| self.watch.poll_change(cx));
@@ -242,7 +211,7 @@ impl RunningSubscription {
                 .check_access(uri, &self.facts, &self.subscriber);
             access.ok()?;
         }
-        self.subscription.notification_for(event)
+        notification_for(&self.granted, event)
     }
 }
 

@@ -60,7 +60,7 @@ pub trait TaskEngine: Send + Sync + 'static {
         call: TaskCall,
     ) -> BoxFuture<'static, Reply>;
 
-    /// Answers `tasks/get`, `tasks/update` or `tasks/cancel`. `params` are without `_meta`, and `meta` is the
+    /// Answers `tasks/get`, `tasks/update` or `tasks/cancel` of a client that declares the extension. `params` are without `_meta`, and `meta` is the
     /// request's `_meta`. `extensions` are those of the request: the caller's [`Principal`](crate::Principal), and
     /// values of layers.
     ///
@@ -77,12 +77,11 @@ pub trait TaskEngine: Send + Sync + 'static {
         extensions: &Extensions,
     ) -> BoxFuture<'static, Result<RawObject, Fault>>;
 
-    /// Subscribes to the task changes. `extensions` are those of the request.
+    /// Subscribes to the task changes, for a client that declares the extension. `extensions` are those of the request.
     ///
     /// # Errors
     ///
-    /// Returns [`Fault::MissingCapability`] for a client that does not declare the extension, and
-    /// [`Fault::Internal`] when the store of the tasks fails.
+    /// Returns [`Fault::Internal`] when the store of the tasks fails.
     // spec: TASK-19
     fn subscribe(
         &self,

@@ -1,7 +1,7 @@
 //! `tasks/get`, `tasks/update` and `tasks/cancel`.
 
 use mcp_core::store::TaskRecord;
-use mcp_core::{ClientContext, Fault, Principal, deserialize};
+use mcp_core::{Fault, Principal, deserialize};
 use mcp_types::ext::tasks::{CANCEL, GET, TaskParams, TaskStatus, UPDATE, UpdateTaskParams};
 use mcp_types::{InputResponses, RawObject};
 use serde::de::DeserializeOwned;
@@ -16,15 +16,8 @@ pub(crate) async fn answer(
     shared: &Shared,
     method: &'static str,
     params: &RawObject,
-    facts: &ClientContext,
     principal: Option<&Principal>,
 ) -> Result<RawObject, Fault> {
-    if !facts.version.has_task_extension() {
-        return Err(Fault::no_such_method(method));
-    }
-    if !facts.declares_tasks() {
-        return Err(Fault::tasks_undeclared());
-    }
     match method {
         GET => {
             let TaskParams { task_id, .. } = read(params)?;

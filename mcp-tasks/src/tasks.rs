@@ -1,7 +1,6 @@
 //! The engine and its settings.
 
 use std::fmt;
-use std::future::ready;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -136,25 +135,20 @@ impl TaskEngine for Tasks {
         method: &'static str,
         params: RawObject,
         _meta: Option<RawObject>,
-        facts: &Arc<ClientContext>,
+        _facts: &Arc<ClientContext>,
         extensions: &Extensions,
     ) -> BoxFuture<'static, Result<RawObject, Fault>> {
         let principal: Option<Principal> = extensions.get().cloned();
-        let (shared, facts) = (self.0.clone(), facts.clone());
-        Box::pin(async move {
-            methods::answer(&shared, method, &params, &facts, principal.as_ref()).await
-        })
+        let shared = self.0.clone();
+        Box::pin(async move { methods::answer(&shared, method, &params, principal.as_ref()).await })
     }
 
     fn subscribe(
         &self,
         ids: Vec<String>,
-        facts: &Arc<ClientContext>,
+        _facts: &Arc<ClientContext>,
         extensions: &Extensions,
     ) -> BoxFuture<'static, Result<TaskChanges, Fault>> {
-        if !facts.declares_tasks() {
-            return Box::pin(ready(Err(Fault::tasks_undeclared())));
-        }
         Box::pin(subscribe::subscribe(
             self.0.clone(),
             ids,

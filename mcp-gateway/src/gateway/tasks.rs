@@ -82,12 +82,6 @@ impl TaskEngine for TaskIds {
     ) -> BoxFuture<'static, Result<RawObject, Fault>> {
         let (tasks, facts, extensions) = (self.clone(), facts.clone(), extensions.clone());
         Box::pin(async move {
-            if !facts.version.has_task_extension() {
-                return Err(Fault::no_such_method(method));
-            }
-            if !facts.declares_tasks() {
-                return Err(Fault::tasks_undeclared());
-            }
             let params = TaskBody::parse(&params)?;
             let sealed = params.id();
             let found = tasks.find(&sealed, &facts, &extensions);
@@ -109,9 +103,6 @@ impl TaskEngine for TaskIds {
         facts: &Arc<ClientContext>,
         extensions: &Extensions,
     ) -> BoxFuture<'static, Result<TaskChanges, Fault>> {
-        if !facts.declares_tasks() {
-            return Box::pin(std::future::ready(Err(Fault::tasks_undeclared())));
-        }
         let found = ids.into_iter().filter_map(|sealed| {
             let task = self.find(&sealed, facts, extensions)?;
             Some((sealed, task))

@@ -1,9 +1,10 @@
 //! The tasks extension: its methods call the engine of the server.
 
+use std::future::ready;
 use std::sync::Arc;
 
 use mcp_core::extension::Extension;
-use mcp_core::{ClientContext, Extensions, TaskEngine};
+use mcp_core::{ClientContext, Extensions, Fault, TaskEngine};
 use mcp_types::ext::tasks::{CANCEL, GET, TasksSettings, UPDATE};
 use mcp_types::meta::keys;
 use mcp_types::{MethodKind, RawObject};
@@ -39,7 +40,12 @@ impl ServerExtension for TasksExtension {
                     facts,
                     extensions,
                 } = caller;
-                let answer = engine.answer(method, params, meta, &facts, &extensions);
+                // The route has checked the declaration: what may be missing is the revision.
+                let answer = if facts.declares_tasks() {
+                    engine.answer(method, params, meta, &facts, &extensions)
+                } else {
+                    Box::pin(ready(Err(Fault::no_such_method(method))))
+                };
                 async move { answer.await.map_err(RequestError::fault) }
             };
             setup.add::<RawObject, RawObject, _>(method, MethodKind::Request, handler);
