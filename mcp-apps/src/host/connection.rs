@@ -5,14 +5,17 @@ use std::sync::Arc;
 
 use futures_util::{Sink, SinkExt as _, Stream, StreamExt as _};
 use mcp_core::{BoxFuture, catch_panic};
-use mcp_types::{Cancelled, ErrorObject, Implementation, Method, RawObject, RequestId, codes};
+use mcp_types::{
+    Cancelled, ErrorObject, Implementation, Message, Method, Notification, RawObject, Request,
+    RequestId, Response, codes,
+};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 
 use super::bridge::{HostBridge, ModeHandler, NotificationHandler};
-use super::message::{Incoming, Kind, call, read_params, response, write_result};
+use super::message::{call, read_params, response, write_result};
 use super::state::{Answer, Conversation, Phase};
 use super::types::{AppCapabilities, DisplayMode, ModelContext, ViewError};
 use super::view::View;
@@ -108,15 +111,25 @@ impl Connection {
             if bytes > limit {
                 return Err(ViewError::MessageTooLarge { bytes, limit });
             }
-            match Incoming::parse(&text) {
-                None => self.conversation.count_invalid()?,
-                Some(Kind::Response(id, answer)) => self.conversation.answer(&id, answer)?,
-                Some(Kind::Notification(method, params)) => {
-                    self.receive_notification(&method, params, &notify)?;
+            match Message::parse(text.as_bytes()) {
+                Ok(Message::Response(Response {
+                    id: Some(id),
+                    outcome,
+                    ..
+                })) => match outcome.map(RawObject::from_raw) {
+                    Ok(Ok(result)) => self.conversation.answer(&id, Ok(result))?,
+                    Ok(Err(_)) => self.conversation.count_invalid()?,
+                    Err(error) => self.conversation.answer(&id, Err(error))?,
+                },
+                Ok(Message::Notification(Notification { method, params, .. })) => {
+                    self.receive_notification(&method, params.to_object(), &notify)?;
                 }
-                Some(Kind::Request(id, method, params)) => {
-                    self.receive_request(id, &method, params).await;
+                Ok(Message::Request(Request {
+                    id, method, params, ..
+                })) => {
+                    self.receive_request(id, &method, params.to_object()).await;
                 }
+                _ => self.conversation.count_invalid()?,
             }
         }
     }

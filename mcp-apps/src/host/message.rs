@@ -2,51 +2,13 @@
 
 use mcp_core::extension::{from_params, to_object};
 use mcp_types::{ErrorObject, RawObject, RequestId, codes};
+use serde::Serialize;
 use serde::de::DeserializeOwned;
-use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 use super::types::ViewError;
 
-/// A view message.
-#[derive(Debug, Deserialize)]
-pub(super) struct Incoming {
-    #[serde(default)]
-    jsonrpc: String,
-    id: Option<RequestId>,
-    method: Option<String>,
-    params: Option<RawObject>,
-    result: Option<RawObject>,
-    error: Option<ErrorObject>,
-}
-
-/// A view message by its kind.
-#[derive(Debug)]
-pub(super) enum Kind {
-    Request(RequestId, String, RawObject),
-    Notification(String, RawObject),
-    Response(RequestId, Result<RawObject, ErrorObject>),
-}
-
-impl Incoming {
-    /// Parses a message. Returns `None` if the text is not a JSON-RPC message.
-    pub(super) fn parse(text: &str) -> Option<Kind> {
-        let message: Self = serde_json::from_str(text).ok()?;
-        if message.jsonrpc != "2.0" {
-            return None;
-        }
-        let params = message.params.unwrap_or_default();
-        match (message.id, message.method, message.result, message.error) {
-            (Some(id), Some(method), None, None) => Some(Kind::Request(id, method, params)),
-            (None, Some(method), None, None) => Some(Kind::Notification(method, params)),
-            (Some(id), None, Some(result), None) => Some(Kind::Response(id, Ok(result))),
-            (Some(id), None, None, Some(error)) => Some(Kind::Response(id, Err(error))),
-            _ => None,
-        }
-    }
-}
-
-#[derive(Serialize)]
+#[derive(Default, Serialize)]
 struct Outgoing<'a> {
     jsonrpc: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -61,15 +23,6 @@ struct Outgoing<'a> {
     error: Option<&'a ErrorObject>,
 }
 
-const EMPTY: Outgoing<'static> = Outgoing {
-    jsonrpc: "2.0",
-    id: None,
-    method: None,
-    params: None,
-    result: None,
-    error: None,
-};
-
 /// Writes a request, or a notification if there is no id.
 pub(super) fn call(
     id: Option<&RequestId>,
@@ -79,10 +32,11 @@ pub(super) fn call(
     let malformed = |error| ViewError::malformed(method, error);
     let params = serde_json::value::to_raw_value(params).map_err(malformed)?;
     let message = Outgoing {
+        jsonrpc: "2.0",
         id,
         method: Some(method),
         params: Some(&params),
-        ..EMPTY
+        ..Outgoing::default()
     };
     serde_json::to_string(&message).map_err(malformed)
 }
@@ -113,10 +67,11 @@ pub(super) fn response(id: &RequestId, outcome: &Result<RawObject, ErrorObject>)
         Err(error) => (None, Some(error)),
     };
     let message = Outgoing {
+        jsonrpc: "2.0",
         id: Some(id),
         result,
         error,
-        ..EMPTY
+        ..Outgoing::default()
     };
     serde_json::to_string(&message).ok()
 }
