@@ -31,8 +31,8 @@ use crate::uri::INSTRUCTIONS;
 pub struct InlineSkill {
     /// The whole `SKILL.md`, or its YAML if the instructions are generated.
     pub(super) markdown: Bytes,
-    instructions: Option<Generator>,
     pub(super) prefix: Option<String>,
+    /// All files with their paths relative to the skill.
     pub(super) files: Vec<(String, FileBytes)>,
 }
 
@@ -69,19 +69,20 @@ impl InlineSkill {
         T: Into<Bytes>,
     {
         let head = Bytes::from(frontmatter(name, description));
+        let generator = Generator::new(head.clone(), instructions);
         Self {
-            instructions: Some(Generator::new(head.clone(), instructions)),
+            files: vec![(INSTRUCTIONS.to_owned(), FileBytes::Generated(generator))],
             ..Self::from_markdown(head)
         }
     }
 
     /// Creates a skill from a whole `SKILL.md`, which starts with YAML between two lines `---`.
     pub fn from_markdown(markdown: impl Into<Bytes>) -> Self {
+        let markdown = markdown.into();
         Self {
-            markdown: markdown.into(),
-            instructions: None,
+            files: vec![(INSTRUCTIONS.to_owned(), FileBytes::Fixed(markdown.clone()))],
+            markdown,
             prefix: None,
-            files: Vec::new(),
         }
     }
 
@@ -124,21 +125,6 @@ impl InlineSkill {
         let contents = FileBytes::Generated(Generator::new(Bytes::new(), write));
         self.files.push((path.into(), contents));
         self
-    }
-
-    /// Returns the `SKILL.md`'s content.
-    pub(super) fn instructions(&self) -> FileBytes {
-        match &self.instructions {
-            Some(generator) => FileBytes::Generated(generator.clone()),
-            None => FileBytes::Fixed(self.markdown.clone()),
-        }
-    }
-
-    /// Returns all files with their paths relative to the skill.
-    pub(super) fn all_files(&self) -> impl Iterator<Item = (&str, FileBytes)> {
-        let files = self.files.iter();
-        let files = files.map(|(path, contents)| (path.as_str(), contents.clone()));
-        std::iter::once((INSTRUCTIONS, self.instructions())).chain(files)
     }
 }
 

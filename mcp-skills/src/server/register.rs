@@ -180,9 +180,9 @@ async fn read(
 ) -> Result<ResourceContents, ResourceError> {
     let FilePath { path } = args.parse()?;
     let limit = store.limits().max_bytes;
-    let read = tokio::task::spawn_blocking(move || store.read(&path)).await?;
-    read.changes.announce(&notify);
-    match read.outcome {
+    let (read, changes) = tokio::task::spawn_blocking(move || store.read(&path)).await?;
+    changes.announce(&notify);
+    match read {
         Ok((file, FileBytes::Fixed(bytes))) => Ok(file.contents(bytes)),
         Ok((file, FileBytes::Generated(generator))) => {
             Ok(file.contents(generator.bytes(limit).await?))

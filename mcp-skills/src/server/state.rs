@@ -48,12 +48,12 @@ impl State {
     pub(super) fn put(&mut self, skill: &InlineSkill) -> Result<(), SkillsError> {
         let root = root_of(skill)?;
         let mut files = Vec::new();
-        for (path, contents) in skill.all_files() {
+        for (path, contents) in &skill.files {
             if !is_plain_file_path(path) {
-                return Err(SkillsError::InvalidPath(path.to_owned()));
+                return Err(SkillsError::InvalidPath(path.clone()));
             }
             let path = format!("{root}/{path}");
-            let file = SkillFile::from_code(path, contents, &skill.markdown)?;
+            let file = SkillFile::from_code(path, contents.clone(), &skill.markdown)?;
             files.push(Arc::new(file));
         }
         self.inline.insert(root, files);

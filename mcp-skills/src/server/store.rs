@@ -135,18 +135,17 @@ impl Store {
         }
     }
 
-    /// Reads a file by its decoded path. Blocks on files.
+    /// Reads a file by its decoded path, and returns the changes that were noticed meanwhile. Blocks on files.
     ///
     /// Bytes that differ from the published digest are never returned: the catalog is rebuilt if the
     /// folders are watched, and the file is refused otherwise.
-    pub(super) fn read(&self, path: &str) -> ReadFile {
+    pub(super) fn read(&self, path: &str) -> (ReadFile, CatalogChanges) {
         let file = self.catalog().files.get(path).cloned();
         let is_known = file.is_some();
         if let Some(file) = file {
             let outcome = read_file(file);
             if outcome.is_ok() || !self.is_watched() {
-                let changes = CatalogChanges::default();
-                return ReadFile { outcome, changes };
+                return (outcome, CatalogChanges::default());
             }
         }
         let Checked { catalog, changes } = if is_known {
@@ -155,10 +154,8 @@ impl Store {
             self.check()
         };
         let file = catalog.files.get(path).cloned();
-        ReadFile {
-            outcome: file.map_or(Err(ReadError::Unknown), read_file),
-            changes,
-        }
+        let outcome = file.map_or(Err(ReadError::Unknown), read_file);
+        (outcome, changes)
     }
 }
 
@@ -174,11 +171,7 @@ impl CatalogChanges {
     }
 }
 
-/// A file that was read, and the changes that were noticed meanwhile.
-pub(super) struct ReadFile {
-    pub(super) outcome: Result<(Arc<SkillFile>, FileBytes), ReadError>,
-    pub(super) changes: CatalogChanges,
-}
+pub(super) type ReadFile = Result<(Arc<SkillFile>, FileBytes), ReadError>;
 
 pub(super) enum ReadError {
     /// No skill has this file.
@@ -188,7 +181,7 @@ pub(super) enum ReadError {
     Failed(SkillsError),
 }
 
-fn read_file(file: Arc<SkillFile>) -> Result<(Arc<SkillFile>, FileBytes), ReadError> {
+fn read_file(file: Arc<SkillFile>) -> ReadFile {
     match file.read() {
         Ok(Some(bytes)) => Ok((file, bytes)),
         Ok(None) => Err(ReadError::Changed),
