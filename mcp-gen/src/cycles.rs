@@ -12,67 +12,60 @@ pub(crate) fn resolve(types: &mut Table) {
             definition.shape = Some(Shape::Newtype(Type::Value(Some(reason))));
         }
     }
-    let direct = components(types, parts);
+    let direct = components(types, |shape| {
+        let parts = parts(shape).into_iter();
+        parts.filter_map(|ty| slot_of(ty)).collect()
+    });
     for (definition, own) in types.definitions_mut().iter_mut().zip(&direct) {
         let in_cycle = |other: usize| direct.get(other).is_some_and(|other| other.id == own.id);
         if let Some(shape) = definition.shape.as_mut().filter(|_| own.is_cycle) {
-            visit_parts(shape, &mut |ty, slot| {
-                if in_cycle(slot) {
+            for ty in parts(shape) {
+                if slot_of(ty).is_some_and(in_cycle) {
                     *ty = Type::Boxed(Box::new(ty.clone()));
                 }
-            });
-        }
-    }
-}
-
-/// Calls `visit` with the named types that are stored inside of this type without a pointer, and their slots.
-fn visit_parts(shape: &mut Shape, visit: &mut impl FnMut(&mut Type, usize)) {
-    fn walk(ty: &mut Type, visit: &mut impl FnMut(&mut Type, usize)) {
-        match ty {
-            Type::Named(slot) => {
-                let slot = *slot;
-                visit(ty, slot);
             }
-            Type::Option(inner) => walk(inner, visit),
-            Type::Tuple(items) => items.iter_mut().for_each(|item| walk(item, visit)),
-            _ => {}
         }
-    }
-    match shape {
-        Shape::Struct { fields, .. } => {
-            fields
-                .iter_mut()
-                .for_each(|field| walk(&mut field.ty, visit));
-        }
-        Shape::Union(variants) => variants.iter_mut().for_each(|(_, ty)| walk(ty, visit)),
-        Shape::Newtype(ty) => walk(ty, visit),
-        Shape::Choice(_) => {}
     }
 }
 
-/// The types whose JSON is this type's JSON.
-fn transparent(shape: &Shape) -> Vec<usize> {
+/// Returns the types that are stored inside of this type without a pointer.
+fn parts(shape: &mut Shape) -> Vec<&mut Type> {
+    let mut open: Vec<&mut Type> = match shape {
+        Shape::Struct { fields, .. } => fields.iter_mut().map(|field| &mut field.ty).collect(),
+        Shape::Union(variants) => variants.iter_mut().map(|(_, ty)| ty).collect(),
+        Shape::Newtype(ty) => vec![ty],
+        Shape::Choice(_) => Vec::new(),
+    };
+    let mut parts = Vec::new();
+    while let Some(ty) = open.pop() {
+        match ty {
+            Type::Option(inner) => open.push(inner),
+            Type::Tuple(items) => open.extend(items),
+            ty => parts.push(ty),
+        }
+    }
+    parts
+}
+
+/// Returns the types whose JSON is this type's JSON.
+fn transparent(shape: &mut Shape) -> Vec<usize> {
     let types: Vec<&Type> = match shape {
         Shape::Union(variants) => variants.iter().map(|(_, ty)| ty).collect(),
         Shape::Newtype(ty) => vec![ty],
         Shape::Struct { .. } | Shape::Choice(_) => Vec::new(),
     };
-    let slot = |ty: &Type| match ty {
-        Type::Named(slot) => Some(*slot),
-        _ => None,
-    };
     let slots = types.into_iter().filter_map(|ty| match ty {
-        Type::Option(inner) => slot(inner),
-        ty => slot(ty),
+        Type::Option(inner) => slot_of(inner),
+        ty => slot_of(ty),
     });
     slots.collect()
 }
 
-/// The types that are stored inside this type without a pointer.
-fn parts(shape: &Shape) -> Vec<usize> {
-    let mut slots = Vec::new();
-    visit_parts(&mut shape.clone(), &mut |_, slot| slots.push(slot));
-    slots
+fn slot_of(ty: &Type) -> Option<usize> {
+    match ty {
+        Type::Named(slot) => Some(*slot),
+        _ => None,
+    }
 }
 
 /// The strongly connected component of a type.
@@ -84,13 +77,11 @@ struct Component {
 }
 
 /// Kosaraju's algorithm, without recursion.
-fn components(types: &Table, edges: fn(&Shape) -> Vec<usize>) -> Vec<Component> {
-    let shapes = types
-        .definitions()
-        .iter()
-        .map(|definition| &definition.shape);
+fn components(types: &mut Table, edges: fn(&mut Shape) -> Vec<usize>) -> Vec<Component> {
+    let definitions = types.definitions_mut().iter_mut();
+    let shapes = definitions.map(|definition| definition.shape.as_mut());
     let forward: Vec<Vec<usize>> = shapes
-        .map(|shape| shape.as_ref().map_or_else(Vec::new, edges))
+        .map(|shape| shape.map_or_else(Vec::new, edges))
         .collect();
     let count = forward.len();
     let mut backward = vec![Vec::new(); count];

@@ -107,6 +107,14 @@ pub(crate) fn type_name(text: &str, fallback: &str) -> String {
     complete(words(text).to_upper_camel_case(), "N", fallback)
 }
 
+/// Converts text to a name for a variant, which `Self` cannot be.
+pub(crate) fn variant_name(text: &str, fallback: &str) -> String {
+    match type_name(text, fallback) {
+        name if name == "Self" => format!("Self{fallback}"),
+        name => name,
+    }
+}
+
 /// Converts text to a name for a field or function. Text without ASCII letters and digits becomes `fallback`.
 pub(crate) fn value_name(text: &str, fallback: &str) -> String {
     let name = complete(words(text).to_snake_case(), "n", fallback);

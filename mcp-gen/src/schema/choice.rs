@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::lowering::{Lowering, Schema};
 use super::place::Place;
-use crate::names::{Names, type_name};
+use crate::names::{Names, variant_name};
 use crate::types::{Shape, Type};
 
 /// Maximum number of variants. A string with more values stays a `String`.
@@ -67,11 +67,8 @@ impl Lowering<'_> {
                 continue;
             }
             let fallback = if value.is_empty() { "Empty" } else { "Value" };
-            let name = match type_name(value, fallback).as_str() {
-                "Self" => "SelfValue".to_owned(),
-                name => name.to_owned(),
-            };
-            variants.push((names.take(&name), (*value).to_owned()));
+            let name = names.take(&variant_name(value, fallback));
+            variants.push((name, (*value).to_owned()));
         }
         self.define(place, map, Shape::Choice(variants))
     }

@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 use super::lowering::{Lowering, Schema};
 use super::merge::has_structure;
 use super::place::Place;
-use crate::names::{Names, type_name};
+use crate::names::{Names, type_name, variant_name};
 use crate::types::{Shape, Table, Type};
 
 /// Most branches of a union.
@@ -109,13 +109,8 @@ impl Lowering<'_> {
             1 => variants.remove(0).1,
             _ => {
                 let mut names = Names::default();
-                let named = |(name, ty): (String, Type)| {
-                    let name = match type_name(&name, "Variant").as_str() {
-                        "Self" => "SelfVariant".to_owned(),
-                        name => name.to_owned(),
-                    };
-                    (names.take(&name), ty)
-                };
+                let named =
+                    |(name, ty): (String, Type)| (names.take(&variant_name(&name, "Variant")), ty);
                 let variants = variants.into_iter().map(named).collect();
                 let slot = place.slot.filter(|_| !nullable);
                 let place = Place { slot, ..place };
