@@ -22,14 +22,7 @@ pub(crate) struct Instruments {
 
 impl Instruments {
     pub(crate) fn new(meter: &Meter) -> Self {
-        let histogram = |name, description| {
-            meter
-                .f64_histogram(name)
-                .with_unit("s")
-                .with_description(description)
-                .with_boundaries(BOUNDARIES.to_vec())
-                .build()
-        };
+        let histogram = |name, description| histogram(meter, name, description);
         Self {
             client_operations: histogram(
                 "mcp.client.operation.duration",
@@ -49,6 +42,17 @@ impl Instruments {
             ),
         }
     }
+}
+
+/// Returns a histogram of durations in seconds.
+pub(crate) fn histogram(
+    meter: &Meter,
+    name: &'static str,
+    description: &'static str,
+) -> Histogram<f64> {
+    let histogram = meter.f64_histogram(name);
+    let histogram = histogram.with_unit("s").with_description(description);
+    histogram.with_boundaries(BOUNDARIES.to_vec()).build()
 }
 
 /// Returns the global meter.

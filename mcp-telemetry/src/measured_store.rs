@@ -13,7 +13,7 @@ use opentelemetry::KeyValue;
 use opentelemetry::metrics::{Histogram, Meter};
 
 use crate::error_type::OTHER;
-use crate::instruments::{BOUNDARIES, global_meter};
+use crate::instruments::{global_meter, histogram};
 
 /// A store of events, sessions or tasks whose operations are recorded in the histogram
 /// `mcp.sdk.store.operation.duration` (seconds), with the attributes `operation` and, after a failure,
@@ -41,12 +41,8 @@ impl<S> MeasuredStore<S> {
 
     /// Measures a store with `meter`.
     pub fn with_meter(store: S, meter: &Meter) -> Self {
-        let duration = meter
-            .f64_histogram("mcp.sdk.store.operation.duration")
-            .with_unit("s")
-            .with_description("The duration of one operation of a store")
-            .with_boundaries(BOUNDARIES.to_vec())
-            .build();
+        let name = "mcp.sdk.store.operation.duration";
+        let duration = histogram(meter, name, "The duration of one operation of a store");
         Self { store, duration }
     }
 
