@@ -7,6 +7,7 @@ use parking_lot::Mutex;
 use serde_json::{Value, json};
 
 use crate::result::Part;
+use crate::search;
 
 /// Name of the tool that reads stored results.
 pub(crate) const READ_RESULT: &str = "read_result";
@@ -181,15 +182,12 @@ pub(crate) fn read_result_tool() -> Tool {
         },
         "required": ["id"],
     });
-    let tool = match schema {
-        Value::Object(schema) => Tool::new(READ_RESULT).input_schema(schema),
-        _ => Tool::new(READ_RESULT),
-    };
-    tool.description(
-        "Returns lines of a result that was too long. Lines have at most 500 characters.",
-    )
-    .read_only()
-    .open_world(false)
+    search::tool(READ_RESULT, schema)
+        .description(
+            "Returns lines of a result that was too long. Lines have at most 500 characters.",
+        )
+        .read_only()
+        .open_world(false)
 }
 
 #[cfg(test)]

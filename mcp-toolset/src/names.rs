@@ -10,7 +10,6 @@ const DIGEST: usize = 8;
 /// Names of a tool list for a model. The same list has the same names in each process.
 #[derive(Debug, Default)]
 pub(crate) struct Names {
-    own_by_name: BTreeMap<String, String>,
     name_by_own: BTreeMap<String, String>,
 }
 
@@ -24,7 +23,6 @@ impl Names {
         for own in own {
             let is_shared = counts.get(&folded(own)).is_some_and(|all| all.len() > 1);
             let name = portable(own, is_shared);
-            names.own_by_name.insert(name.clone(), own.to_owned());
             names.name_by_own.insert(own.to_owned(), name);
         }
         names
@@ -37,14 +35,14 @@ impl Names {
 
     /// Returns the own name of the tool that a model has named. Models change case and separators.
     pub(crate) fn find(&self, name: &str) -> Option<&str> {
-        if let Some(own) = self.own_by_name.get(name) {
+        let names = self.name_by_own.iter();
+        if let Some((own, _)) = names.clone().find(|(_, known)| *known == name) {
             return Some(own);
         }
         let wanted = folded(name);
-        let names = self.own_by_name.iter();
-        let mut similar =
-            names.filter(|(known, own)| folded(known) == wanted || folded(own) == wanted);
-        let (_, own) = similar.next()?;
+        let is_similar = |other: &str| folded(other) == wanted;
+        let mut similar = names.filter(|(own, known)| is_similar(known) || is_similar(own));
+        let (own, _) = similar.next()?;
         similar.next().is_none().then_some(own)
     }
 }

@@ -120,7 +120,7 @@ pub fn tools() -> [Tool; 3] {
     ]
 }
 
-fn tool(name: &str, schema: Value) -> Tool {
+pub(crate) fn tool(name: &str, schema: Value) -> Tool {
     match schema {
         Value::Object(schema) => Tool::new(name).input_schema(schema),
         _ => Tool::new(name),

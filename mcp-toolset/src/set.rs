@@ -8,9 +8,9 @@ use futures_util::future::join_all;
 use mcp_client::Client;
 use mcp_client::group::Group;
 use mcp_core::schema::{JsonSchema, Validator as _};
-use mcp_types::{CallToolResult, JsonObject, RawObject, Tool, escape_line};
+use mcp_types::{CallToolResult, RawObject, Tool, escape_line};
 use parking_lot::Mutex;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::approval::{Approval, ProposedCall};
 use crate::budget::{self, READ_RESULT, StoredResults, Tokens, read_result_tool};
@@ -243,15 +243,12 @@ impl ToolSet {
             Err(error) => return failed(&error),
         };
         match self.own_name(&call.name) {
-            Some(READ_RESULT) => return self.results.read(&call.arguments),
-            Some(own) => return self.answer_deferred(own, call, &list).await,
-            None => {}
-        }
-        match list.find(&call.name) {
-            Some(tool) => self.call(&list, tool, call.arguments.clone()).await,
+            Some(READ_RESULT) => self.results.read(&call.arguments),
+            Some(own) => self.answer_deferred(own, call, &list).await,
             None => {
                 let unknown = || format!("no tool is named {:?}", escape_line(&call.name));
-                CallToolResult::error(self.refusal(&list, &call.name).unwrap_or_else(unknown))
+                self.call_named(&list, &call.name, call.arguments.clone(), unknown)
+                    .await
             }
         }
     }
@@ -270,29 +267,30 @@ impl ToolSet {
             _ => match search::inner_call(arguments.as_ref()) {
                 Err(problem) => CallToolResult::error(problem),
                 Ok(inner) => {
-                    let Some(tool) = list.find(&inner.name) else {
-                        let refusal = self.refusal(list, &inner.name);
-                        let unknown = || search::unknown_tool(&inner.name);
-                        return CallToolResult::error(refusal.unwrap_or_else(unknown));
-                    };
                     let arguments = inner.arguments.as_ref().map(RawObject::parse);
                     let arguments = arguments.and_then(Result::ok);
-                    self.call(
-                        list,
-                        tool,
-                        arguments.unwrap_or_else(|| JsonObject::new().into()),
-                    )
-                    .await
+                    let arguments = arguments.unwrap_or_else(|| json!({}));
+                    let unknown = || search::unknown_tool(&inner.name);
+                    self.call_named(list, &inner.name, arguments, unknown).await
                 }
             },
         }
     }
 
-    /// Returns why a tool with this name is held. `None`: it is not held.
-    fn refusal(&self, list: &List, name: &str) -> Option<String> {
-        let name = list.names.find(name)?;
-        let pins = self.pins.as_ref().filter(|_| list.held.contains(name))?;
-        Some(pins.refusal(name))
+    /// Calls a tool by the name that the model has sent. Returns why it is held, or `unknown`, if there is none.
+    async fn call_named(
+        &self,
+        list: &List,
+        name: &str,
+        arguments: Value,
+        unknown: impl FnOnce() -> String,
+    ) -> CallToolResult {
+        if let Some(tool) = list.find(name) {
+            return self.call(list, tool, arguments).await;
+        }
+        let held = list.names.find(name).filter(|own| list.held.contains(*own));
+        let refusal = held.and_then(|own| Some(self.pins.as_ref()?.refusal(own)));
+        CallToolResult::error(refusal.unwrap_or_else(unknown))
     }
 
     /// Checks arguments and calls a tool.

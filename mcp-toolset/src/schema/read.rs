@@ -64,6 +64,18 @@ pub(super) fn all_of(schema: &Map<String, Value>) -> impl Iterator<Item = &Value
         .flatten()
 }
 
+/// Returns the properties that a schema names.
+pub(super) fn properties(schema: &Map<String, Value>) -> impl Iterator<Item = (&String, &Value)> {
+    let properties = schema.get("properties").and_then(Value::as_object);
+    properties.into_iter().flatten()
+}
+
+/// Returns the names of the properties that a schema requires.
+pub(super) fn required(schema: &Map<String, Value>) -> impl Iterator<Item = &str> {
+    let names = schema.get("required").and_then(Value::as_array);
+    names.into_iter().flatten().filter_map(Value::as_str)
+}
+
 /// Returns the name of a property for a model: 64 characters of `A-Za-z0-9_.-` at most.
 pub(super) fn key(own: &str) -> String {
     if own.len() <= 64 && is_tool_name(own) {

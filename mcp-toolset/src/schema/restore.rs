@@ -3,7 +3,7 @@
 use mcp_types::JsonObject;
 use serde_json::{Map, Value};
 
-use super::read::{all_of, alternatives, key, resolve, types, values};
+use super::read::{all_of, alternatives, key, properties, required, resolve, types, values};
 
 /// Levels of arguments that are restored. Deeper ones stay.
 const MAX_DEPTH: usize = 64;
@@ -56,15 +56,10 @@ fn members_of(
     depth: usize,
 ) -> Map<String, Value> {
     let schemas: Vec<_> = std::iter::once(schema).chain(parts(schema, root)).collect();
-    let properties = schemas
-        .iter()
-        .filter_map(|part| part.get("properties")?.as_object());
-    let properties: Vec<_> = properties.flatten().collect();
+    let properties: Vec<_> = schemas.iter().flat_map(|part| properties(part)).collect();
     let is_required = |own: &str| {
-        let lists = schemas
-            .iter()
-            .filter_map(|part| part.get("required")?.as_array());
-        lists.flatten().any(|name| name.as_str() == Some(own))
+        let mut names = schemas.iter().flat_map(|part| required(part));
+        names.any(|name| name == own)
     };
     let mut restored = Map::new();
     for (name, given) in members {

@@ -3,7 +3,7 @@
 use mcp_types::{JsonObject, shorten};
 use serde_json::{Map, Value, json};
 
-use super::read::{all_of, alternatives, key, resolve, types, values};
+use super::read::{all_of, alternatives, key, properties, required, resolve, types, values};
 use crate::provider::Profile;
 
 /// Subschemas of one tool. Further ones accept any value: references can multiply them.
@@ -51,7 +51,7 @@ pub(crate) fn rewrite(schema: &JsonObject, profile: &Profile) -> Value {
         nodes: 0,
         parents: Vec::new(),
     };
-    let merged = with_alternatives(rewriter.merged(&root), &root);
+    let merged = with_alternatives(merged(&root, &root), &root);
     Value::Object(rewriter.object(&merged, 0))
 }
 
@@ -74,7 +74,7 @@ impl Rewriter<'_> {
         }
         let count = self.parents.len();
         self.parents.extend(reference.map(str::to_owned));
-        let merged = self.merged(schema);
+        let merged = merged(self.root, schema);
         let node = self.merged_node(&merged, depth);
         self.parents.truncate(count);
         node
@@ -96,9 +96,12 @@ impl Rewriter<'_> {
             1 => variants.remove(0),
             _ => json!({ "anyOf": variants }),
         };
-        if alternatives(schema).next().is_some() {
-            let text = schema.get("description").and_then(Value::as_str);
-            prepend(&mut node, text.unwrap_or_default());
+        let text = description(schema);
+        if alternatives(schema).next().is_some()
+            && !text.is_empty()
+            && let Some(node) = node.as_object_mut()
+        {
+            node.entry("description").or_insert_with(|| text.into());
         }
         if is_nullable {
             self.make_nullable(&mut node);
@@ -152,13 +155,8 @@ impl Rewriter<'_> {
 
     fn object(&mut self, schema: &Map<String, Value>, depth: usize) -> Map<String, Value> {
         let required: Vec<&str> = required(schema).collect();
-        let mut properties = Map::new();
-        for (own, property) in schema
-            .get("properties")
-            .and_then(Value::as_object)
-            .into_iter()
-            .flatten()
-        {
+        let mut known = Map::new();
+        for (own, property) in properties(schema) {
             if *property == Value::Bool(false) {
                 continue;
             }
@@ -166,17 +164,17 @@ impl Rewriter<'_> {
             if self.profile.is_strict && !required.contains(&&**own) {
                 self.make_nullable(&mut node);
             }
-            properties.insert(key(own), node);
+            known.insert(key(own), node);
         }
         let required: Vec<String> = if self.profile.is_strict {
-            properties.keys().cloned().collect()
+            known.keys().cloned().collect()
         } else {
-            let known = required.iter().map(|own| key(own));
-            known.filter(|name| properties.contains_key(name)).collect()
+            let names = required.iter().map(|own| key(own));
+            names.filter(|name| known.contains_key(name)).collect()
         };
         let mut node = Map::new();
         node.insert("type".to_owned(), json!("object"));
-        node.insert("properties".to_owned(), Value::Object(properties));
+        node.insert("properties".to_owned(), Value::Object(known));
         if !required.is_empty() {
             node.insert("required".to_owned(), json!(required));
         }
@@ -258,8 +256,7 @@ impl Rewriter<'_> {
                 notes.push(note(name, value));
             }
         }
-        let text = schema.get("description").and_then(Value::as_str);
-        let text = text.unwrap_or_default().to_owned();
+        let text = description(schema).to_owned();
         let notes = notes.join("; ");
         let text = match (text.is_empty(), notes.is_empty()) {
             (_, true) => text,
@@ -312,13 +309,13 @@ impl Rewriter<'_> {
             values.push(Value::Null);
         }
     }
+}
 
-    /// Returns a schema with what its reference and its `allOf` require.
-    fn merged(&self, schema: &Value) -> Map<String, Value> {
-        let mut merged = Map::new();
-        merge(self.root, &mut merged, schema, 0);
-        merged
-    }
+/// Returns a schema with what its reference and its `allOf` require.
+fn merged(root: &Value, schema: &Value) -> Map<String, Value> {
+    let mut merged = Map::new();
+    merge(root, &mut merged, schema, 0);
+    merged
 }
 
 /// Adds a schema, its reference's target and its `allOf` to another one. The first of two keywords stays.
@@ -359,22 +356,16 @@ fn merge(root: &Value, into: &mut Map<String, Value>, schema: &Value, depth: usi
 
 /// Returns a root with the properties of its alternatives. Properties that all alternatives require are required.
 fn with_alternatives(mut schema: Map<String, Value>, root: &Value) -> Map<String, Value> {
-    let variants: Vec<Map<String, Value>> = alternatives(&schema)
-        .map(|variant| {
-            let mut merged = Map::new();
-            merge(root, &mut merged, variant, 0);
-            merged
-        })
-        .collect();
+    let variants = alternatives(&schema).map(|variant| merged(root, variant));
+    let variants: Vec<_> = variants.collect();
     if variants.is_empty() {
         return schema;
     }
     let mut sets = Vec::new();
     for variant in &variants {
-        let properties = variant.get("properties").and_then(Value::as_object);
         let known = schema.entry("properties").or_insert_with(|| json!({}));
         if let Some(known) = known.as_object_mut() {
-            for (name, property) in properties.into_iter().flatten() {
+            for (name, property) in properties(variant) {
                 known.entry(name).or_insert_with(|| property.clone());
             }
         }
@@ -386,12 +377,8 @@ fn with_alternatives(mut schema: Map<String, Value>, root: &Value) -> Map<String
     all.extend(shared.map(|name| (*name).to_owned()));
     let sets: Vec<_> = sets.iter().filter(|set| !set.is_empty()).collect();
     if !sets.is_empty() {
-        let text = schema.get("description").and_then(Value::as_str);
-        let text = format!(
-            "{} (one of these sets is required: {})",
-            text.unwrap_or_default(),
-            json!(sets)
-        );
+        let text = description(&schema);
+        let text = format!("{text} (one of these sets is required: {})", json!(sets));
         schema.insert("description".to_owned(), text.trim().into());
     }
     schema.insert("required".to_owned(), json!(all));
@@ -400,14 +387,13 @@ fn with_alternatives(mut schema: Map<String, Value>, root: &Value) -> Map<String
     schema
 }
 
-fn required(schema: &Map<String, Value>) -> impl Iterator<Item = &str> {
-    let names = schema.get("required").and_then(Value::as_array);
-    names.into_iter().flatten().filter_map(Value::as_str)
+fn description(schema: &Map<String, Value>) -> &str {
+    let text = schema.get("description").and_then(Value::as_str);
+    text.unwrap_or_default()
 }
 
 fn has_properties(schema: &Map<String, Value>) -> bool {
-    let properties = schema.get("properties").and_then(Value::as_object);
-    properties.is_some_and(|all| !all.is_empty())
+    properties(schema).next().is_some()
 }
 
 /// Returns whether an object may have properties that its schema does not name.
@@ -421,18 +407,8 @@ fn is_open(schema: &Map<String, Value>) -> bool {
 
 /// Returns the schema of a string that contains a value as JSON.
 fn json_text(schema: &Map<String, Value>, kind: &str) -> Value {
-    let text = schema.get("description").and_then(Value::as_str);
-    let text = format!("{} {kind}", text.unwrap_or_default());
+    let text = format!("{} {kind}", description(schema));
     json!({ "type": "string", "description": text.trim() })
-}
-
-fn prepend(node: &mut Value, text: &str) {
-    if text.is_empty() {
-        return;
-    }
-    if let Some(node) = node.as_object_mut() {
-        node.entry("description").or_insert_with(|| text.into());
-    }
 }
 
 fn note(name: &str, value: &Value) -> String {
