@@ -22,10 +22,7 @@ pub enum ServerRequest {
 impl ServerRequest {
     /// Returns the method. `None` for an extension method.
     pub fn method(&self) -> Option<Method> {
-        match self {
-            Self::Ping => Some(Method::Ping),
-            Self::Input(request) => Method::from_name(request.method()),
-        }
+        Method::from_name(self.method_name())
     }
 
     /// Returns the method name.

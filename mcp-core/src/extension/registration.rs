@@ -92,12 +92,8 @@ impl<C> Registration<C> {
         &self.id
     }
 
-    /// Returns a message about the first requirement that `capabilities` do not meet.
-    pub fn unmet_requirement(&self, capabilities: &C) -> Option<String> {
-        self.unmet_requirements(capabilities).next()
-    }
-
-    fn unmet_requirements(&self, capabilities: &C) -> impl Iterator<Item = String> {
+    /// Returns messages about the requirements that `capabilities` do not meet.
+    pub fn unmet_requirements(&self, capabilities: &C) -> impl Iterator<Item = String> {
         let id = &self.id;
         let unmet = self.requirements.iter();
         let unmet = unmet.filter(|requirement| !(requirement.is_met)(capabilities));

@@ -34,8 +34,8 @@ impl MethodIndex {
         for route in &config.methods {
             let mut registrations = config.extensions.iter();
             let registration = registrations.find(|extension| extension.id() == &*route.extension);
-            let unmet =
-                registration.and_then(|registration| registration.unmet_requirement(capabilities));
+            let unmet = registration
+                .and_then(|registration| registration.unmet_requirements(capabilities).next());
             let indexed = IndexedMethod {
                 route: route.clone(),
                 unmet: unmet.map(Into::into),
