@@ -44,18 +44,20 @@ pub(crate) fn client(model: &Model) -> TokenStream {
     }
 }
 
+/// Returns the parameter with the arguments of a method.
+pub(super) fn parameter(method: &Method, model: &Model) -> Option<TokenStream> {
+    let ty = types::reference(method.arguments.as_ref()?, &model.types);
+    Some(match method.kind {
+        Kind::Template => quote!(variables: #ty,),
+        _ => quote!(arguments: #ty,),
+    })
+}
+
 fn method(method: &Method, model: &Model) -> TokenStream {
     let docs = doc(&method_docs(method));
     let (name, key) = (ident(&method.name), &method.key);
-    let arguments = method
-        .arguments
-        .as_ref()
-        .map(|ty| types::reference(ty, &model.types));
-    let parameter = arguments.as_ref().map(|ty| match method.kind {
-        Kind::Template => quote!(variables: #ty),
-        _ => quote!(arguments: #ty),
-    });
-    let passed = match arguments {
+    let parameter = parameter(method, model);
+    let passed = match method.arguments {
         Some(_) => quote!(arguments),
         None => quote!(()),
     };

@@ -3,7 +3,7 @@
 use proc_macro2::TokenStream;
 use quote::quote;
 
-use super::client::templates;
+use super::client::{parameter, templates};
 use super::docs::{doc, method_docs};
 use super::types;
 use crate::model::{Kind, Method, Model};
@@ -65,19 +65,13 @@ fn outcome(method: &Method, model: &Model) -> TokenStream {
 fn declaration(method: &Method, model: &Model) -> TokenStream {
     let docs = doc(&method_docs(method));
     let name = ident(&method.name);
-    let arguments = method.arguments.as_ref().map(|ty| {
-        let ty = types::reference(ty, &model.types);
-        match method.kind {
-            Kind::Template => quote!(variables: #ty,),
-            _ => quote!(arguments: #ty,),
-        }
-    });
+    let parameter = parameter(method, model);
     let outcome = outcome(method, model);
     quote! {
         #docs
         fn #name(
             &self,
-            #arguments
+            #parameter
             call: ::mcp::CallContext,
         ) -> impl ::std::future::Future<Output = #outcome> + Send;
     }
