@@ -83,8 +83,6 @@ pub use content::{
     ImageContent, ResourceContents, ResourceLink, Role, TextContent, TextResourceContents,
     ToolResultContent, ToolUseContent,
 };
-#[doc(hidden)]
-pub use de::without_position;
 pub use discover::DiscoverResult;
 pub use elicitation::{
     BooleanSchema, Choice, Choices, ElicitAction, ElicitFormParams, ElicitParams, ElicitResult,
@@ -92,14 +90,10 @@ pub use elicitation::{
     NumberSchema, PrimitiveSchema, StringFormat, StringSchema,
 };
 pub use escape::{escape_block, escape_json, escape_line};
-#[doc(hidden)]
-pub use escape::{shorten, truncate};
 pub use extra::ExtraFields;
 pub use icon::{Icon, IconTheme};
 pub use implementation::Implementation;
 pub use input::{InputRequest, InputRequests, InputRequired, InputResponse, InputResponses};
-#[doc(hidden)]
-pub use jsonrpc::is_plain;
 pub use jsonrpc::{
     ErrorObject, Message, Notification, ParamError, Params, ParseError, Request, RequestId,
     Response,
@@ -128,8 +122,6 @@ pub use sampling::{
 pub use subscriptions::{
     ListenParams, ListenResult, PlainNotification, SubscriptionAcknowledged, SubscriptionFilter,
 };
-#[doc(hidden)]
-pub use tools::is_tool_name;
 pub use tools::{
     CallToolParams, CallToolResult, ListToolsResult, Tool, ToolAnnotations, ToolExecution,
     UnexpectedResult,
@@ -138,6 +130,15 @@ pub use version::{ProtocolVersion, UnknownVersion};
 
 #[cfg(feature = "url")]
 pub use url::Url;
+
+// For the other packages of this project.
+#[doc(hidden)]
+pub use self::{
+    de::without_position,
+    escape::{shorten, truncate},
+    jsonrpc::is_plain,
+    tools::is_tool_name,
+};
 
 /// A JSON object that keeps the order of its members: a schema, arguments, metadata.
 pub type JsonObject = serde_json::Map<String, serde_json::Value>;
