@@ -34,6 +34,28 @@ impl<K: Clone + Hash + Ord, V> Expiring<K, V> {
         self.by_key.get_mut(key).map(|(value, _)| value)
     }
 
+    /// Changes the time at which a value expires. Returns the value.
+    pub(crate) fn renew<Q: Eq + Hash + ?Sized>(
+        &mut self,
+        key: &Q,
+        until: impl FnOnce(&V) -> Option<Instant>,
+    ) -> Option<&mut V>
+    where
+        K: Borrow<Q>,
+    {
+        let key = self.by_key.get_key_value(key)?.0.clone();
+        let (value, expiry) = self.by_key.get_mut::<K>(&key)?;
+        let until = until(value);
+        if until != *expiry {
+            if let Some(old) = *expiry {
+                self.by_expiry.remove(&(old, key.clone()));
+            }
+            self.by_expiry.extend(until.map(|until| (until, key)));
+            *expiry = until;
+        }
+        Some(value)
+    }
+
     pub(crate) fn remove<Q: Eq + Hash + ?Sized>(&mut self, key: &Q) -> Option<V>
     where
         K: Borrow<Q>,

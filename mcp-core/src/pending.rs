@@ -127,10 +127,8 @@ impl<T> PendingRequests<T> {
 
     /// Restarts the idle timeout of a request because it has made progress. Returns its value.
     pub(crate) fn touch(&mut self, id: &RequestId, now: Instant) -> Option<&T> {
-        let entry = self.entries.remove(id)?;
-        let deadline = entry.deadline_after(now);
-        self.entries.insert(id.clone(), entry, deadline);
-        self.entries.get(id).map(|entry| &entry.value)
+        let entry = self.entries.renew(id, |entry| entry.deadline_after(now))?;
+        Some(&entry.value)
     }
 
     /// Removes one request whose deadline has passed. Call it until it returns `None`.

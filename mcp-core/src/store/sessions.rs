@@ -228,22 +228,15 @@ impl SessionStore for MemorySessionStore {
         ttl: Duration,
     ) -> Result<bool, StoreError> {
         let replace = |sessions: &mut StoredSessions, now| {
-            let is_stored = sessions.remove(id).is_some();
-            if is_stored {
-                sessions.insert(id.into(), record, Some(now + finite(ttl)));
-            }
-            is_stored
+            let stored = sessions.renew(id, |_| Some(now + finite(ttl)));
+            stored.map(|stored| *stored = record).is_some()
         };
         Ok(self.run(replace))
     }
 
     async fn touch(&self, id: &str, ttl: Duration) -> Result<bool, StoreError> {
-        let touch = |sessions: &mut StoredSessions, now| match sessions.remove(id) {
-            Some(record) => {
-                sessions.insert(id.into(), record, Some(now + finite(ttl)));
-                true
-            }
-            None => false,
+        let touch = |sessions: &mut StoredSessions, now| {
+            sessions.renew(id, |_| Some(now + finite(ttl))).is_some()
         };
         Ok(self.run(touch))
     }
