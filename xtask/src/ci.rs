@@ -22,7 +22,7 @@ use crate::conformance::Setup;
 use crate::interop::InteropArgs;
 use crate::process;
 use crate::workspace::{FACADE, Workspace};
-use crate::{Result, api, bench, conformance, interop, llms, schemas, tidy};
+use crate::{Result, api, bench, compliance, conformance, interop, llms, schemas, tidy};
 
 /// Time for each fuzz target.
 const FUZZ_SECONDS: &str = "60";
@@ -46,7 +46,7 @@ enum Stage {
 
 type RunStep = fn(&Workspace, Stage) -> Result<StepOutcome>;
 
-const STEPS: [(&str, Stage, RunStep); 23] = [
+const STEPS: [(&str, Stage, RunStep); 24] = [
     ("fmt", Stage::Change, |w, _| cargo(w, "fmt --all --check")),
     ("test", Stage::Change, |w, _| cargo(w, "test --workspace")),
     ("clippy", Stage::Change, |w, _| {
@@ -65,6 +65,10 @@ const STEPS: [(&str, Stage, RunStep); 23] = [
     ("llms", Stage::Change, |w, _| {
         let is_current = llms::run(w, false)?;
         require(is_current, "the files for language models are not current")
+    }),
+    ("compliance", Stage::Change, |w, _| {
+        let is_complete = compliance::run(w, false)?;
+        require(is_complete, "a requirement is not accounted for")
     }),
     ("features", Stage::Change, |w, _| features::run(w)),
     ("package", Stage::Change, |w, _| package::run(w)),

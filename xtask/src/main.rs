@@ -7,6 +7,7 @@
 //! | [`tidy`] | `tidy`: the rules of this repository that the compiler does not know |
 //! | [`api`] | `api`: the public items, compared with a list |
 //! | [`llms`] | `llms`: the guide and the items in files for language models |
+//! | [`compliance`] | `compliance`: each requirement with its code and its tests |
 //! | [`conformance`] | `conformance`: the official conformance suite |
 //! | [`interop`] | `interop`: other implementations, over HTTP and pipes |
 //! | [`schemas`] | `schemas`: the generator of typed code on the JSON-Schema-Test-Suite |
@@ -18,6 +19,7 @@
 mod api;
 mod bench;
 mod ci;
+mod compliance;
 mod conformance;
 mod finding;
 mod interop;
@@ -44,12 +46,14 @@ use workspace::Workspace;
 enum Command {
     /// Every check in order, with a summary
     Ci(ci::CiArgs),
-    /// This repository's rules: layers, circles, versions, literals, spec ids, language, …
+    /// This repository's rules: layers, circles, versions, literals, language, …
     Tidy,
     /// The public items, compared with docs/api.txt
     Api(ListArgs),
     /// llms.txt, compared with the guide; target/doc/llms-full.txt with all items
     Llms(ListArgs),
+    /// docs/spec/compliance.md: each requirement of the specification with its code and its tests
+    Compliance(ListArgs),
     /// The official suite: the claimed scenarios of server and client
     Conformance(conformance::ConformanceArgs),
     /// Other implementations over HTTP and pipes; installs them below target/
@@ -87,6 +91,7 @@ fn run(workspace: &Workspace, command: Command) -> Result<bool> {
         Command::Tidy => tidy::run(workspace),
         Command::Api(args) => api::run(workspace, args.update),
         Command::Llms(args) => llms::run(workspace, args.update),
+        Command::Compliance(args) => compliance::run(workspace, args.update),
         Command::Conformance(args) => conformance::run(workspace, &args),
         Command::Interop(args) => interop::run(workspace, &args),
         Command::Schemas(args) => schemas::run(workspace, args),

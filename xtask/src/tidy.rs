@@ -11,7 +11,6 @@
 //! | [`literals`] | method names, header names, error codes and `_meta` keys are constants |
 //! | [`publishing`] | metadata and exact versions of the published packages |
 //! | [`links`] | documents name only files that exist |
-//! | [`spec_ids`] | `// spec:` comments name requirements that exist |
 //! | [`text`] | module docs; the language of comments; file sizes; no unfinished work |
 
 mod cycles;
@@ -20,7 +19,6 @@ mod layers;
 mod links;
 mod literals;
 mod publishing;
-mod spec_ids;
 mod text;
 mod versions;
 
@@ -32,12 +30,11 @@ use crate::workspace::Workspace;
 /// The findings of a rule about source files.
 type Rule = fn(&Sources) -> Vec<Finding>;
 
-const RULES: [Rule; 7] = [
+const RULES: [Rule; 6] = [
     cycles::check,
     examples::check,
     links::check,
     literals::check,
-    spec_ids::check,
     text::check,
     versions::check,
 ];

@@ -1,14 +1,10 @@
 //! The rules on small good and bad sources, and on the repository itself.
 
-use super::{Rule, check, check_sources, links, literals, spec_ids, versions};
+use super::{Rule, check, check_sources, links, literals, versions};
 use crate::sources::Sources;
 use crate::workspace::Workspace;
 
-/// A checklist and a method table, for the rules that read them.
-const CHECKLIST: (&str, &str) = (
-    "docs/spec/requirements.md",
-    "| id | level |\n| --- | --- |\n| HTTP-SM-15 | MUST |\n| BASE-02 | MUST |\n",
-);
+/// A method table, for the rules that read it.
 const METHOD_TABLE: (&str, &str) = (
     "mcp-types/src/method/table.rs",
     "//! Methods.\npub const CALL: &str = \"tools/call\";\npub const INIT: &str = \"initialize\";\n",
@@ -18,7 +14,7 @@ const NONE: [usize; 0] = [];
 
 /// Returns the lines of `path` that the rule reports, sorted.
 pub(super) fn lines_of(rule: Rule, path: &str, content: &str) -> Vec<usize> {
-    let sources = Sources::from_texts(&[CHECKLIST, METHOD_TABLE, (path, content)]);
+    let sources = Sources::from_texts(&[METHOD_TABLE, (path, content)]);
     assert!(sources.unreadable().is_empty(), "the sample does not parse");
     let findings = rule(&sources);
     let elsewhere: Vec<_> = findings.iter().filter(|f| f.path != path).collect();
@@ -45,7 +41,7 @@ fn repository_has_no_findings() {
 #[test]
 fn every_rule_applies_to_xtask() {
     let bad = "//! What it is.\n/// It does.\nstruct A;\n";
-    let sources = Sources::from_texts(&[CHECKLIST, METHOD_TABLE, ("xtask/src/main.rs", bad)]);
+    let sources = Sources::from_texts(&[METHOD_TABLE, ("xtask/src/main.rs", bad)]);
     let findings = check_sources(&sources);
     let lines: Vec<_> = findings.iter().map(|finding| finding.line).collect();
     assert_eq!(lines, [1, 2], "{findings:?}");
@@ -193,33 +189,6 @@ fn test_modules_in_separate_files_are_skipped() {
         findings.iter().map(|f| f.path.as_str()).collect::<Vec<_>>(),
         [code.0]
     );
-}
-
-const SPEC_IDS: &str = "//! Sample.
-//! spec: BASE-02
-// spec: HTTP-SM-15, BASE-02
-// spec: HTTP-SM-15 (the body decides), as BASE-99 does not
-// spec: HTTP-SM-15, and each rung by its own id
-// spec: HTTP-SM-15, base-02 // BAD
-let url = \"https://spec.example\"; // spec: BASE-02
-// spec: BASE-99 // BAD
-// spec: BASE-02, HTTP-SM-99 // BAD
-// spec: 2026-07-28/basic // BAD
-// spec: // BAD
-// a spec: none
-";
-
-#[test]
-fn unknown_spec_id_is_a_finding() {
-    // The sample is not valid Rust, so it has the path of a compile-fail case.
-    let path = "mcp-macros/tests/ui/sample.rs";
-    assert_eq!(lines_of(spec_ids::check, path, SPEC_IDS), marked(SPEC_IDS));
-}
-
-#[test]
-fn checklist_without_ids_is_a_finding() {
-    let findings = spec_ids::check(&Sources::from_texts(&[(CHECKLIST.0, "# Requirements\n")]));
-    assert_eq!(findings.len(), 1);
 }
 
 #[test]
