@@ -299,6 +299,7 @@ impl Authorizer {
     /// # Errors
     ///
     /// Returns [`AuthError::Key`] when the proof of possession cannot be signed.
+    // spec: HTTP-C-13
     pub(crate) fn set_headers(
         &self,
         token: &RequestToken,

@@ -307,6 +307,7 @@ fn passed(variables: &[String]) -> String {
 /// Asks before a server of a project file is used. The file's author may be somebody else: a
 /// command can run anything, and headers can send variables of the environment anywhere. An approval is remembered
 /// for this file and entry, with the `values` that the question does not show.
+// spec: SEC-01
 async fn approve<'a>(
     location: &Location,
     wish: &str,

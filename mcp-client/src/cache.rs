@@ -330,6 +330,7 @@ mod tests {
         assert!(has(&cache, &tools()));
     }
 
+    // spec: CACHE-03
     #[tokio::test]
     async fn entries_differ_by_page_and_resource() {
         let cache = Cache::default();
@@ -348,6 +349,7 @@ mod tests {
         }
     }
 
+    // spec: CACHE-08
     #[tokio::test]
     async fn private_entries_differ_by_principal_and_options() {
         let cache = Cache::default();

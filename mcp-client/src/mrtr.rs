@@ -229,6 +229,7 @@ mod tests {
         answers.map(|(key, it)| (key.to_owned(), it)).collect()
     }
 
+    // spec: MRTR-10, MRTR-11, MRTR-13
     #[test]
     fn responses_have_their_keys_and_the_unchanged_state() {
         let state = "\u{7f}opaque \"state\"\n";
@@ -246,6 +247,7 @@ mod tests {
         assert_eq!(input.responses.unwrap().as_str(), text);
     }
 
+    // spec: MRTR-03
     #[test]
     fn missing_requests_or_state_are_not_sent() {
         let mut mrtr = Mrtr::new(3);

@@ -134,6 +134,7 @@ impl<'a, T> PreparedCall<'a, T> {
 
     /// Sets the time to wait for the response. If [`on_progress`](Self::on_progress) is set, each progress
     /// notification restarts it. Default: [`ClientBuilder::timeout`](crate::ClientBuilder::timeout).
+    // spec: LIFE-13
     pub fn timeout(mut self, timeout: Duration) -> Self {
         self.options.idle_timeout = Some(timeout);
         self

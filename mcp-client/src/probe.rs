@@ -116,6 +116,7 @@ enum Stage {
 
 impl Probe {
     /// Starts the detection for a client that supports these revisions. Returns the first step.
+    // spec: COMPAT-07, COMPAT-10
     pub(crate) fn start(supported: &[ProtocolVersion]) -> (Self, Step) {
         let mut probe = Self {
             supported: supported.to_vec(),

@@ -60,6 +60,7 @@ mod tests {
 
     use super::Backoff;
 
+    // spec: CACHE-06
     #[test]
     fn delays_double_up_to_the_maximum() {
         let mut backoff = Backoff::new(Duration::from_secs(1), Duration::from_secs(10));

@@ -144,6 +144,6 @@ pub struct InputState {
     /// The responses, by key.
     pub responses: Option<RawObject>,
     /// The state that the server has sent. It is untrusted until its seal was checked.
-    // spec: MRTR-07
+    // spec: MRTR-07, VER-13, SESS-12
     pub state: Option<Box<str>>,
 }

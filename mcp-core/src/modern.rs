@@ -17,7 +17,7 @@ use crate::{ClientRequest, Fault, InboundRequest, ServerProfile, subscriptions};
 ///
 /// Returns, in the order of the checks, [`Fault::BadParams`] for an invalid envelope, the fault of
 /// `verify`, [`Fault::UnsupportedVersion`], [`Fault::NoSuchMethod`] or [`Fault::BadParams`].
-// spec: HTTP-SM-22
+// spec: HTTP-SM-22, VER-09, VER-10, VER-11
 pub fn read_request(
     request: &Request<'_>,
     header: Option<&str>,

@@ -86,6 +86,7 @@ pub(crate) fn serve(
     };
     let engine = service.task_engine();
     let engine = engine.filter(|_| !filter.task_ids.is_empty());
+    // spec: SUB-13
     if engine.is_some() && !facts.declares_tasks() {
         return Box::pin(ready(Fault::tasks_undeclared().into()));
     }

@@ -111,6 +111,7 @@ mod tests {
         }
     }
 
+    // spec: RSRC-07, RSRC-10
     #[test]
     fn malformed_uri_is_rejected() {
         for text in [

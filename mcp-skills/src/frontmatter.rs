@@ -145,6 +145,7 @@ mod tests {
         parse(&text).map(|document| Value::Object(document.frontmatter))
     }
 
+    // spec: SKILL-11
     #[test]
     fn frontmatter_keeps_every_field_as_json() {
         let yaml = "name: a\ndescription: >-\n  two\n  lines\nmetadata:\n  version: \"1.0\"\n  n: 3\n\
@@ -168,6 +169,7 @@ mod tests {
         assert_eq!(document.body, "# Body\r\n");
     }
 
+    // spec: SKILL-05
     #[test]
     fn missing_fence_is_reported() {
         for text in [
@@ -223,6 +225,7 @@ mod tests {
         assert_eq!(shared["b"], json!([1, 2]));
     }
 
+    // spec: SKILL-23
     #[test]
     fn difference_names_changed_and_added_fields() {
         let object = |value: Value| value.as_object().cloned().unwrap();

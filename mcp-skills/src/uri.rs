@@ -88,6 +88,7 @@ pub(crate) fn is_plain_file_path(path: &str) -> bool {
 mod tests {
     use super::{encode_path, is_plain_file_path, is_valid_name, is_within, root_of, skill_name};
 
+    // spec: SKILL-07
     #[test]
     fn name_with_forbidden_form_is_invalid() {
         for name in ["a", "pdf-processing", "a1-2b", &"x".repeat(64)] {

@@ -100,6 +100,7 @@ mod tests {
 
     use super::{Outcome, with_open_questions};
 
+    // spec: TASK-11
     #[test]
     fn task_keeps_only_the_values_of_its_status() {
         let questions = InputRequests::from([("r".to_owned(), InputRequest::ListRoots)]);

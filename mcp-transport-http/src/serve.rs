@@ -216,6 +216,7 @@ impl<S> Serve<S> {
     /// Sets the endpoint's path. Default: that of the public URL of [`authorize`](Serve::authorize), or
     /// `/mcp`. The same path with a slash at its end reaches the endpoint as well. All other paths are answered
     /// with 404.
+    // spec: HTTP-S-01
     pub fn path(mut self, path: impl Into<Arc<str>>) -> Self {
         self.path = Some(path.into());
         self
@@ -384,7 +385,7 @@ fn endpoint<S: 'static>(service: &mut S) -> Option<&mut StreamableHttp> {
 }
 
 /// Checks that an endpoint which serves only this machine is not reachable by others.
-// spec: HTTP-S-04
+// spec: HTTP-S-04, HTTP-S-05
 fn check_exposure(endpoint: &StreamableHttp, address: SocketAddr) -> Result<(), ServeError> {
     let is_loopback = address.ip().to_canonical().is_loopback();
     if endpoint.is_local_only() && !is_loopback {

@@ -9,7 +9,7 @@ use mcp_core::Fault;
 use mcp_types::ProtocolVersion;
 
 /// Returns the status for a request that was rejected before the service was called.
-// spec: ERR-14, HTTP-SM-01, HTTP-SM-05, HTTP-SM-10
+// spec: ERR-14, HTTP-SM-01, HTTP-SM-05, HTTP-SM-10, HTTP-SM-04
 pub(crate) fn for_rejection(fault: &Fault) -> StatusCode {
     match fault {
         Fault::NoSuchMethod { .. } => StatusCode::NOT_FOUND,
@@ -58,6 +58,7 @@ mod tests {
 
     use super::*;
 
+    // spec: ERR-02
     #[test]
     fn every_fault_has_its_status() {
         let unsupported = Fault::UnsupportedVersion {

@@ -183,6 +183,7 @@ mod tests {
         }
     }
 
+    // spec: STDIO-02
     #[test]
     fn line_shares_the_buffer() {
         let mut lines = Lines::new(1 << 20);

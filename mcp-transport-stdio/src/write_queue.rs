@@ -10,6 +10,7 @@ use tokio::sync::Notify;
 ///
 /// [`send`](Self::send) waits while the queue is full, in the order of arrival.
 /// [`push`](Self::push) exceeds the limit; its callers are bounded in number.
+// spec: STDIO-04
 #[derive(Debug)]
 pub(crate) struct WriteQueue {
     limit: usize,
@@ -237,6 +238,7 @@ mod tests {
         String::from_utf8(bytes).unwrap()
     }
 
+    // spec: STDIO-04
     #[tokio::test]
     async fn next_batch_returns_all_messages() {
         let queue = WriteQueue::new(100);

@@ -125,6 +125,7 @@ mod tests {
         }
     }
 
+    // spec: ICON-03
     #[test]
     fn icon_and_website_have_no_script() {
         for (src, allowed) in [

@@ -190,6 +190,7 @@ mod tests {
 
     use super::{LegacyTask, TaskStatus};
 
+    // spec: TASKL-04
     #[test]
     fn task_without_ttl_is_written_with_null() {
         let task = LegacyTask {

@@ -25,6 +25,7 @@ use crate::{ExtraFields, JsonObject};
 /// let meta = Meta::default().with("com.example/region", "eu");
 /// assert_eq!(meta.get::<String>("com.example/region"), Some("eu".to_owned()));
 /// ```
+// spec: META-05
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 #[serde(transparent)]

@@ -75,6 +75,7 @@ impl From<Vec<Root>> for ListRootsResult {
 mod tests {
     use super::Root;
 
+    // spec: ROOT-03
     #[test]
     fn is_file_is_true_for_file_uri() {
         for (uri, is_file) in [

@@ -2,6 +2,7 @@
 
 use mcp::apps::{Csp, content_security_policy};
 
+// spec: APP-10
 #[test]
 fn document_without_csp_is_blocked_from_everything() {
     let header = content_security_policy(None).unwrap();
@@ -13,6 +14,7 @@ fn document_without_csp_is_blocked_from_everything() {
     );
 }
 
+// spec: APP-10
 #[test]
 fn declared_domains_are_in_their_directives() {
     let csp = Csp::new()

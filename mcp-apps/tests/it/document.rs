@@ -37,6 +37,7 @@ fn blob_is_read_as_text() {
     assert_eq!(document.html(), "<!doctype html>");
 }
 
+// spec: APP-02
 #[test]
 fn resource_that_is_no_app_is_refused() {
     let error = |uri: &str, contents| AppDocument::new(uri, &read(contents), None).unwrap_err();

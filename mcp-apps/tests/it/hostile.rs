@@ -13,6 +13,7 @@ fn bridge() -> HostBridge {
     HostBridge::new("host", "1.0.0")
 }
 
+// spec: APP-08
 #[tokio::test]
 async fn tool_for_models_is_refused_to_the_view() {
     let bridge = bridge().serve(client().await);
@@ -104,6 +105,7 @@ async fn answers_with_wrong_ids_and_invalid_messages_end_the_connection() {
     assert_eq!(teardown.await.unwrap(), Err(ViewError::Closed));
 }
 
+// spec: APP-24
 #[tokio::test]
 async fn flood_of_requests_is_refused_beyond_the_limit() {
     let gate = Arc::new(Semaphore::new(0));

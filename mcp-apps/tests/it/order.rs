@@ -17,6 +17,7 @@ fn bridge() -> HostBridge {
     HostBridge::new("host", "1.0.0")
 }
 
+// spec: APP-13
 #[tokio::test]
 async fn initialize_returns_capabilities_of_the_handlers_and_the_context() {
     let context = HostContext::new()
@@ -45,6 +46,7 @@ async fn initialize_returns_capabilities_of_the_handlers_and_the_context() {
     );
 }
 
+// spec: APP-15
 #[tokio::test(start_paused = true)]
 async fn nothing_is_sent_before_the_view_is_initialized() {
     let (view, mut scripted, _connection) = connect(bridge());
@@ -72,6 +74,7 @@ async fn view_that_does_not_initialize_times_out() {
     assert!(matches!(error, ViewError::TimedOut { after, .. } if after == Duration::from_secs(30)));
 }
 
+// spec: APP-16, APP-17
 #[tokio::test]
 async fn input_is_sent_once_and_before_the_result() {
     let (view, mut scripted, _connection) = connect_ready(bridge(), json!({})).await;
@@ -94,6 +97,7 @@ async fn input_is_sent_once_and_before_the_result() {
     }
 }
 
+// spec: APP-17
 #[tokio::test]
 async fn cancellation_and_context_reach_the_view() {
     let (view, mut scripted, _connection) = connect_ready(bridge(), json!({})).await;
@@ -108,6 +112,7 @@ async fn cancellation_and_context_reach_the_view() {
     assert_eq!(message["params"], json!({"locale": "it"}));
 }
 
+// spec: APP-18
 #[tokio::test(start_paused = true)]
 async fn teardown_waits_for_the_answer_of_the_view() {
     let (view, mut scripted, _connection) = connect_ready(bridge(), json!({})).await;

@@ -131,6 +131,7 @@ async fn model_context_is_replaced_and_taken_once() {
     assert_eq!(view.take_model_context(), None);
 }
 
+// spec: APP-21
 #[tokio::test]
 async fn display_mode_is_one_that_both_sides_have() {
     let set = Arc::new(Mutex::new(Vec::new()));
@@ -178,6 +179,7 @@ async fn sampling_without_declared_tools_refuses_tools() {
     assert_eq!(refused["error"]["code"], -32000);
 }
 
+// spec: APP-22
 #[tokio::test]
 async fn notifications_reach_their_handlers_in_order() {
     let (sender, mut received) = mpsc::unbounded_channel();

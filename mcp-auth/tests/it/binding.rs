@@ -207,7 +207,7 @@ impl Tokens {
     }
 }
 
-// spec: SESS-11
+// spec: SESS-11, AUTH-S-11
 #[tokio::test]
 async fn sessions_and_streams_of_others_answer_like_unknown_ones() {
     let issuer = Issuer::start().await;

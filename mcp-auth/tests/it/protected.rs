@@ -489,6 +489,7 @@ async fn unreachable_keys_are_503_and_fetched_again_after_a_pause() {
     assert_eq!(world.whoami(&token).await, 200);
 }
 
+// spec: AUTH-S-02
 #[tokio::test]
 async fn malformed_credentials_are_400_and_missing_ones_401_without_an_error() {
     let issuer = Issuer::start().await;
@@ -564,6 +565,7 @@ async fn refused_token_is_a_warning_once_per_second_with_what_is_expected() {
     assert!(!text.contains(&token), "{text}");
 }
 
+// spec: AUTH-S-01, AUTH-S-02
 #[tokio::test]
 async fn metadata_needs_no_token_and_ignores_the_host_header() {
     let auth = ResourceServer::new("https://mcp.example.com/a/mcp")
@@ -762,6 +764,7 @@ async fn lists_show_what_the_scopes_permit() {
     assert_eq!(world.legacy(&token, Some(&session), &read).await.0, 403);
 }
 
+// spec: SEC-03
 #[tokio::test]
 async fn sessions_of_others_answer_like_unknown_ones() {
     let issuer = Issuer::start().await;
@@ -1024,6 +1027,7 @@ async fn tenants_have_their_own_issuers_and_servers() {
     );
 }
 
+// spec: AUTH-S-06
 #[tokio::test]
 async fn exchanged_tokens_are_remembered_for_each_caller() {
     let issuer = Issuer::start().await;

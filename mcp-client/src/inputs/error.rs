@@ -151,7 +151,7 @@ impl Rejected {
 impl InputError {
     /// Converts the error to the fault that a legacy server receives. The fault contains no details
     /// of this program.
-    // spec: ERR-10
+    // spec: ERR-10, ERR-11, ERR-12
     pub(crate) fn into_fault(self) -> Fault {
         match self {
             Self::NoHandler { wants } => match wants {

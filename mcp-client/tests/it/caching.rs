@@ -87,6 +87,7 @@ async fn shared_cache_serves_public_results_and_same_principal() {
     assert_eq!(script.sent().len(), 1);
 }
 
+// spec: CACHE-04
 #[tokio::test]
 async fn result_after_input_is_not_cached() {
     let content =

@@ -130,6 +130,7 @@ async fn notifications_before_response_reach_hooks() {
     );
 }
 
+// spec: BASE-19
 #[tokio::test]
 async fn unrequested_notifications_are_ignored() {
     let notes = vec![progress(1.0), log("error"), text("done")];

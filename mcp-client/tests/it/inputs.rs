@@ -84,6 +84,7 @@ fn ada() -> ClientBuilder {
         .on_elicit(|form: ElicitRequest| async move { form.accept(json!({"name": "Ada"})) })
 }
 
+// spec: MRTR-12
 #[tokio::test]
 async fn call_with_all_input_kinds_runs_all_handlers() {
     let everything = json!({
@@ -155,6 +156,7 @@ async fn call_with_all_input_kinds_runs_all_handlers() {
     assert_eq!(params(2).get("requestState"), None);
 }
 
+// spec: SAMP-01, ELIC-01, ROOT-01
 #[tokio::test]
 async fn handlers_declare_capabilities() {
     let tools = ClientCapabilities::default().with_sampling_tools();
@@ -223,6 +225,7 @@ async fn rejected_sampling_fails_call() {
     );
 }
 
+// spec: ERR-12
 #[tokio::test]
 async fn missing_handler_fails_call_with_hint() {
     let unknown = json!({"method": "dreams/tell", "params": {}});
@@ -273,6 +276,7 @@ async fn missing_handler_fails_call_with_hint() {
     }
 }
 
+// spec: SAMP-03
 #[tokio::test]
 async fn invalid_answer_or_request_fails_call() {
     let short = Client::builder()

@@ -141,6 +141,7 @@ async fn notifications_of_other_subscriptions_are_ignored() {
     assert_eq!(told, [Change::Tools]);
 }
 
+// spec: CAN-09
 #[tokio::test]
 async fn cancelled_notification_ends_subscription() {
     let cancelled =
@@ -157,6 +158,7 @@ async fn cancelled_notification_ends_subscription() {
     assert_eq!(changes.collect::<Vec<_>>().await.len(), 1);
 }
 
+// spec: SUB-11
 #[tokio::test(start_paused = true)]
 async fn broken_stream_reopens_and_reports_missed() {
     let script = Script::new([
@@ -293,6 +295,7 @@ async fn refused_subscription_fails() {
     assert!(bad.to_string().contains("header"), "{bad}");
 }
 
+// spec: SUB-03
 #[tokio::test(start_paused = true)]
 async fn missing_acknowledgement_times_out() {
     // Only silence before the acknowledgement is an error.

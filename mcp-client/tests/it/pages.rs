@@ -17,6 +17,7 @@ fn tools(names: &[&str], next: Value) -> Vec<Step> {
     vec![result(&json!({"tools": tools, "nextCursor": next}))]
 }
 
+// spec: PAG-02
 #[tokio::test]
 async fn stream_yields_items_of_all_pages() {
     // The empty string is a valid cursor, and pages may be empty.
@@ -55,6 +56,7 @@ async fn stream_requests_pages_lazily() {
     assert_eq!(script.sent().len(), 2);
 }
 
+// spec: PAG-03
 #[tokio::test]
 async fn page_by_cursor_is_requested() {
     let script = Script::new([tools(&["a"], json!("1")), tools(&["b"], Value::Null)]);

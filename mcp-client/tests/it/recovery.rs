@@ -19,6 +19,7 @@ fn broken() -> Step {
     })
 }
 
+// spec: RSM-11
 #[tokio::test(start_paused = true)]
 async fn broken_read_is_repeated_twice() {
     let script = Script::new([

@@ -241,6 +241,7 @@ async fn session_call_receives_its_notifications() {
     assert_eq!(logs.next().await.unwrap().level, LoggingLevel::Info);
 }
 
+// spec: ROOT-02
 #[tokio::test]
 async fn ping_log_level_and_roots_are_sent() {
     let builder = Client::builder()

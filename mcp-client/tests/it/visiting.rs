@@ -234,6 +234,7 @@ fn never_asked() -> ClientBuilder {
     })
 }
 
+// spec: ELIC-14
 #[tokio::test]
 async fn unsafe_url_never_reaches_handler_or_caller_of_step() {
     for url in UNSAFE_URLS {

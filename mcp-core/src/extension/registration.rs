@@ -106,6 +106,7 @@ impl<C> Registration<C> {
     }
 }
 
+// spec: VER-17, META-01, META-04
 fn is_valid_id(id: &str) -> bool {
     let is_name = |part: &str| {
         let is_allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');

@@ -33,6 +33,7 @@ fn drain(buffer: &NotificationBuffer) -> Vec<String> {
         .collect()
 }
 
+// spec: PROG-02, LOG-04
 #[test]
 fn sender_without_token_and_level_sends_nothing() {
     let buffer = Arc::new(NotificationBuffer::new(ProtocolVersion::LATEST, LINES));
@@ -65,6 +66,7 @@ fn close_affects_one_of_several_senders_on_a_buffer() {
     );
 }
 
+// spec: PROG-03
 #[test]
 fn progress_that_does_not_grow_and_logs_below_the_level_are_dropped() {
     let (notifications, buffer) = notifications(1000);
@@ -120,6 +122,7 @@ fn full_replacing_buffer_keeps_the_newest_report() {
     assert!(buffer.is_finished() && !buffer.push(b"late"));
 }
 
+// spec: PROG-02
 #[test]
 fn closed_sender_sends_nothing_after_the_answer() {
     let (notifications, buffer) = notifications(1000);

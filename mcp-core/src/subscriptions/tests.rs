@@ -34,6 +34,7 @@ fn all() -> SubscriptionFilter {
         .resource("a://b")
 }
 
+// spec: SUB-02
 #[test]
 fn notification_exists_for_granted_changes_only() {
     let none = SubscriptionFilter::new;
@@ -334,6 +335,7 @@ fn subscription_of_a_large_client_is_refused() {
     }
 }
 
+// spec: HTTP-SM-17, SUB-03, SUB-04
 #[test]
 fn subscription_is_acknowledged_notified_and_ended() {
     let server = Server::new();

@@ -98,6 +98,7 @@ mod tests {
     use super::{check_offered, newest_common, session_version, unsupported_legacy};
     use crate::Fault;
 
+    // spec: VER-02
     #[test]
     fn check_offered_accepts_offered_modern_revisions() {
         let both = [V2026_07_28, V2025_11_25];
@@ -142,6 +143,7 @@ mod tests {
         }
     }
 
+    // spec: LIFE-07
     #[test]
     fn session_version_is_the_requested_or_the_newest() {
         use ProtocolVersion::{V2024_11_05, V2025_06_18};

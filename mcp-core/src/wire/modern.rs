@@ -70,7 +70,7 @@ impl Wire for Modern {
         notifications::read_client(notification, VERSION)
     }
 
-    // spec: BASE-17
+    // spec: BASE-17, STDIO-07, STDIO-08, TRN-05, HTTP-SM-13
     fn encode_server_request(
         &self,
         request: &ServerRequest,

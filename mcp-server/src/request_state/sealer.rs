@@ -220,6 +220,7 @@ mod tests {
         Sealer::new("shop", Some(keys))
     }
 
+    // spec: VER-13, SESS-12
     #[test]
     fn sealed_state_opens_for_same_request_only() {
         let here = binding("a://b", Some("ada"));
@@ -265,6 +266,7 @@ mod tests {
         );
     }
 
+    // spec: MRTR-07
     #[test]
     fn state_with_changed_or_missing_byte_is_rejected() {
         let here = binding("a://b", None);
@@ -286,6 +288,7 @@ mod tests {
         assert_eq!(keys().open(&long, &here), Err(InvalidState));
     }
 
+    // spec: MRTR-09
     #[test]
     fn state_after_lifetime_is_rejected() {
         let here = binding("a://b", None);

@@ -78,6 +78,7 @@ fn repo() -> CompletionReference {
     CompletionReference::template(REPO)
 }
 
+// spec: COMP-01
 #[test]
 fn handler_suggests_values_for_prompts_and_templates() {
     let server = reviews();
@@ -93,6 +94,7 @@ fn handler_suggests_values_for_prompts_and_templates() {
     assert!(server.profile().capabilities.completions.is_some());
 }
 
+// spec: COMP-03
 #[test]
 fn more_than_100_suggestions_are_truncated() {
     let found = complete(&reviews(), repo(), "owner", "x");

@@ -180,7 +180,7 @@ fn malformed_parameters_and_settings_are_bad_params_with_their_path() {
     }
 }
 
-// spec: EXT-05
+// spec: EXT-05, VER-18
 #[test]
 fn request_of_undeclared_client_names_the_extension() {
     let server = Server::new("clock", "1.0.0").extension(Clock::default());
@@ -260,6 +260,7 @@ impl ServerExtension for Thief {
     }
 }
 
+// spec: VER-17, META-01, META-04
 #[test]
 fn taken_names_and_identifiers_are_setup_errors() {
     let server = Server::new("clock", "1.0.0")

@@ -55,6 +55,7 @@ fn pages_have_configured_size() {
     }
 }
 
+// spec: TOOL-03
 #[test]
 fn cursor_stays_valid_after_changes() {
     let server = server(numbered(6).page_size(2));
@@ -182,6 +183,7 @@ fn hidden_resource_is_not_read_through_template() {
     assert!(matches!(anonymous, Reply::Fault(_)), "{anonymous:?}");
 }
 
+// spec: CACHE-11, CACHE-12
 #[test]
 fn filtered_list_has_full_pages() {
     let tools = (0..10).map(|n| {

@@ -103,6 +103,7 @@ fn every_result_type_becomes_contents() {
 #[error("the disk is full")]
 struct Disk(#[source] std::num::ParseIntError);
 
+// spec: RSRC-05, RSRC-06
 #[test]
 fn error_of_resource_becomes_fault() {
     let server = server(
@@ -270,6 +271,7 @@ fn resources_and_templates_are_listed() {
     }
 }
 
+// spec: CACHE-01
 #[test]
 fn cache_hints_of_resources_and_lists_are_sent() {
     let (long, short) = (

@@ -96,6 +96,7 @@ mod tests {
         Approval::new(id, Arc::new(skill)).fingerprint
     }
 
+    // spec: SKILL-33
     #[test]
     fn fingerprint_changes_with_label_and_digests_only() {
         let base = fingerprint("docs", &[("a", 1), ("b", 2)]);

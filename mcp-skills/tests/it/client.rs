@@ -9,6 +9,7 @@ use parking_lot::Mutex;
 
 use crate::kit::{TempDir, markdown, server, skills};
 
+// spec: SKILL-33
 #[tokio::test]
 async fn approval_is_bound_to_files_and_digests() {
     let dir = TempDir::new();
@@ -78,7 +79,7 @@ async fn nested_skill_needs_an_approval_of_its_own() {
     assert_ne!(asked[0].1, asked[1].1);
 }
 
-// spec: SKILL-26
+// spec: SKILL-26, SKILL-17
 #[tokio::test]
 async fn skill_file_read_as_a_resource_is_no_load() {
     let dir = TempDir::new();
@@ -93,6 +94,7 @@ async fn skill_file_read_as_a_resource_is_no_load() {
     assert!(matches!(loaded, Err(SkillError::NotApproved(_))));
 }
 
+// spec: SKILL-21, SKILL-28
 #[tokio::test]
 async fn skills_of_the_same_name_do_not_shadow_each_other() {
     let other = InlineSkill::new("refunds", "Another one", "# Other\n");
@@ -131,6 +133,7 @@ async fn skills_of_the_same_name_do_not_shadow_each_other() {
     assert!(matches!(again, Err(SkillError::DuplicateLabel(_))));
 }
 
+// spec: SKILL-28
 #[tokio::test]
 async fn same_name_twice_on_one_server_is_told_apart() {
     let pdf = || InlineSkill::from_markdown(markdown("pdf", ""));

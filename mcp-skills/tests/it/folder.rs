@@ -67,6 +67,7 @@ fn folder_of_one_skill_has_its_name() {
     assert_eq!(skills.uris(), ["skill://pdf/SKILL.md"]);
 }
 
+// spec: SKILL-05
 #[test]
 fn mistake_is_reported_with_its_file() {
     for (contents, part) in [
@@ -107,6 +108,7 @@ fn mistake_is_reported_with_its_file() {
     assert!(message(Skills::dir(dir.path().join("pdf/SKILL.md"))).contains("is not a folder"));
 }
 
+// spec: SKILL-15
 #[test]
 fn exceeded_limit_is_reported() {
     let dir = TempDir::new();

@@ -94,6 +94,7 @@ impl Liar {
     }
 }
 
+// spec: SKILL-25
 #[tokio::test]
 async fn nothing_is_read_before_it_is_needed() {
     let liar = Liar::new();
@@ -117,6 +118,7 @@ async fn nothing_is_read_before_it_is_needed() {
     assert_eq!(reads.load(Ordering::Relaxed), 2);
 }
 
+// spec: SKILL-22
 #[tokio::test]
 async fn wrong_digest_is_refused_in_every_revision() {
     for version in [ProtocolVersion::V2026_07_28, ProtocolVersion::V2025_11_25] {
@@ -133,6 +135,7 @@ async fn wrong_digest_is_refused_in_every_revision() {
     }
 }
 
+// spec: SKILL-22
 #[tokio::test]
 async fn wrong_size_is_refused() {
     let mut liar = Liar::new();
@@ -141,6 +144,7 @@ async fn wrong_size_is_refused() {
     assert!(matches!(error, SkillError::WrongSize { actual, expected, .. } if actual > expected));
 }
 
+// spec: SKILL-23
 #[tokio::test]
 async fn wrong_front_matter_is_refused() {
     let mut liar = Liar::new();
@@ -172,6 +176,7 @@ async fn yaml_bomb_of_a_server_is_refused() {
     );
 }
 
+// spec: SKILL-31
 #[tokio::test]
 async fn other_contents_than_the_requested_file_are_refused() {
     let mut liar = Liar::new();
@@ -189,6 +194,7 @@ async fn file_swapped_after_the_load_is_refused() {
     assert!(matches!(error, SkillError::WrongDigest { .. }), "{error}");
 }
 
+// spec: SKILL-24
 #[tokio::test]
 async fn unlisted_file_is_not_requested() {
     let mut liar = Liar::new();
@@ -217,6 +223,7 @@ async fn unlisted_file_is_not_requested() {
     assert_eq!(reads.load(Ordering::Relaxed), 1);
 }
 
+// spec: SKILL-14
 #[tokio::test]
 async fn invalid_entry_is_not_loaded() {
     for (field, value, part) in [
@@ -243,6 +250,7 @@ async fn invalid_entry_is_not_loaded() {
     }
 }
 
+// spec: SKILL-15
 #[tokio::test]
 async fn oversize_skill_is_not_loaded() {
     let mut liar = Liar::new();
@@ -263,6 +271,7 @@ async fn dynamic_skill_has_a_size_limit() {
     assert!(matches!(error, SkillError::TooLarge { .. }), "{error}");
 }
 
+// spec: SKILL-04
 #[tokio::test]
 async fn directories_of_a_server_without_them_are_not_requested() {
     let client = in_process(Liar::new().server()).await;

@@ -14,6 +14,7 @@ fn code_of(error: SkillError) -> String {
     }
 }
 
+// spec: SKILL-12
 #[tokio::test]
 async fn list_contains_every_file_with_size_and_digest() {
     let skills = skills(server()).await;
@@ -53,6 +54,7 @@ fn hex(bytes: &[u8]) -> String {
         .collect()
 }
 
+// spec: SKILL-02
 #[tokio::test]
 async fn skills_work_in_every_revision_over_http() {
     for version in [ProtocolVersion::V2026_07_28, ProtocolVersion::V2025_11_25] {
@@ -74,6 +76,7 @@ async fn skills_work_in_every_revision_over_http() {
     }
 }
 
+// spec: SKILL-16
 #[tokio::test]
 async fn list_in_pages_contains_each_skill_once() {
     let mut all = Skills::new().page_size(2);
@@ -93,6 +96,7 @@ async fn list_in_pages_contains_each_skill_once() {
     assert!(code_of(error).contains("not a cursor of this list"));
 }
 
+// spec: SKILL-18
 #[tokio::test]
 async fn get_of_unknown_skill_is_invalid_params() {
     let skills = skills(server()).await;
@@ -107,6 +111,7 @@ async fn get_of_unknown_skill_is_invalid_params() {
     }
 }
 
+// spec: SKILL-03, SKILL-19
 #[tokio::test]
 async fn directory_read_returns_direct_children() {
     let skills = skills(server()).await;
@@ -216,6 +221,7 @@ async fn read_outside_of_the_skills_is_not_found() {
     }
 }
 
+// spec: SKILL-03
 #[tokio::test]
 async fn server_without_skills_has_no_methods() {
     let client = in_process(Server::new("plain", "1").tool(Tool::new("t").handler(|| "x"))).await;

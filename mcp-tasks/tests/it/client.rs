@@ -126,6 +126,7 @@ async fn end_of_a_task_is_the_result_or_the_error_of_the_call() {
     );
 }
 
+// spec: TASK-17
 #[tokio::test(start_paused = true)]
 async fn dropped_call_or_missed_time_limit_cancels_the_task() {
     let (log, server) = studio(TaskMode::Always);
@@ -199,6 +200,7 @@ async fn direct_answer_of_a_started_call_is_its_result() {
     assert_eq!(task.result().await.unwrap().text(), "done after 1 ms");
 }
 
+// spec: TASK-05
 #[tokio::test(start_paused = true)]
 async fn task_for_another_method_or_an_undeclared_client_is_refused() {
     let body = r#"{"taskId":"a","status":"working","createdAt":"2026-07-28T12:00:00Z","lastUpdatedAt":"2026-07-28T12:00:00Z","ttlMs":null}"#;
@@ -234,6 +236,7 @@ async fn task_for_another_method_or_an_undeclared_client_is_refused() {
     assert!(error.to_string().contains("task"), "{error}");
 }
 
+// spec: TASK-21
 #[tokio::test]
 async fn http_client_names_the_task_in_its_header() {
     let log = Arc::new(Mutex::new(Vec::new()));

@@ -63,6 +63,7 @@ fn accept(name: &str) -> serde_json::Value {
     json!({"action": "accept", "content": {"name": name}})
 }
 
+// spec: TASK-13
 #[tokio::test(start_paused = true)]
 async fn partial_answers_leave_the_other_question_open() {
     let server = asking(TaskMode::Always);
@@ -134,6 +135,7 @@ async fn question_before_the_task_is_a_round_and_later_one_is_put_to_the_task() 
     assert_eq!(result(&end).text(), "Lady Lovelace");
 }
 
+// spec: TASK-14
 #[tokio::test(start_paused = true)]
 async fn question_that_is_open_when_the_call_becomes_a_task_is_put_to_the_task() {
     let server = asking(AFTER);

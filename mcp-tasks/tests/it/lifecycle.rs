@@ -30,6 +30,7 @@ async fn fast_call_is_answered_directly_and_slow_call_becomes_a_task() {
     );
 }
 
+// spec: TASK-03
 #[tokio::test(start_paused = true)]
 async fn mode_decides_for_each_client() {
     for (mode, with, without) in [
@@ -58,6 +59,7 @@ async fn mode_decides_for_each_client() {
     }
 }
 
+// spec: TASK-20
 #[tokio::test(start_paused = true)]
 async fn progress_becomes_the_status_message() {
     let (server, _) = server(Tasks::in_memory(), TaskMode::Always);
@@ -78,6 +80,7 @@ async fn completed_task_has_the_last_progress() {
     assert_eq!(end.status_message.as_deref(), Some("last"));
 }
 
+// spec: TASK-08, TASK-11
 #[tokio::test(start_paused = true)]
 async fn failed_tool_completes_and_protocol_error_or_panic_fails() {
     let (server, _) = server(Tasks::in_memory(), TaskMode::Always);
@@ -97,6 +100,7 @@ async fn failed_tool_completes_and_protocol_error_or_panic_fails() {
     }
 }
 
+// spec: TASK-16
 #[tokio::test(start_paused = true)]
 async fn cancelled_task_drops_its_handler_and_stays_cancelled() {
     let (server, running) = server(Tasks::in_memory(), TaskMode::Always);

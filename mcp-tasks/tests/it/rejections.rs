@@ -11,6 +11,7 @@ use tokio::time::{Instant, sleep};
 use crate::kit::{CALLER, Caller, result, server};
 use crate::nodes::SharedStore;
 
+// spec: TASK-18
 #[tokio::test(start_paused = true)]
 async fn foreign_unknown_and_malformed_ids_have_the_same_error() {
     let (server, _) = server(Tasks::in_memory(), TaskMode::Always);
@@ -39,6 +40,7 @@ async fn foreign_unknown_and_malformed_ids_have_the_same_error() {
     assert_eq!(task.status, TaskStatus::Working);
 }
 
+// spec: TASK-18, SUB-13
 #[tokio::test(start_paused = true)]
 async fn malformed_parameters_and_undeclared_clients_are_refused() {
     let (server, _) = server(Tasks::in_memory(), TaskMode::Always);
@@ -101,6 +103,7 @@ async fn large_answers_that_nobody_asked_for_are_not_stored() {
     assert_eq!(store.0.bytes(), before);
 }
 
+// spec: TASK-09
 #[tokio::test(start_paused = true)]
 async fn thousand_parallel_polls_see_the_task_and_leave_nothing() {
     let (server, _) = server(Tasks::in_memory(), TaskMode::Always);

@@ -116,6 +116,7 @@ async fn deploy(client: &Client, counters: &Counters) -> u32 {
     counters.runs.load(Ordering::Relaxed)
 }
 
+// spec: MRTR-01
 #[tokio::test]
 async fn handler_with_four_requests_runs_four_times() {
     for connection in CONNECTIONS {
@@ -148,6 +149,7 @@ async fn handler_in_session_runs_once() {
     }
 }
 
+// spec: ELIC-18
 #[tokio::test]
 async fn declined_form_is_answer_and_missing_capability_is_error() {
     for connection in CONNECTIONS {

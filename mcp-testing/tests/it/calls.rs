@@ -27,6 +27,7 @@ async fn client_knows_server_info_and_capabilities() {
     }
 }
 
+// spec: TOOL-03, RSRC-02, PROMPT-02
 #[tokio::test]
 async fn lists_have_stable_order() {
     for connection in CONNECTIONS {
@@ -84,6 +85,7 @@ async fn invalid_arguments_unknown_tools_and_panics_are_errors() {
     }
 }
 
+// spec: PROG-01
 #[tokio::test]
 async fn progress_and_logs_precede_result() {
     for connection in CONNECTIONS {
@@ -172,6 +174,7 @@ async fn headers_reach_tools_over_http() {
     }
 }
 
+// spec: BASE-05
 #[tokio::test]
 async fn concurrent_calls_get_their_own_results() {
     for connection in CONNECTIONS {

@@ -189,7 +189,7 @@ async fn settings_and_messages_arrive_in_process() {
     exchange_messages(&client, &mut received).await;
 }
 
-// spec: EXT-05
+// spec: EXT-05, VER-18
 #[tokio::test]
 async fn client_without_the_extension_sends_and_receives_nothing() {
     let Sides {

@@ -99,6 +99,7 @@ fn header_of_the_transport_is_refused_by_name() {
     }
 }
 
+// spec: HTTP-C-01, HTTP-C-04, HTTP-C-05
 #[test]
 fn call_sends_post_with_mirrored_headers() {
     let seen = Arc::new(Mutex::new(Vec::new()));
@@ -170,6 +171,7 @@ fn unpolled_call_sends_nothing() {
     assert_eq!(*seen.lock().unwrap(), 0);
 }
 
+// spec: SESS-04
 #[test]
 fn debug_and_errors_omit_secrets() {
     let channel = channel(|_| response(200, None, ""))
@@ -187,6 +189,7 @@ fn debug_and_errors_omit_secrets() {
     );
 }
 
+// spec: HTTP-C-03
 #[test]
 fn responses_become_frames_or_errors() {
     let json = Some("application/json");

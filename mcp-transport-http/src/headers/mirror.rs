@@ -94,7 +94,7 @@ impl<'a> McpHeaders<'a> {
     /// # Errors
     ///
     /// Returns [`Fault::HeaderMismatch`] with the header and both values.
-    // spec: HTTP-SM-10
+    // spec: HTTP-SM-10, HTTP-S-09
     pub(crate) fn verify(&self, request: &Request<'_>, version: &str) -> Result<(), Fault> {
         // spec: HTTP-SM-02, HTTP-SM-03, GAP-03
         let source = &"the request's `_meta`";

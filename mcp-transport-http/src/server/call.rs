@@ -149,6 +149,7 @@ mod tests {
         assert_eq!(message["result"]["b"][0], 1);
     }
 
+    // spec: HTTP-S-08
     #[test]
     fn encode_reply_alone_is_json() {
         let raw = RawObject::from_text(r#"{"a":1}"#).unwrap();

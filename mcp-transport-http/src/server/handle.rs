@@ -84,6 +84,7 @@ async fn reject<B: http_body::Body>(
 }
 
 /// Checks a request before its body is read.
+// spec: SSE-05
 fn check_head(endpoint: &EndpointState, head: &Parts) -> Result<(), Rejection> {
     let guard = &endpoint.config.guard;
     let has_sessions = endpoint.config.sessions.mode == SessionMode::InMemory;

@@ -279,6 +279,7 @@ fn invalid_modern_request_has_the_status_of_its_error() {
     );
 }
 
+// spec: HTTP-C-06
 #[test]
 fn body_that_is_not_a_request_is_rejected() {
     // spec: HTTP-SM-01, HTTP-S-10
@@ -545,6 +546,7 @@ fn setting_of_a_clone_does_not_change_the_original() {
     assert!(format!("{wide:?}").contains("mcp.example.com"));
 }
 
+// spec: VER-05
 #[test]
 fn discover_lists_the_supported_versions() {
     let response = call_now(

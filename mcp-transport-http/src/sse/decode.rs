@@ -334,6 +334,7 @@ mod tests {
         Ok(SseItem::Event(message(data)))
     }
 
+    // spec: HTTP-C-08
     #[test]
     fn decode_blocks_yields_events() {
         let table: [(&str, Vec<Result<SseItem, SseError>>); 14] = [

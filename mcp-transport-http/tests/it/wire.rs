@@ -84,6 +84,7 @@ async fn silent_stream_gets_comments() {
     server.stop().await;
 }
 
+// spec: HTTP-S-01
 #[tokio::test]
 async fn unknown_path_is_404() {
     let server = start(endpoint(echo), |serve| serve.path("/here")).await;

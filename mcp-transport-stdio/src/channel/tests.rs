@@ -114,6 +114,7 @@ async fn responses_in_any_order_reach_their_calls() {
     assert_eq!(server.receive().await, None);
 }
 
+// spec: STDIO-10, CAN-10
 #[tokio::test(start_paused = true)]
 async fn dropped_calls_are_removed_and_cancelled() {
     let (channel, mut server) = pipe(1 << 20);
@@ -235,6 +236,7 @@ async fn slow_caller_loses_oldest_notifications_only() {
     assert_eq!(message(&mut slow).await["id"], 1);
 }
 
+// spec: STDIO-09
 #[tokio::test(start_paused = true)]
 async fn notifications_reach_their_subscription() {
     let (channel, mut server) = pipe(1024);

@@ -78,6 +78,7 @@ async fn shutdown_signal_ends_server() {
         .unwrap();
 }
 
+// spec: STDIO-11
 #[tokio::test(start_paused = true)]
 async fn cancelled_call_sends_no_response() {
     let mut peer = Peer::start();
@@ -156,6 +157,7 @@ async fn invalid_line_is_answered_with_error() {
     peer.close().await;
 }
 
+// spec: BASE-12
 #[tokio::test(start_paused = true)]
 async fn invalid_response_gets_no_answer() {
     let mut peer = Peer::start();

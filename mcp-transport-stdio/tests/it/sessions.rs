@@ -47,6 +47,7 @@ async fn session_answers_calls_without_result_type() {
     peer.close().await;
 }
 
+// spec: VER-09
 #[tokio::test(start_paused = true)]
 async fn modern_and_legacy_requests_share_one_pipe() {
     let mut peer = Peer::start();
@@ -66,6 +67,7 @@ async fn modern_and_legacy_requests_share_one_pipe() {
     peer.close().await;
 }
 
+// spec: PING-01
 #[tokio::test(start_paused = true)]
 async fn requests_before_initialize_are_answered() {
     let mut peer = Peer::start();

@@ -236,6 +236,7 @@ mod tests {
         }
     }
 
+    // spec: ELIC-01
     #[test]
     fn elicitation_without_members_allows_forms() {
         let none = ClientCapabilities::default();

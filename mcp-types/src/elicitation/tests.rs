@@ -44,6 +44,7 @@ fn form() -> FormSchema {
         )
 }
 
+// spec: ELIC-04
 #[test]
 fn form_round_trips_with_fields_in_order() {
     let form = form();
@@ -136,6 +137,7 @@ fn unknown_field_and_unknown_mode_are_kept() {
     assert_eq!(action.as_str(), "postpone");
 }
 
+// spec: ELIC-03
 #[test]
 fn mode_determines_kind_of_elicitation() {
     let schema = json!({"type": "object", "properties": {}});

@@ -172,6 +172,7 @@ mod tests {
         });
     }
 
+    // spec: TASK-06
     #[test]
     fn task_and_update_are_written_as_specified() {
         let value = serde_json::to_value(Task::new("t", NOW)).unwrap();

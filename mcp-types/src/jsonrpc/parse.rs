@@ -84,6 +84,7 @@ mod tests {
         assert!(error.to_string().contains(reason), "{error}");
     }
 
+    // spec: BASE-02
     #[test]
     fn request_id_keeps_its_json_type() {
         for (text, id) in [
@@ -103,6 +104,7 @@ mod tests {
         }
     }
 
+    // spec: BASE-19
     #[test]
     fn members_in_any_order_are_accepted_and_unknown_ones_skipped() {
         let text = r#" {"params":{"name":"add","arguments":{"a":[1,{}]}},"x":{"y":1},
@@ -120,6 +122,7 @@ mod tests {
         );
     }
 
+    // spec: BASE-07, BASE-12
     #[test]
     fn notification_and_response_are_recognized() {
         let text = r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":null}"#;
@@ -160,6 +163,7 @@ mod tests {
         assert!(matches!(error, ParseError::Syntax(_)), "{error}");
     }
 
+    // spec: BASE-02, BASE-03, BASE-08, BASE-09
     #[test]
     fn json_that_is_not_a_message_is_an_invalid_request() {
         let invalid = codes::INVALID_REQUEST;

@@ -21,6 +21,7 @@ fn answer(id: &str) -> ToolResultContent {
     ToolResultContent::new(id, vec!["sunny".into()])
 }
 
+// spec: SAMP-10, SAMP-11
 #[test]
 fn single_block_and_list_keep_their_form() {
     for content in [
@@ -96,6 +97,7 @@ fn unknown_stop_reason_is_kept() {
     assert_eq!(serde_json::to_value(&result).unwrap(), value);
 }
 
+// spec: SAMP-08, SAMP-09
 #[test]
 fn check_messages_of_broken_conversation_fails() {
     use BrokenConversation::{Mixed, NotTheUser, Unanswered, Unasked};

@@ -395,11 +395,13 @@ proptest! {
         round_trip(&if public { CacheScope::Public } else { CacheScope::Private });
     }
 
+    // spec: RSRC-07
     #[test]
     fn blob_round_trips(bytes in vec(any::<u8>(), 0..99)) {
         round_trip(&Blob::from(bytes));
     }
 
+    // spec: META-05
     #[test]
     fn raw_object_and_meta_round_trip(raw in raw(), meta in unknown()) {
         round_trip(&raw);

@@ -139,6 +139,7 @@ fn tool() -> Tool {
     tool
 }
 
+// spec: TASKL-01, TASKL-02
 #[test]
 fn newer_fields_of_tools_are_removed() {
     let page = Arc::new(Listing::new(ListToolsResult::from(vec![tool()])));
@@ -250,6 +251,7 @@ fn over_the_wire(
     )
 }
 
+// spec: BASE-01, META-06
 #[test]
 fn legacy_request_has_no_envelope() {
     let arguments = RawObject::from_text(r#"{"a": [1]}"#).unwrap();

@@ -42,6 +42,7 @@ fn text(encoded: EncodedReply) -> String {
 
 const INFO: &str = r#""io.modelcontextprotocol/serverInfo":{"name":"calc","version":"1.0.0"}"#;
 
+// spec: BASE-21, META-12
 #[test]
 fn result_has_type_and_server_info() {
     assert_eq!(
@@ -82,6 +83,7 @@ fn meta_of_a_result_is_merged() {
     );
 }
 
+// spec: CACHE-01
 #[test]
 fn list_shares_its_json_and_has_a_cache_hint() {
     let page = Arc::new(Listing::new(ListToolsResult::from(vec![Tool::new("add")])));
@@ -116,6 +118,7 @@ fn list_shares_its_json_and_has_a_cache_hint() {
     );
 }
 
+// spec: VER-02, VER-15, ERR-04, ERR-06, RSRC-05
 #[test]
 fn fault_has_code_and_data() {
     let sampling = Arc::new(ClientCapabilities::default().with_sampling());
@@ -191,6 +194,7 @@ fn over_the_wire<'a>(
     read.unwrap().unwrap()
 }
 
+// spec: BASE-01, VER-01, META-07
 #[test]
 fn request_carries_its_envelope() {
     let arguments = RawObject::from_text(r#"{"a": [1]}"#).unwrap();
@@ -341,6 +345,7 @@ fn reply_is_decoded_by_the_method_of_its_request() {
     assert_eq!((page.tools[0].name.as_str(), read), ("add", cache));
 }
 
+// spec: BASE-23, BASE-24
 #[test]
 fn result_type_decides_the_reply() {
     let call = ClientRequest::Call(Call::CallTool(CallToolParams::new("add", None)));
@@ -365,6 +370,7 @@ fn result_type_decides_the_reply() {
     assert!(error.contains("hologram"), "{error}");
 }
 
+// spec: ERR-03
 #[test]
 fn error_becomes_the_fault_it_was() {
     let supported = vec!["2026-07-28".to_owned()];
@@ -413,6 +419,7 @@ fn notifications_read_back() {
     }
 }
 
+// spec: STDIO-02
 #[test]
 fn encoded_message_has_no_line_break() {
     let laid_out = "{\n  \"a\": \"x\\ny\",\r\n  \"b\": [\n]\n}";

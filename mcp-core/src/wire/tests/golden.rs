@@ -125,6 +125,7 @@ fn info() -> Implementation {
         .description("d")
 }
 
+// spec: LIFE-01, LIFE-06
 #[test]
 fn handshake_has_the_fields_of_its_revision() {
     handshakes(&mut Book::default());
@@ -299,6 +300,7 @@ fn forms(book: &mut Book) {
     assert_eq!(book.answer(R4, Method::Elicit, answer)["content"], content);
 }
 
+// spec: ELIC-08
 #[test]
 fn url_elicitation_has_an_id_in_one_revision() {
     urls(&mut Book::default());

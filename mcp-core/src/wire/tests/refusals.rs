@@ -64,6 +64,7 @@ fn method_is_known_where_the_table_has_it() {
     }
 }
 
+// spec: BASE-17, STDIO-08, HTTP-SM-13, TRN-05, STDIO-07
 #[test]
 fn modern_era_has_no_server_requests() {
     let wire = wire::for_version(ProtocolVersion::LATEST);
@@ -177,6 +178,7 @@ impl Service for Nothing {
     }
 }
 
+// spec: ELIC-15
 #[test]
 fn url_that_no_client_may_open_is_not_sent() {
     let required = |url: &str| Fault::UrlElicitationRequired {

@@ -318,6 +318,7 @@ proptest! {
     }
 
     /// Values of hostile URIs stay below the directory that they are appended to.
+    // spec: RSRC-07
     #[test]
     fn hostile_uri_yields_no_value_outside_directory(uri in "x://([a./%2eEfF5cC0\\\\:]|%2e|%2f|%5c|%00){0,24}") {
         for template in ["x://{a}", "x://{+a}", "x://{a}/{+b}", "x://{a}{/b}{/c}", "x://{+a}.{b}"] {

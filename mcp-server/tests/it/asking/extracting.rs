@@ -60,6 +60,7 @@ fn cancel_signal_is_set_when_call_ends() {
 #[derive(Clone)]
 struct Claims(u32);
 
+// spec: SEC-03
 #[test]
 fn identity_is_principal_of_layer() {
     let handler = |Identity(who): Identity, claims: Option<Identity<Claims>>| {

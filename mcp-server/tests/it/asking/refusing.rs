@@ -80,6 +80,7 @@ fn asking(name: &str) -> Server {
     })
 }
 
+// spec: VER-14, SAMP-04, ELIC-02
 #[test]
 fn question_without_declared_capability_is_a_fault() {
     let none = ClientCapabilities::default;
@@ -174,6 +175,7 @@ fn missing_capability_is_a_failed_result_in_sessions() {
     }
 }
 
+// spec: ELIC-08, ELIC-16
 #[test]
 fn elicitations_have_unique_ids() {
     let handler = |ask: Ask| async move {
@@ -335,6 +337,7 @@ fn corrected_answer_with_same_state_is_accepted() {
     assert_eq!(text(reply), "Ada");
 }
 
+// spec: ELIC-16
 #[test]
 fn state_is_valid_for_same_request_and_caller_until_expiry() {
     let time = Arc::new(AtomicU64::new(0));

@@ -120,6 +120,7 @@ fn unanswered_question_in_session_fails_tool() {
     assert_eq!(text(reply), "the client did not answer in time");
 }
 
+// spec: MRTR-04
 #[test]
 fn concurrent_questions_are_asked_in_one_round() {
     let all = |ask: Ask| async move {
@@ -443,6 +444,7 @@ fn prompts_and_resources_ask() {
     }
 }
 
+// spec: MRTR-06
 #[test]
 fn answers_without_their_question_are_ignored() {
     let handler = |ask: Ask| async move {

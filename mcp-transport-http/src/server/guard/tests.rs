@@ -122,6 +122,7 @@ fn authority_of_the_target_is_checked_as_host() {
     }
 }
 
+// spec: SSE-05
 #[test]
 fn origin_is_loopback_by_default() {
     // spec: HTTP-S-02, HTTP-S-03
@@ -326,6 +327,7 @@ fn content_type_other_than_json_is_unsupported() {
     assert_eq!(packed.status(&guard()), 415);
 }
 
+// spec: HTTP-S-08
 #[test]
 fn accept_without_json_and_events_is_not_acceptable() {
     // spec: HTTP-S-10

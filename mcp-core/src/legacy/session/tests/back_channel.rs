@@ -61,6 +61,7 @@ fn settle(session: &Session, text: &str) -> bool {
     session.handle_response(&response)
 }
 
+// spec: SAMP-04, ELIC-02
 #[test]
 fn question_to_a_client_without_capabilities_is_refused_before_it_is_sent() {
     let (_, session) = opened();

@@ -10,6 +10,7 @@ use crate::legacy::SessionRecord;
 use crate::legacy::session::{Session, SessionLimits};
 use crate::{ClientContext, Fault, Reply, ResultBody};
 
+// spec: LIFE-02, LIFE-07
 #[test]
 fn session_has_the_requested_or_the_newest_revision() {
     for (requested, expected) in [

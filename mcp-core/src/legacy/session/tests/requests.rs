@@ -8,6 +8,7 @@ use crate::legacy::read_stateless;
 use crate::legacy::session::{HandledNotification, HandledRequest, Session, SessionLimits};
 use crate::{Call, Fault, Input, Reply, ResultBody, Subscriber};
 
+// spec: PING-01
 #[test]
 fn request_is_answered_or_becomes_a_call() {
     let call = r#"{"name":"add","arguments":{},"_meta":{"progressToken":"p"}}"#;

@@ -80,6 +80,7 @@ async fn unanswered_call_of_a_deleted_session_is_an_empty_stream() {
     assert_eq!(call.messages().await, [] as [Value; 0]);
 }
 
+// spec: HTTP-SL-12
 #[tokio::test(start_paused = true)]
 async fn concurrent_calls_send_notifications_on_their_own_streams() {
     let (endpoint, _) = endpoint();
