@@ -9,25 +9,23 @@
 //! |---|---|
 //! | [`requirements`] | the checklist, and the reasons why a requirement does not apply |
 //! | [`marks`] | the `// spec:` comments, with the test that contains each of them |
+//! | [`table`] | the places of each requirement, and what is missing |
 //! | [`report`] | the page and the JSON file |
 
 mod marks;
 mod report;
 mod requirements;
+mod table;
 
-use std::collections::HashMap;
 use std::fs;
 
-use marks::{Mark, Place};
-use requirements::{Checklist, Reasons};
+use report::PAGE;
+use table::Compliance;
 
 use crate::Result;
-use crate::finding::Finding;
 use crate::sources::Sources;
 use crate::workspace::Workspace;
 
-/// The page's path, from the repository's root.
-const PAGE: &str = "docs/spec/compliance.md";
 const JSON: &str = "compliance.json";
 
 /// Runs the command. Returns true if there are no findings and the page is up to date; `update`
@@ -55,116 +53,6 @@ pub(crate) fn run(workspace: &Workspace, update: bool) -> Result<bool> {
         return Ok(false);
     }
     Ok(findings.is_empty())
-}
-
-/// The checklist with the places of each id.
-struct Compliance<'a> {
-    checklist: Checklist<'a>,
-    reasons: Reasons<'a>,
-    marks: Vec<Mark<'a>>,
-}
-
-/// The places of a requirement.
-#[derive(Default)]
-struct Places<'m, 'a> {
-    code: Vec<&'m Mark<'a>>,
-    tests: Vec<&'m Mark<'a>>,
-}
-
-impl<'a> Compliance<'a> {
-    fn read(sources: &'a Sources) -> Self {
-        let text = |path| sources.text(path).map_or("", |text| text.content.as_str());
-        Self {
-            checklist: Checklist::parse(text(requirements::CHECKLIST)),
-            reasons: Reasons::parse(text(requirements::REASONS)),
-            marks: marks::read(sources),
-        }
-    }
-
-    /// Returns the places of each id.
-    fn places(&self) -> HashMap<&str, Places<'_, 'a>> {
-        let mut places: HashMap<&str, Places<'_, 'a>> = HashMap::new();
-        for mark in &self.marks {
-            let entry = places.entry(mark.id).or_default();
-            match mark.place {
-                Place::Code => entry.code.push(mark),
-                Place::Test(_) => entry.tests.push(mark),
-                Place::Helper => {}
-            }
-        }
-        places
-    }
-
-    /// Returns the marks and reasons that are wrong, and the requirements that nobody accounts for.
-    fn findings(&self) -> Vec<Finding> {
-        let mut findings = Vec::new();
-        if self.checklist.is_empty() {
-            let message = "no requirement ids found; expected table rows `| ID | …`";
-            findings.push(Finding::new(requirements::CHECKLIST, 1, message));
-        }
-        for mark in &self.marks {
-            if let Some(problem) = self.mark_problem(mark) {
-                findings.push(Finding::new(mark.path, mark.line, problem));
-            }
-        }
-        let places = self.places();
-        for reason in self.reasons.iter() {
-            let has_code = places
-                .get(reason.id)
-                .is_some_and(|places| !places.code.is_empty());
-            let message = if !self.checklist.contains(reason.id) {
-                format!("`{}` is not an id of the checklist", reason.id)
-            } else if has_code {
-                format!("`{}` has code; remove the reason or the mark", reason.id)
-            } else {
-                continue;
-            };
-            findings.push(Finding::new(requirements::REASONS, reason.line, message));
-        }
-        for requirement in self.checklist.iter() {
-            let places = places.get(requirement.id);
-            let has_code = places.is_some_and(|places| !places.code.is_empty());
-            let has_test = places.is_some_and(|places| !places.tests.is_empty());
-            let missing = match (has_code, has_test) {
-                _ if self.reasons.get(requirement.id).is_some() => continue,
-                (true, true) => continue,
-                (true, false) if requirement.is_must() => "test",
-                (false, _) if requirement.is_must() || requirement.is_should() => "code",
-                _ => continue,
-            };
-            let message = format!(
-                "`{}` ({}) has no {missing} with `// spec: {}`; add it, or a reason in {}",
-                requirement.id,
-                requirement.level,
-                requirement.id,
-                requirements::REASONS
-            );
-            findings.push(Finding::new(
-                requirements::CHECKLIST,
-                requirement.line,
-                message,
-            ));
-        }
-        findings.sort();
-        findings
-    }
-
-    fn mark_problem(&self, mark: &Mark<'_>) -> Option<String> {
-        if !self.checklist.contains(mark.id) {
-            return Some(format!(
-                "{} has no requirement `{}`; write `// spec: ID` or `// spec: ID, ID` with ids that it has",
-                requirements::CHECKLIST,
-                mark.id
-            ));
-        }
-        let is_outside = matches!(mark.place, Place::Helper);
-        is_outside.then(|| {
-            format!(
-                "`{}` stands in test code, but not in a test; move it into the test that proves it",
-                mark.id
-            )
-        })
-    }
 }
 
 #[cfg(test)]

@@ -21,7 +21,7 @@ pub(super) enum Place<'a> {
     Helper,
 }
 
-/// Returns the marks of all packages, except those of this one, which has samples of them.
+/// Returns the marks in all packages but this one, whose tests contain samples.
 pub(super) fn read(sources: &Sources) -> Vec<Mark<'_>> {
     let is_read = |path: &str| path.ends_with(".rs") && package(path) != "xtask";
     let texts = sources.texts().iter().filter(|text| is_read(&text.path));

@@ -4,9 +4,13 @@ use std::fmt::Write as _;
 
 use serde::Serialize;
 
+use super::marks::{Mark, Place};
 use super::requirements::Requirement;
-use super::{Compliance, Mark, PAGE, Place, Places};
+use super::table::{Compliance, Places};
 use crate::Result;
+
+/// The page's path, from the repository's root.
+pub(super) const PAGE: &str = "docs/spec/compliance.md";
 
 /// Returns a sentence with the totals, in Markdown.
 pub(super) fn totals(compliance: &Compliance<'_>) -> String {
