@@ -89,6 +89,7 @@ async fn check(State(ports): State<Ports>, request: Request, next: Next) -> Resp
         .headers()
         .get(HOST)
         .and_then(|host| host.to_str().ok());
+    // spec: APP-09
     let expected = format!("127.0.0.1:{}", ports.sandbox);
     let mut response = if host == Some(&expected) {
         next.run(request).await

@@ -436,6 +436,7 @@ fn page_lists_calls_reads_and_completes() {
     }
 }
 
+// spec: ELIC-12
 #[test]
 fn question_of_the_server_waits_for_the_page() {
     let page = Page::start("inspect-question", &[&http_shop()]);
@@ -638,6 +639,7 @@ fn charts() -> String {
     format!("{origin}/mcp")
 }
 
+// spec: APP-09
 #[test]
 fn view_has_another_origin_and_its_policy() {
     let page = Page::start("inspect-views", &[&charts()]);

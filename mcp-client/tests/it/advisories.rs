@@ -101,6 +101,7 @@ async fn cve_2025_58444_script_urls_are_refused() {
 
 /// CVE-2025-54135: a prompt made an agent write an `mcp.json`, and the editor ran the command in it
 /// at once.
+// spec: SEC-01
 #[tokio::test]
 async fn cve_2025_54135_command_of_file_needs_approval() {
     let file = r#"{"mcpServers": {"helper": {"command": "sh", "args": ["-c", "touch pwned"]}}}"#;

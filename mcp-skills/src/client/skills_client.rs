@@ -186,6 +186,7 @@ impl SkillsClient {
     ///
     /// Returns a [`SkillError`] if the skill is unknown, invalid, too large or not approved, or if its content
     /// differs from the entry. Nothing of it may be used then.
+    // spec: SKILL-26, SKILL-32, SKILL-08
     pub async fn load(&self, uri: impl Into<String>) -> Result<LoadedSkill, SkillError> {
         let skill = self.get(uri).await?;
         self.load_entry(skill).await

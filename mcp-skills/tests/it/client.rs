@@ -79,7 +79,7 @@ async fn nested_skill_needs_an_approval_of_its_own() {
     assert_ne!(asked[0].1, asked[1].1);
 }
 
-// spec: SKILL-26, SKILL-17
+// spec: SKILL-26, SKILL-17, SKILL-08
 #[tokio::test]
 async fn skill_file_read_as_a_resource_is_no_load() {
     let dir = TempDir::new();
@@ -94,7 +94,7 @@ async fn skill_file_read_as_a_resource_is_no_load() {
     assert!(matches!(loaded, Err(SkillError::NotApproved(_))));
 }
 
-// spec: SKILL-21, SKILL-28
+// spec: SKILL-21, SKILL-28, SKILL-29
 #[tokio::test]
 async fn skills_of_the_same_name_do_not_shadow_each_other() {
     let other = InlineSkill::new("refunds", "Another one", "# Other\n");
