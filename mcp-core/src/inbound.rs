@@ -35,6 +35,8 @@ pub struct InboundRequest {
     pub meta: RequestMetaObject,
     /// The token under which the client wants progress.
     pub progress_token: Option<ProgressToken>,
+    /// The call as the client has sent it, if another one runs in its place.
+    pub(crate) sent: Option<Box<Call>>,
     /// The transport's part in a subscription. `None` for other requests.
     pub(crate) listen_hooks: Option<Box<ListenHooks>>,
 }
@@ -50,6 +52,7 @@ impl InboundRequest {
         Self {
             id,
             request: decoded.request,
+            sent: None,
             facts,
             input: Input::Absent,
             meta: decoded.meta.into(),
@@ -86,7 +89,19 @@ impl InboundRequest {
         }
     }
 
-    /// Checks the request with a gate. A subscription is reduced to what the gate lets its caller
+    /// Replaces the call by the one that the service runs in its place. Transports do so before each check: all of
+    /// them are about the call that runs. Returns true if it was replaced.
+    pub fn replace_call(&mut self, service: &dyn Service) -> bool {
+        if let ClientRequest::Call(call) = &mut self.request
+            && self.sent.is_none()
+            && let Some(replacement) = service.replacement(call)
+        {
+            self.sent = Some(Box::new(std::mem::replace(call, replacement)));
+        }
+        self.sent.is_some()
+    }
+
+    /// Checks the request with a gate, after [`replace_call`](Self::replace_call). A subscription is reduced to what the gate lets its caller
     /// list and read.
     ///
     /// # Errors
@@ -171,12 +186,15 @@ impl InboundRequest {
 
     /// Serves the request. `profile` is the answer to `server/discover`.
     pub(crate) fn serve(
-        self,
+        mut self,
         service: &dyn Service,
         profile: &ServerProfile,
         notifications: NotificationSender,
-        extensions: Extensions,
+        mut extensions: Extensions,
     ) -> BoxFuture<'static, Reply> {
+        if let Some(sent) = self.sent.take() {
+            extensions.insert(*sent);
+        }
         let observation = self.observe(service, &extensions);
         let reply: BoxFuture<'static, Reply> = match self.request {
             ClientRequest::Call(call) => service.call(Exchange {

@@ -65,11 +65,14 @@ impl InboundNotification {
     ///
     /// Returns the fault of the gate.
     pub fn serve(
-        self,
+        mut self,
         service: &dyn Service,
         gate: Option<&dyn Gate>,
         extensions: Extensions,
     ) -> Result<BoxFuture<'static, ()>, Fault> {
+        if let Some(replacement) = service.replacement(&self.call) {
+            self.call = replacement;
+        }
         if let Some(gate) = gate {
             gate::admit(gate, &self.call, &self.facts, extensions.get::<Principal>())?;
         }

@@ -49,6 +49,7 @@ pub fn read_request(
         id: request.id.clone(),
         listen_hooks,
         request: decoded.request,
+        sent: None,
         input: decoded.input.into(),
         meta: envelope.meta(),
         progress_token: envelope.progress_token,

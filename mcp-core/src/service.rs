@@ -28,6 +28,13 @@ pub trait Service: Send + Sync + 'static {
     /// The future must not panic: the implementation catches panics of user code.
     fn call(&self, exchange: Exchange) -> BoxFuture<'static, Reply>;
 
+    /// Returns the call that runs in place of another one, such as the call inside of a tool that calls other tools.
+    /// Gates, scopes and headers are checked for it. `None` (default): the call runs itself. A service that wraps
+    /// another one should forward it.
+    fn replacement(&self, _call: &Call) -> Option<Call> {
+        None
+    }
+
     /// Returns the changes of the server's lists and resources, always clones of the same value.
     /// `None` for a server that never changes.
     // spec: SUB-01
@@ -49,7 +56,7 @@ pub trait Service: Send + Sync + 'static {
         None
     }
 
-    /// Checks that the caller has the scopes for a call, and returns the arguments of a tool that clients
+    /// Checks that the caller has the scopes for a call that runs (see [`replacement`](Self::replacement)), and returns the arguments of a tool that clients
     /// repeat in headers, if there are any. A transport with authorization calls it before the call starts,
     /// so that it can refuse the call with a status of its own. A service that wraps another one should
     /// forward it.
@@ -123,6 +130,10 @@ impl<S: Service + ?Sized> Service for Arc<S> {
 
     fn call(&self, exchange: Exchange) -> BoxFuture<'static, Reply> {
         (**self).call(exchange)
+    }
+
+    fn replacement(&self, call: &Call) -> Option<Call> {
+        (**self).replacement(call)
     }
 
     fn changes(&self) -> Option<Changes> {

@@ -323,8 +323,9 @@ impl Server {
         self
     }
 
-    /// Sets a function that replaces calls before scopes are checked and before layers and routes see them, for a tool
-    /// that stands for other tools. The call as the client sent it is in the exchange's extensions:
+    /// Sets a function that replaces calls before gates and scopes are checked and before layers and routes see them, for a
+    /// tool that stands for other tools. Headers that repeat arguments are compared with the replacement, if the request has
+    /// any. The call as the client sent it is in the exchange's extensions:
     /// `exchange.extensions.get::<Call>()`. `None` keeps the call. A panic keeps it, too.
     ///
     /// # Examples

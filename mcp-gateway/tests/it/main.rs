@@ -22,6 +22,7 @@ mod openapi;
 mod pins;
 mod raw;
 mod relay;
+mod rewritten;
 mod search;
 mod settings;
 mod starting;

@@ -32,7 +32,9 @@ impl Server {
         replace: &ReplaceCall,
         mut exchange: Exchange,
     ) -> BoxFuture<'static, Reply> {
-        if let Some(call) = replace.replace(&exchange.call) {
+        // A transport has replaced it before its checks.
+        let is_replaced = exchange.extensions.get::<Call>().is_some();
+        if !is_replaced && let Some(call) = replace.replace(&exchange.call) {
             let sent = std::mem::replace(&mut exchange.call, call);
             exchange.extensions.insert(sent);
         }
@@ -50,6 +52,10 @@ impl Service for Server {
             None => self.service.run(exchange),
             Some(replace) => self.call_replaced(replace, exchange),
         }
+    }
+
+    fn replacement(&self, call: &Call) -> Option<Call> {
+        self.replace_call.as_ref()?.replace(call)
     }
 
     fn observer(&self) -> Option<Arc<dyn Observer>> {
@@ -76,14 +82,7 @@ impl Service for Server {
     ) -> Result<Option<Arc<ParamHeaders>>, Fault> {
         let caller = Caller::new(facts, extensions);
         self.registry.read(|registry| {
-            match &self.replace_call {
-                None => registry.check_scopes(call, &caller)?,
-                Some(replace) => {
-                    let replaced = replace.replace(call);
-                    registry.check_scopes(replaced.as_ref().unwrap_or(call), &caller)?;
-                }
-            }
-            // Headers repeat the arguments of the call that the client has sent.
+            registry.check_scopes(call, &caller)?;
             Ok(registry.header_plan(call))
         })
     }

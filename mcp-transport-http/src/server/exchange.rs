@@ -56,7 +56,7 @@ impl ResponseOptions {
     }
 }
 
-/// Checks the caller's scopes, and asks the configured gate for permission. Returns the arguments
+/// Replaces the call by the one that runs, checks the caller's scopes, and asks the configured gate for permission. Returns the arguments
 /// that a modern client repeats in headers.
 ///
 /// # Errors
@@ -69,6 +69,7 @@ pub(super) fn authorize(
     request: &mut InboundRequest,
     extensions: &Extensions,
 ) -> Result<Option<Arc<ParamHeaders>>, Fault> {
+    request.replace_call(service);
     let plan = match &request.request {
         ClientRequest::Call(call) => service.admit(call, &request.facts, extensions)?,
         _ => None,

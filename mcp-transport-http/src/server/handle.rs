@@ -196,6 +196,9 @@ fn start_modern(
     }
     let plan = exchange::authorize(config, service, &mut request, &extensions)
         .map_err(|fault| Rejection::modern(Some(target.id.clone()), fault))?;
+    // The client of a replaced call does not know the headers. Those that it sends must be true: a proxy may read them.
+    let is_replaced = request.replace_call(service);
+    let plan = plan.filter(|_| !is_replaced || has_param_headers(&extensions));
     // After the gate: a refused caller must not learn the arguments of a tool.
     if let Some(plan) = plan
         && let Some(mismatch) = header_mismatch(&plan, &request, &extensions)
@@ -205,6 +208,12 @@ fn start_modern(
     let options = ResponseOptions::stateless(AnswerMode::Auto);
     let call = exchange::start(service, config, target, request, extensions, options);
     Ok(MessageOutcome::Call(call))
+}
+
+fn has_param_headers(extensions: &Extensions) -> bool {
+    let names = extensions.parts().map(|head| head.headers.keys());
+    let mut names = names.into_iter().flatten();
+    names.any(|name| name.as_str().starts_with(names::MCP_PARAM_PREFIX))
 }
 
 /// Compares the headers of a `tools/call` with its arguments. The service reports a mismatch, if the

@@ -296,6 +296,7 @@ impl Driver {
                 "a request with this id is still running".into(),
             ));
         }
+        inbound.replace_call(&*self.service);
         if let Some(gate) = &self.settings.gate {
             let principal = self.settings.extensions.get::<Principal>();
             inbound.authorize(gate, principal)?;

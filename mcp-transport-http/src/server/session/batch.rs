@@ -44,6 +44,7 @@ pub(super) fn check_scopes(
         let Some((call, facts)) = read(request) else {
             continue;
         };
+        let call = service.replacement(&call).unwrap_or(call);
         if let Err(Fault::InsufficientScope { required }) =
             service.admit(&call, &facts, &extensions)
         {
