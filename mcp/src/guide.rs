@@ -66,6 +66,9 @@
 //! | start a server as a child process | [child processes](crate::guide::stdio#starting-a-server) |
 //! | send a token, and renew it | [headers and tokens](crate::guide::clients#headers-tokens-proxies) |
 //! | use several servers | [several servers](crate::guide::clients#several-servers) |
+//! | build an agent for any provider | a [`ToolSet`](crate::guide::toolsets): definitions, calls, results; `mcp new --template agent` is a program |
+//! | offer a model hundreds of tools | [many tools](crate::guide::toolsets#many-tools) |
+//! | call servers without `async`, or from WebAssembly | a current-thread runtime's `block_on` around each call; WebAssembly: `mcp::types` and `mcp::core` with a channel of your own ([`Channel`](crate::core::Channel)) |
 //! | choose the revision, skip the handshake | [`ConnectMode`](crate::ConnectMode): `Pin` a revision, or `Prior` with the result of an earlier connection |
 
 /// Declares the pages of the guide, each with the features that its code blocks need: the pages exist
