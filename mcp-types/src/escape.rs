@@ -1,17 +1,24 @@
 //! Escaped text from a peer, for logs, terminals and error messages.
 
+mod properties;
+
 use std::borrow::Cow;
-use std::fmt::Write as _;
+use std::fmt::{self, Display, Write as _};
+
+use self::properties::{DEFAULT_IGNORABLE, EMOJI};
 
 /// Escapes text of a peer so that it stays on one line and shows every character: `\n` for a line
 /// break, `\u{1b}` for ESC.
 ///
 /// Escaped are control characters (C0 with line breaks and tabs, DEL, C1), the line and paragraph
-/// separators, characters that change the direction of text, and characters without a width. All other
-/// text is unchanged, backslashes included, so that escaping twice changes nothing.
+/// separators, U+2800 (a blank pattern), interlinear annotations, and every character with the Unicode
+/// property Default_Ignorable_Code_Point: characters without a width, variation selectors, tags, and
+/// those that change the direction of text. One variation selector U+FE0E or U+FE0F directly after an
+/// emoji or the base of a keycap stays. All other text is unchanged, backslashes included, so that
+/// escaping twice changes nothing.
 ///
-/// Use it for every text of a peer in a log line, a terminal or a message. [`escape_block`] keeps line
-/// breaks.
+/// Use it for every text of a peer in a terminal or a message, and [`escaped`] for a field of a log
+/// event. [`escape_block`] keeps line breaks.
 ///
 /// # Examples
 ///
@@ -23,7 +30,26 @@ use std::fmt::Write as _;
 /// );
 /// ```
 pub fn escape_line(text: &str) -> Cow<'_, str> {
-    escape(text, is_hidden)
+    escape(text, |_| false)
+}
+
+/// Displays a value like [`escape_line`]: for the fields of log events, whose values may contain text of a
+/// peer. The value is formatted only if the event is written.
+///
+/// # Examples
+///
+/// ```
+/// let error = std::io::Error::other("no\nINFO paid");
+/// assert_eq!(mcp::types::escaped(&error).to_string(), r"no\nINFO paid");
+/// ```
+pub fn escaped(value: impl Display) -> impl Display {
+    struct Escaped<T>(T);
+    impl<T: Display> Display for Escaped<T> {
+        fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str(&escape_line(&self.0.to_string()))
+        }
+    }
+    Escaped(value)
 }
 
 /// Escapes text of a peer like [`escape_line`], and keeps line breaks (LF) and tabs: for text that is
@@ -38,7 +64,7 @@ pub fn escape_line(text: &str) -> Cow<'_, str> {
 /// assert_eq!(text, "a\n\tb\\r\\u{200b}");
 /// ```
 pub fn escape_block(text: &str) -> Cow<'_, str> {
-    escape(text, |c| is_hidden(c) && !matches!(c, '\n' | '\t'))
+    escape(text, |c| matches!(c, '\n' | '\t'))
 }
 
 /// Escapes the characters of JSON text that [`escape_line`] escapes, as `\uXXXX` in its strings, so that the
@@ -51,16 +77,19 @@ pub fn escape_block(text: &str) -> Cow<'_, str> {
 /// assert_eq!(json, r#"{"name": "a\u202eb"}"#);
 /// ```
 pub fn escape_json(json: &str) -> Cow<'_, str> {
-    if matches!(escape_block(json), Cow::Borrowed(_)) {
+    // A digit may be the end of an escape, such as `\u0000`, so it is not the base of a keycap here.
+    let is_escaped = |(before, c): (Option<char>, char)| {
+        is_hidden(before.filter(|before| !before.is_ascii()), c) && !matches!(c, '\n' | '\t')
+    };
+    if !with_preceding(json).any(is_escaped) {
         return Cow::Borrowed(json);
     }
     let mut out = String::with_capacity(json.len() + 16);
-    for c in json.chars() {
+    for (before, c) in with_preceding(json) {
         match c {
             // Strings have no control characters below U+0020: this is white space between two tokens.
-            '\n' | '\t' => out.push(c),
             '\r' => out.push(' '),
-            hidden if is_hidden(hidden) => {
+            hidden if is_escaped((before, hidden)) => {
                 for unit in hidden.encode_utf16(&mut [0; 2]) {
                     // Writing to a string cannot fail.
                     let _ = write!(out, "\\u{unit:04x}");
@@ -89,15 +118,15 @@ pub fn shorten(text: &str, max: usize) -> Cow<'_, str> {
     }
 }
 
-fn escape(text: &str, is_escaped: impl Fn(char) -> bool) -> Cow<'_, str> {
-    let Some(first) = text.find(&is_escaped) else {
+/// Escapes what is hidden, except for the characters that `is_kept` names.
+fn escape(text: &str, is_kept: impl Fn(char) -> bool) -> Cow<'_, str> {
+    let is_escaped = |(before, c)| is_hidden(before, c) && !is_kept(c);
+    if !with_preceding(text).any(is_escaped) {
         return Cow::Borrowed(text);
-    };
-    let (plain, rest) = text.split_at(first);
+    }
     let mut out = String::with_capacity(text.len() + 16);
-    out.push_str(plain);
-    for c in rest.chars() {
-        if is_escaped(c) {
+    for (before, c) in with_preceding(text) {
+        if is_escaped((before, c)) {
             out.extend(c.escape_default());
         } else {
             out.push(c);
@@ -106,105 +135,27 @@ fn escape(text: &str, is_escaped: impl Fn(char) -> bool) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
+/// Iterates over characters, each with the one before it.
+fn with_preceding(text: &str) -> impl Iterator<Item = (Option<char>, char)> {
+    let mut before = None;
+    text.chars().map(move |c| (before.replace(c), c))
+}
+
 /// Returns true for characters that a reader does not see, or that change how other text is shown.
-fn is_hidden(c: char) -> bool {
-    let is_direction = matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{206f}');
-    let is_separator = matches!(c, '\u{2028}' | '\u{2029}');
-    let has_no_width = matches!(
-        c,
-        '\u{ad}'
-            | '\u{34f}'
-            | '\u{180b}'..='\u{180e}'
-            | '\u{200b}'..='\u{200d}'
-            | '\u{2060}'..='\u{2065}'
-            | '\u{feff}'
-            | '\u{fff9}'..='\u{fffb}'
-            | '\u{e0000}'..='\u{e007f}'
-    );
-    c.is_control() || is_direction || is_separator || has_no_width
+fn is_hidden(before: Option<char>, c: char) -> bool {
+    match c {
+        ' '..='~' => false,
+        '\u{fe0e}' | '\u{fe0f}' => !before.is_some_and(|before| contains(&EMOJI, before)),
+        '\u{2028}' | '\u{2029}' | '\u{2800}' | '\u{fff9}'..='\u{fffb}' => true,
+        c => c.is_control() || contains(&DEFAULT_IGNORABLE, c),
+    }
+}
+
+/// Searches a list of characters at which a property alternately begins and ends.
+fn contains(boundaries: &[u32], c: char) -> bool {
+    let position = boundaries.partition_point(|&boundary| boundary <= u32::from(c));
+    position % 2 == 1
 }
 
 #[cfg(test)]
-mod tests {
-    //! One character of each kind, and text that stays as it is.
-
-    use std::borrow::Cow;
-
-    use serde_json::{Value, json};
-
-    use super::{escape_block, escape_json, escape_line, shorten, truncate};
-
-    #[test]
-    fn hidden_characters_are_escaped() {
-        for (c, escaped) in [
-            ('\n', r"\n"),
-            ('\r', r"\r"),
-            ('\t', r"\t"),
-            ('\0', r"\u{0}"),
-            ('\u{8}', r"\u{8}"),
-            ('\u{1b}', r"\u{1b}"),
-            ('\u{7f}', r"\u{7f}"),
-            ('\u{85}', r"\u{85}"),
-            ('\u{9b}', r"\u{9b}"),
-            ('\u{61c}', r"\u{61c}"),
-            ('\u{200b}', r"\u{200b}"),
-            ('\u{200d}', r"\u{200d}"),
-            ('\u{200f}', r"\u{200f}"),
-            ('\u{2028}', r"\u{2028}"),
-            ('\u{202e}', r"\u{202e}"),
-            ('\u{2060}', r"\u{2060}"),
-            ('\u{2066}', r"\u{2066}"),
-            ('\u{feff}', r"\u{feff}"),
-            ('\u{e0041}', r"\u{e0041}"),
-        ] {
-            let text = format!("ä{c}b{c}");
-            let line = format!("ä{escaped}b{escaped}");
-            assert_eq!(escape_line(&text), line);
-            assert_eq!(escape_line(&line), line, "twice");
-            let block = if matches!(c, '\n' | '\t') {
-                text.clone()
-            } else {
-                line
-            };
-            assert_eq!(escape_block(&text), block);
-        }
-    }
-
-    #[test]
-    fn long_text_is_cut_between_two_characters() {
-        assert_eq!(
-            [1, 2, 3, 9].map(|max| truncate("aéb", max)),
-            ["a", "a", "aé", "aéb"]
-        );
-        assert_eq!(
-            [0, 2, 3].map(|max| shorten("aéb", max)),
-            ["…", "aé…", "aéb"]
-        );
-    }
-
-    #[test]
-    fn visible_text_is_borrowed() {
-        for text in ["", "C:\\temp \"x\" {}", "日本語 Ελληνικά עברית 🦀 é"] {
-            assert!(matches!(escape_line(text), Cow::Borrowed(same) if same == text));
-        }
-    }
-
-    #[test]
-    fn escaped_json_has_the_same_value_and_no_hidden_character() {
-        let hidden = "a\n\r\t\u{1b}\u{7f}\u{9b}\u{200b}\u{202e}\u{2028}\u{e0041}é";
-        let value = json!({ hidden: [hidden] });
-        let pretty = format!("{value:#}");
-        for json in [
-            value.to_string(),
-            pretty.clone(),
-            pretty.replace('\n', "\r\n"),
-        ] {
-            let escaped = escape_json(&json);
-            let is_shown = |c: char| matches!(c, '\n' | ' '..='~' | 'é');
-            assert!(escaped.chars().all(is_shown), "{escaped}");
-            let parsed: Value = serde_json::from_str(&escaped).unwrap();
-            assert_eq!(parsed, value);
-            assert!(matches!(escape_json(&escaped), Cow::Borrowed(_)), "twice");
-        }
-    }
-}
+mod tests;

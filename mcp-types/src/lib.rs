@@ -10,7 +10,7 @@
 //! | `_meta`: reserved keys, key syntax, trace context | [`meta`] |
 //! | tools, resources, prompts, content, … | one module per page of the specification |
 //! | a server's requests to its client | `elicitation`, `sampling`, `roots`; `input` combines them |
-//! | a peer's text in logs, terminals and messages | [`escape_line`], [`escape_block`], [`escape_json`] |
+//! | a peer's text in logs, terminals and messages | [`escape_line`], [`escape_block`], [`escape_json`], [`escaped`] |
 //! | a peer's URLs that the program opens or loads; URLs that the program sends | `checked_url` (feature `url`), `own_url` |
 //! | URI templates: parts, variables, expansion | [`uri_template`] |
 //! | legacy handshake and legacy tasks | `lifecycle`, [`legacy_tasks`] |
@@ -89,7 +89,7 @@ pub use elicitation::{
     ElicitUrlParams, ElicitationComplete, EnumSchema, FormError, FormSchema, MultiSelectSchema,
     NumberSchema, PrimitiveSchema, StringFormat, StringSchema,
 };
-pub use escape::{escape_block, escape_json, escape_line};
+pub use escape::{escape_block, escape_json, escape_line, escaped};
 pub use extra::ExtraFields;
 pub use icon::{Icon, IconTheme};
 pub use implementation::Implementation;
