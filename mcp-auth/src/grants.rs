@@ -292,7 +292,7 @@ impl LoginState {
         let text = text.map_err(|error| AuthError::Store(error.to_string()))?;
         let key = self.registration_key(&server.issuer);
         if let Err(error) = self.oauth.store.save(&key, &Secret::new(text)).await {
-            tracing::warn!(%error, "the registration is not stored");
+            tracing::warn!(error = %mcp_types::escaped(&error), "the registration is not stored");
         }
         self.emit(AuthEvent::Registered {
             issuer: printable(&server.issuer),

@@ -382,7 +382,7 @@ impl LoginState {
             return Ok(());
         };
         if let Err(error) = self.revoke(&record).await {
-            tracing::warn!(%error, "the tokens are not revoked");
+            tracing::warn!(error = %mcp_types::escaped(&error), "the tokens are not revoked");
         }
         Ok(())
     }

@@ -136,7 +136,7 @@ impl LoginState {
     ) -> Result<(), AuthError> {
         // The token is valid even if it is lost at the end of the program.
         if let Err(error) = self.save(&record).await {
-            tracing::warn!(%error, "the tokens are not stored");
+            tracing::warn!(error = %mcp_types::escaped(&error), "the tokens are not stored");
         }
         self.publish(record, is_new)
     }

@@ -316,7 +316,7 @@ pub(crate) fn foreign_response_id(
     if is_refusal {
         return None;
     }
-    tracing::debug!(%given, expected = %id, "a response to another request is ignored");
+    tracing::debug!(given = %mcp_types::escaped(&given), expected = %mcp_types::escaped(&id), "a response to another request is ignored");
     Some(given.clone())
 }
 

@@ -200,7 +200,7 @@ impl Negotiator<'_> {
             Ok(()) => {
                 tracing::debug!(
                     server = &*channel.peer(),
-                    error = %kind,
+                    error = %mcp_types::escaped(&kind),
                     "the server is started again without server/discover"
                 );
                 self.process = ProcessState::Restarted;

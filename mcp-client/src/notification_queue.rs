@@ -62,7 +62,7 @@ impl NotificationQueue {
                 mpsc::error::TrySendError::Full(notification)
                 | mpsc::error::TrySendError::Closed(notification) => &notification.method,
             };
-            tracing::warn!(%method, "a notification is dropped: its handler is too slow");
+            tracing::warn!(method = %mcp_types::escaped(&method), "a notification is dropped: its handler is too slow");
         }
     }
 }

@@ -45,7 +45,7 @@ async fn handle(client: &Weak<ClientInner>, notification: QueuedNotification) {
         })
     };
     if let Reply::Fault(error) = layers.run(exchange, endpoint).await {
-        tracing::debug!(%error, "a layer refused a notification of the server");
+        tracing::debug!(error = %mcp_types::escaped(&error), "a layer refused a notification of the server");
     }
 }
 
@@ -68,8 +68,12 @@ async fn deliver(inner: Arc<ClientInner>, method: Box<str>, params: Option<RawOb
     let handling = async { handler(params, asker).await };
     match catch_panic(handling).await {
         Ok(Ok(())) => {}
-        Ok(Err(error)) => tracing::warn!(%method, %error, "the handler of a notification failed"),
-        Err(_) => tracing::error!(%method, "the handler of a notification panicked"),
+        Ok(Err(error)) => {
+            tracing::warn!(method = %mcp_types::escaped(&method), error = %mcp_types::escaped(&error), "the handler of a notification failed")
+        }
+        Err(_) => {
+            tracing::error!(method = %mcp_types::escaped(&method), "the handler of a notification panicked")
+        }
     }
 }
 

@@ -31,7 +31,7 @@ pub(crate) fn admit(
 ) -> Result<(), Fault> {
     let checked = catch_panic_sync(|| gate.admit(call, facts, principal));
     checked.unwrap_or_else(|panic| {
-        tracing::error!(%panic, "the gate panicked");
+        tracing::error!(panic = %mcp_types::escaped(&panic), "the gate panicked");
         Err(Fault::internal("the authorization of the call failed"))
     })
 }

@@ -42,7 +42,7 @@ impl InboundNotification {
         let envelope = match Envelope::from_params(params) {
             Ok(envelope) => envelope,
             Err(error) => {
-                tracing::debug!(%error, "a notification with a malformed `_meta` is ignored");
+                tracing::debug!(error = %mcp_types::escaped(&error), "a notification with a malformed `_meta` is ignored");
                 return None;
             }
         };
@@ -88,7 +88,7 @@ impl InboundNotification {
                 Err(panic) => Err(panic),
             };
             if let Err(panic) = served {
-                tracing::error!(%panic, "a notification was not handled");
+                tracing::error!(panic = %mcp_types::escaped(&panic), "a notification was not handled");
             }
         }))
     }

@@ -338,7 +338,7 @@ impl OpenSender {
             return Some(notification);
         };
         let mapped = catch_panic_sync(|| map(notification)).unwrap_or_else(|panic| {
-            tracing::error!(%panic, "the map of an notifications panicked");
+            tracing::error!(panic = %mcp_types::escaped(&panic), "the map of an notifications panicked");
             None
         });
         outer.map(mapped?)

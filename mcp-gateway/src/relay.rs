@@ -209,7 +209,7 @@ where
                 Event::Call(id, event) => self.handle_call(id, event).await?,
                 Event::Inbound(Some(Ok(frame))) => self.write(frame.message).await?,
                 Event::Inbound(Some(Err(error))) => {
-                    debug!(error = %mcp_types::escape_line(&error.to_string()), "messages may be missing")
+                    debug!(error = %mcp_types::escaped(&error), "messages may be missing")
                 }
                 Event::Inbound(None) => self.inbound = None,
                 Event::Sent => sending = None,
@@ -356,9 +356,11 @@ where
             match sent.await {
                 Ok(Ok(())) => {}
                 Ok(Err(error)) => {
-                    debug!(error = %mcp_types::escape_line(&error.to_string()), %method, "a message of the client was not sent")
+                    debug!(error = %mcp_types::escaped(&error), method = %mcp_types::escaped(&method), "a message of the client was not sent")
                 }
-                Err(_) => debug!(%method, "a message of the client was not sent in time"),
+                Err(_) => {
+                    debug!(method = %mcp_types::escaped(&method), "a message of the client was not sent in time")
+                }
             }
         })
     }

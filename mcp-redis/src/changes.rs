@@ -275,7 +275,7 @@ async fn publish_pending(bus: Arc<BusInner>) {
             continue;
         }
         if let Err(error) = bus.send(&changes).await {
-            tracing::warn!(%error, "changes cannot be published; they are published later");
+            tracing::warn!(error = %mcp_types::escaped(&error), "changes cannot be published; they are published later");
             bus.pending.lock().add_older(changes);
             sleep(RETRY_DELAY).await;
         }

@@ -99,7 +99,7 @@ async fn run(connection: Arc<Connection>, channels: Arc<Channels>) {
     loop {
         let started = Instant::now();
         let error = serve(&connection, &channels).await;
-        tracing::warn!(%error, "the subscriptions to Redis were interrupted");
+        tracing::warn!(error = %mcp_types::escaped(&error), "the subscriptions to Redis were interrupted");
         if started.elapsed() > MAX_DELAY {
             backoff.reset();
         }

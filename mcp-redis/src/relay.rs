@@ -109,7 +109,7 @@ async fn beat(redis: Commands, node: u32) {
         let key = redis.keys.node_mark(node);
         let mark = redis.set("mark a node", key, "", MARK_LIFETIME, None);
         if let Err(error) = mark.await {
-            tracing::debug!(%error, "other nodes may regard this one as ended");
+            tracing::debug!(error = %mcp_types::escaped(&error), "other nodes may regard this one as ended");
         }
         sleep(HEARTBEAT).await;
     }

@@ -85,7 +85,7 @@ impl Broadcaster {
         match to_object(params) {
             Ok(params) => self.send_raw(<N::Extension as Extension>::ID, N::METHOD, Some(&params)),
             Err(error) => {
-                tracing::error!(method = N::METHOD, %error, "a notification cannot be sent");
+                tracing::error!(method = N::METHOD, error = %mcp_types::escaped(&error), "a notification cannot be sent");
             }
         }
     }

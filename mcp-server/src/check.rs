@@ -81,8 +81,8 @@ pub(crate) fn lints(config: &ServerConfig) -> Vec<Lint> {
 pub(crate) fn log_lints(lints: impl IntoIterator<Item = Lint>) {
     for lint in lints {
         match lint.severity {
-            Severity::Warning => tracing::warn!("{lint}"),
-            _ => tracing::debug!("{lint}"),
+            Severity::Warning => tracing::warn!("{}", mcp_types::escaped(&lint)),
+            _ => tracing::debug!("{}", mcp_types::escaped(&lint)),
         }
     }
 }

@@ -14,7 +14,7 @@ pub(crate) const MAX_LEN: usize = 128;
 pub(crate) fn random() -> Result<String, Fault> {
     let mut bytes = [0; 16];
     getrandom::fill(&mut bytes).map_err(|error| {
-        tracing::error!(%error, "the operating system has no random numbers");
+        tracing::error!(error = %mcp_types::escaped(&error), "the operating system has no random numbers");
         Fault::internal("the task cannot be created")
     })?;
     Ok(format!("{:032x}", u128::from_be_bytes(bytes)))

@@ -174,7 +174,7 @@ impl Runner {
             reply = running => match reply {
                 Ok(reply) => reply,
                 Err(panic) => {
-                    tracing::error!(%panic, "a task panicked");
+                    tracing::error!(panic = %mcp_types::escaped(&panic), "a task panicked");
                     Fault::internal("internal error").into()
                 }
             },
@@ -229,7 +229,7 @@ impl Runner {
                 () = reported => {}
                 changed = self.shared.store.changed(id, revision) => {
                     if let Err(error) = changed {
-                        tracing::error!(%error, "the store of tasks failed");
+                        tracing::error!(error = %mcp_types::escaped(&error), "the store of tasks failed");
                         tokio::time::sleep(RETRY_PAUSE).await;
                     }
                 }

@@ -104,7 +104,7 @@ impl Shared {
             Ok(Err(error)) => error,
             Err(elapsed) => StoreError::new(elapsed),
         };
-        tracing::error!(%error, "the store of tasks failed");
+        tracing::error!(error = %mcp_types::escaped(&error), "the store of tasks failed");
         Err(Fault::internal("the store of tasks is not available"))
     }
 

@@ -62,7 +62,7 @@ fn changes(shared: Arc<Shared>, record: TaskRecord) -> BoxStream<'static, Server
 async fn next(shared: &Shared, id: &str, revision: u64) -> Option<TaskRecord> {
     loop {
         if let Err(error) = shared.store.changed(id, revision).await {
-            tracing::error!(%error, "the store of tasks failed");
+            tracing::error!(error = %mcp_types::escaped(&error), "the store of tasks failed");
             return None;
         }
         let record = shared.load(id).await.ok()??;

@@ -281,12 +281,12 @@ impl Drop for Guard {
         if let Some(tracers) = self.tracers.take()
             && let Err(error) = tracers.shutdown()
         {
-            tracing::warn!(%error, "spans were not exported");
+            tracing::warn!(error = %mcp_types::escaped(&error), "spans were not exported");
         }
         if let Some(meters) = self.meters.take()
             && let Err(error) = meters.shutdown()
         {
-            tracing::warn!(%error, "metrics were not exported");
+            tracing::warn!(error = %mcp_types::escaped(&error), "metrics were not exported");
         }
     }
 }

@@ -301,7 +301,7 @@ fn guarded(redact: impl FnOnce() -> Option<String>) -> Option<String> {
     match catch_panic_sync(redact) {
         Ok(text) => text,
         Err(panic) => {
-            tracing::error!(%panic, "content was not redacted");
+            tracing::error!(panic = %mcp_types::escaped(&panic), "content was not redacted");
             None
         }
     }

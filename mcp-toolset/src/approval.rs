@@ -215,7 +215,7 @@ impl Approved {
         if let Some(file) = &self.file
             && let Err(error) = trust_file::write(file, &self.always)
         {
-            tracing::warn!(%error, "the approval of a tool holds for this session only");
+            tracing::warn!(error = %mcp_types::escaped(&error), "the approval of a tool holds for this session only");
         }
     }
 }

@@ -129,7 +129,7 @@ impl PinFile {
         let mut state = self.0.state.lock();
         let path = &self.0.path;
         if let Err(error) = state.read(path) {
-            tracing::error!(%error, "the pins stay as they were");
+            tracing::error!(error = %mcp_types::escaped(&error), "the pins stay as they were");
         }
         let known = state.document.servers.get(server).cloned();
         let listed = || tools.iter().map(|tool| (tool.name.clone(), pinned(tool)));
@@ -162,12 +162,12 @@ impl PinFile {
         if let Some(known) = known {
             self.warn_of_held(&state, server, &known);
         } else if written.is_ok() {
-            tracing::warn!(server, count, %path, "the tools of a server are approved at their first use");
+            tracing::warn!(server, count, path = %mcp_types::escaped(&path), "the tools of a server are approved at their first use");
         } else {
             state.document.servers.remove(server);
         }
         if let Err(error) = written {
-            tracing::error!(server, %error, "new and changed tools are not offered");
+            tracing::error!(server, error = %mcp_types::escaped(&error), "new and changed tools are not offered");
         }
     }
 
@@ -184,7 +184,7 @@ impl PinFile {
                 tool,
                 difference = difference.trim_end(),
                 "a tool is held until it is approved: {}",
-                self.command()
+                mcp_types::escaped(self.command())
             );
         }
     }
@@ -233,7 +233,7 @@ impl PinFile {
     pub fn refresh(&self) -> u64 {
         let mut state = self.0.state.lock();
         if let Err(error) = state.read(&self.0.path) {
-            tracing::error!(%error, "the pins stay as they were");
+            tracing::error!(error = %mcp_types::escaped(&error), "the pins stay as they were");
         }
         state.changes
     }

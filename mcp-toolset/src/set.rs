@@ -375,7 +375,7 @@ impl ToolSet {
                 let list = group.list_tools().await;
                 for (server, error) in &list.failures {
                     let error = escape_line(&error.to_string()).into_owned();
-                    tracing::warn!(%server, error, "the tools of a server are left out");
+                    tracing::warn!(server = %mcp_types::escaped(&server), error, "the tools of a server are left out");
                 }
                 let mut by_server: BTreeMap<&str, Vec<_>> = BTreeMap::new();
                 for listed in &list.items {

@@ -411,7 +411,8 @@ fn log_start(endpoint: Option<&StreamableHttp>, address: SocketAddr, path: &str)
         format!(" {} {}", info.name, info.version)
     });
     let name = name.unwrap_or_default();
-    tracing::info!("serving{name} at http://{address}{path}");
+    let line = format_args!("serving{name} at http://{address}{path}");
+    tracing::info!("{}", mcp_types::escaped(line));
     if !tracing::dispatcher::has_been_set() {
         let line = start_line(&name, address, path);
         // Without a reader of the line, the server still starts.

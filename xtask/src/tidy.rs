@@ -9,6 +9,7 @@
 //! | [`examples`] | examples import from `mcp` and compile |
 //! | [`versions`] | protocol versions and eras are compared in three places only |
 //! | [`literals`] | method names, header names, error codes and `_meta` keys are constants |
+//! | [`log_values`] | log events of the library crates escape what they display |
 //! | [`publishing`] | metadata and exact versions of the published packages |
 //! | [`links`] | documents name only files that exist |
 //! | [`text`] | module docs; the language of comments; file sizes; no unfinished work |
@@ -18,6 +19,7 @@ mod examples;
 mod layers;
 mod links;
 mod literals;
+mod log_values;
 mod publishing;
 mod text;
 mod versions;
@@ -30,11 +32,12 @@ use crate::workspace::Workspace;
 /// The findings of a rule about source files.
 type Rule = fn(&Sources) -> Vec<Finding>;
 
-const RULES: [Rule; 6] = [
+const RULES: [Rule; 7] = [
     cycles::check,
     examples::check,
     links::check,
     literals::check,
+    log_values::check,
     text::check,
     versions::check,
 ];

@@ -421,11 +421,14 @@ impl HostBridge {
         method: &'static str,
         handler: impl Fn(P) + Send + Sync + 'static,
     ) {
-        let handler: NotificationHandler =
-            Arc::new(move |params| match from_params(Some(params.as_str())) {
+        let handler: NotificationHandler = Arc::new(move |params| {
+            match from_params(Some(params.as_str())) {
                 Ok(params) => handler(params),
-                Err(error) => tracing::warn!(method, %error, "malformed notification from a view"),
-            });
+                Err(error) => {
+                    tracing::warn!(method, error = %mcp_types::escaped(&error), "malformed notification from a view")
+                }
+            }
+        });
         self.notifications.insert(method, handler);
     }
 }

@@ -339,7 +339,7 @@ async fn answer_request(
         Ok(Ok(answer)) => answer,
         Ok(Err(panic)) => {
             tracing::error!(
-                %panic,
+                panic = %mcp_types::escaped(&panic),
                 "the handler of a view's request panicked"
             );
             Err(ErrorObject::new(codes::INTERNAL_ERROR, "the host failed"))

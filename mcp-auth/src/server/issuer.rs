@@ -212,7 +212,7 @@ impl Issuer {
         let work = || async move {
             let fetched = this.request_keys().await;
             if let Err(error) = &fetched {
-                tracing::warn!(issuer = this.name(), %error, "the keys of an issuer cannot be fetched");
+                tracing::warn!(issuer = this.name(), error = %mcp_types::escaped(&error), "the keys of an issuer cannot be fetched");
             }
             let failure = fetched.as_ref().err().cloned();
             this.0.times.lock().failure = failure.map(|error| (Instant::now(), error));

@@ -456,7 +456,7 @@ impl ProtectionState {
 
 /// Converts a panic of the program's code into an error, so that the request is refused.
 fn panicked(panic: &Panicked) -> VerifyError {
-    tracing::error!(%panic, "the verification of a token panicked");
+    tracing::error!(panic = %mcp_types::escaped(&panic), "the verification of a token panicked");
     VerifyError::Unavailable("the verification panicked".to_owned())
 }
 

@@ -107,7 +107,7 @@ impl CredentialStore for KeychainStore {
         };
         let record = cipher.open(key, &stored);
         if record.is_none() {
-            tracing::warn!(record = %key, "a stored record cannot be decrypted and is ignored");
+            tracing::warn!(record = %mcp_types::escaped(&key), "a stored record cannot be decrypted and is ignored");
         }
         Ok(record)
     }

@@ -72,7 +72,7 @@ impl ActiveCall<'_> {
         let before = inner.tools.params(&self.request);
         let (headers, end) = (&self.options.headers, self.timer.end());
         if let Err(error) = list_until(&self.client, params, headers, end).await {
-            tracing::debug!(%error, "the list of tools cannot be refreshed");
+            tracing::debug!(error = %mcp_types::escaped(&error), "the list of tools cannot be refreshed");
         }
         inner.tools.params(&self.request) != before
     }

@@ -271,7 +271,7 @@ impl Drop for CancelGuard {
             };
             let cancelled = timeout(CANCEL_TIMEOUT, cancel(&client, &id, options)).await;
             if let Ok(Err(error)) = cancelled {
-                tracing::debug!(%error, "the task of a dropped call was not cancelled");
+                tracing::debug!(error = %mcp_types::escaped(&error), "the task of a dropped call was not cancelled");
             }
         });
     }

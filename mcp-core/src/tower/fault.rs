@@ -35,13 +35,13 @@ pub(super) fn from_error(error: BoxError) -> Fault {
             _ => {}
         }
     }
-    tracing::error!(%error, "a layer failed");
+    tracing::error!(error = %mcp_types::escaped(&error), "a layer failed");
     internal()
 }
 
 /// Converts a layer panic. Its message is logged and not sent.
 pub(super) fn from_panic(panic: &Panicked) -> Fault {
-    tracing::error!(%panic, "a layer panicked");
+    tracing::error!(panic = %mcp_types::escaped(&panic), "a layer panicked");
     internal()
 }
 

@@ -155,7 +155,7 @@ impl Renewal {
                 }
                 Err(error) if is_final(&error) => return error,
                 Err(error) => {
-                    tracing::warn!(%error, "the subscription of a webhook was not renewed; trying again");
+                    tracing::warn!(error = %mcp_types::escaped(&error), "the subscription of a webhook was not renewed; trying again");
                     wait = Some(backoff.next_delay());
                 }
             }

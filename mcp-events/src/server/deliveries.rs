@@ -54,7 +54,9 @@ async fn supervise(shared: Weak<Shared>) {
                 lease_ends = start + LEASE;
                 update(&mut running, &shared, ids);
             }
-            Err(error) => tracing::error!(%error, "the leases of webhooks cannot be extended"),
+            Err(error) => {
+                tracing::error!(error = %mcp_types::escaped(&error), "the leases of webhooks cannot be extended")
+            }
         }
         let changed = webhooks.changed.clone();
         drop(strong);

@@ -106,7 +106,7 @@ pub(super) async fn run(shared: Weak<Shared>, id: String) {
 }
 
 fn failed(id: &str, error: &StoreError) -> Duration {
-    tracing::error!(subscription = id, %error, "events cannot be delivered to a webhook; trying again");
+    tracing::error!(subscription = id, error = %mcp_types::escaped(&error), "events cannot be delivered to a webhook; trying again");
     STORE_RETRY
 }
 

@@ -225,12 +225,12 @@ fn failure(error: ChannelError) -> WebhookFailure {
             return WebhookFailure::Refused(REFUSED_ADDRESS.to_owned());
         }
         if cause.is::<TlsError>() {
-            tracing::debug!(%error, %cause, "a webhook failed in TLS");
+            tracing::debug!(error = %mcp_types::escaped(&error), cause = %mcp_types::escaped(&cause), "a webhook failed in TLS");
             return WebhookFailure::Tls;
         }
         source = cause.source();
     }
-    tracing::debug!(%error, "a webhook failed");
+    tracing::debug!(error = %mcp_types::escaped(&error), "a webhook failed");
     WebhookFailure::Connection
 }
 

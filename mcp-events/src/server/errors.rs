@@ -60,13 +60,13 @@ pub(super) fn callback(reason: &str, message: &str) -> RequestError {
 
 /// The failure of the log, whose message is not for clients.
 pub(super) fn log_failed(failure: StoreError) -> RequestError {
-    tracing::error!(error = %failure, "the event log failed");
+    tracing::error!(error = %mcp_types::escaped(&failure), "the event log failed");
     RequestError::fault(Fault::internal("the event log failed; try again later"))
 }
 
 /// The failure of the webhook store, whose message is not for clients.
 pub(super) fn store_failed(failure: StoreError) -> RequestError {
-    tracing::error!(error = %failure, "the store of webhooks failed");
+    tracing::error!(error = %mcp_types::escaped(&failure), "the store of webhooks failed");
     RequestError::fault(Fault::internal(
         "the store of webhooks failed; try again later",
     ))
@@ -74,7 +74,7 @@ pub(super) fn store_failed(failure: StoreError) -> RequestError {
 
 /// The server cannot create a challenge. A predictable one would prove nothing.
 pub(super) fn no_randomness(failure: NoRandomness) -> RequestError {
-    tracing::error!(error = %failure, "a webhook cannot be verified");
+    tracing::error!(error = %mcp_types::escaped(&failure), "a webhook cannot be verified");
     RequestError::fault(Fault::internal(
         "the server has no random numbers; try again later",
     ))

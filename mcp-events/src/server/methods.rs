@@ -188,7 +188,7 @@ async fn stream(
         let page = match selection.page(&shared, &cursor, STREAM_PAGE).await {
             Ok(page) => page,
             Err(error) => {
-                tracing::error!(%error, "the event log failed");
+                tracing::error!(error = %mcp_types::escaped(&error), "the event log failed");
                 let error = failure(codes::INTERNAL_ERROR, "the event log failed");
                 notify(notifications, notification::ERROR, &error).await;
                 tokio::time::sleep(LOG_RETRY).await;
@@ -211,7 +211,7 @@ async fn stream(
         tokio::select! {
             _ = types.changed() => {}
             waited = wait => if let Err(error) = waited {
-                tracing::error!(%error, "the event log failed");
+                tracing::error!(error = %mcp_types::escaped(&error), "the event log failed");
                 tokio::time::sleep(LOG_RETRY).await;
             },
             () = tokio::time::sleep(shared.limits().heartbeat) => {
@@ -243,6 +243,8 @@ fn position(cursor: &str, page: &Page) -> Position {
 async fn notify(notifications: &NotificationSender, method: &str, params: &impl Serialize) {
     match to_object(params) {
         Ok(params) => notifications.notify(method, Some(params)).await,
-        Err(error) => tracing::error!(method, %error, "a notification cannot be sent"),
+        Err(error) => {
+            tracing::error!(method, error = %mcp_types::escaped(&error), "a notification cannot be sent")
+        }
     }
 }

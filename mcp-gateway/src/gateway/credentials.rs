@@ -60,7 +60,7 @@ pub(super) fn identity(
     match header.value(caller) {
         Ok(value) => Ok((header.name().clone(), value)),
         Err(error) => {
-            tracing::error!(%error, "the identity of a caller was not signed");
+            tracing::error!(error = %mcp_types::escaped(&error), "the identity of a caller was not signed");
             Err(Fault::internal("the gateway cannot name its caller"))
         }
     }
@@ -108,7 +108,7 @@ impl CallerTokens {
     }
 
     fn refused(&self, error: &AuthError) -> Fault {
-        tracing::warn!(resource = %self.resource, %error, "a token was not exchanged");
+        tracing::warn!(resource = %mcp_types::escaped(&self.resource), error = %mcp_types::escaped(&error), "a token was not exchanged");
         Fault::Refused(
             "the authorization server gives the gateway no token of this caller for the server"
                 .into(),

@@ -182,7 +182,7 @@ impl Drop for CancelGuard {
         runtime.spawn(async move {
             let cancelling = upstream.request_task(CANCEL, params, &client);
             if let Ok(Err(error)) = timeout(CANCEL_TIMEOUT, cancelling).await {
-                tracing::debug!(error = %mcp_types::escape_line(&error.to_string()), "the task of a dropped call was not cancelled");
+                tracing::debug!(error = %mcp_types::escaped(&error), "the task of a dropped call was not cancelled");
             }
         });
     }

@@ -240,7 +240,7 @@ impl UsedStates {
             Ok(Err(error)) => error.to_string(),
             Err(elapsed) => elapsed.to_string(),
         };
-        tracing::error!(%error, "the use of a request state cannot be counted");
+        tracing::error!(error = %mcp_types::escaped(&error), "the use of a request state cannot be counted");
         let fault = Fault::internal("the gateway cannot count this call; try again");
         Err(ToolError::fault(fault))
     }

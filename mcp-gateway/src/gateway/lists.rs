@@ -218,7 +218,7 @@ impl ServerLists {
         self.is_settled = true;
         let slow = self.servers.iter().filter(|server| server.is_requested);
         for server in slow.map(|slow| &slow.upstream.server) {
-            tracing::warn!(%server, "a server behind the gateway is still starting; its tools follow when it has started");
+            tracing::warn!(server = %mcp_types::escaped(&server), "a server behind the gateway is still starting; its tools follow when it has started");
         }
     }
 
@@ -441,7 +441,7 @@ impl ServerLists {
             }
             match server.idle_until(now) {
                 Some(end) if end <= now => {
-                    tracing::info!(server = %name, "a server behind the gateway is stopped until its next call");
+                    tracing::info!(server = %mcp_types::escaped(&name), "a server behind the gateway is stopped until its next call");
                     stopped.insert(name.clone());
                 }
                 end => next = next.into_iter().chain(end).min(),

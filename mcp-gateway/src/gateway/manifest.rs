@@ -41,7 +41,7 @@ impl Manifest {
             Err(error) if error.kind() == io::ErrorKind::NotFound => None,
             Err(error) => {
                 let path = self.path.display();
-                tracing::warn!(%path, %error, "the manifest of a server cannot be read");
+                tracing::warn!(path = %mcp_types::escaped(&path), error = %mcp_types::escaped(&error), "the manifest of a server cannot be read");
                 None
             }
         });
@@ -70,7 +70,7 @@ impl Manifest {
 
     fn warn(&self, error: &dyn std::fmt::Display) {
         let path = self.path.display();
-        tracing::warn!(%path, %error, "the manifest of a server cannot be written");
+        tracing::warn!(path = %mcp_types::escaped(&path), error = %mcp_types::escaped(&error), "the manifest of a server cannot be written");
     }
 }
 

@@ -224,7 +224,7 @@ async fn follow(upstream: Arc<Upstream>, broadcast: Broadcast) {
     let mut changes = match subscribe.await {
         Ok(changes) => changes,
         Err(error) => {
-            tracing::warn!(%server, error = %mcp_types::escape_line(&error.to_string()), "the gateway cannot forward extension notifications");
+            tracing::warn!(server = %mcp_types::escaped(&server), error = %mcp_types::escaped(&error), "the gateway cannot forward extension notifications");
             return;
         }
     };

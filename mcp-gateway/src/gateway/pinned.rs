@@ -50,7 +50,7 @@ impl PinnedTools {
         let checked = spawn_blocking(move || pins.check(&server, &tools)).await;
         if let Err(error) = checked {
             // What was not recorded is not offered.
-            tracing::error!(%error, "the pins cannot be checked");
+            tracing::error!(error = %mcp_types::escaped(&error), "the pins cannot be checked");
         }
     }
 

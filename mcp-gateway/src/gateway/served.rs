@@ -77,7 +77,7 @@ impl<T: Clone + PartialEq> Served<T> {
         let named = items.into_iter().filter_map(|item| {
             let own = own(item);
             let Some(name) = self.names.assign((server.clone(), own.to_owned()), wanted(own)) else {
-                tracing::warn!(%server, item = own, "another server of the gateway has this item already");
+                tracing::warn!(server = %mcp_types::escaped(&server), item = own, "another server of the gateway has this item already");
                 return None;
             };
             let item = item.clone();
@@ -132,12 +132,12 @@ impl<T: Clone + PartialEq> Served<T> {
         let added = items().map(|(upstream, item)| route(upstream, item));
         if let Err(error) = replace(removed.clone(), added.collect(), differs) {
             // One item that cannot be served must not hide the others.
-            tracing::warn!(error = %mcp_types::escape_line(&error.to_string()), "a list of the gateway is replaced item by item");
+            tracing::warn!(error = %mcp_types::escaped(&error), "a list of the gateway is replaced item by item");
             let _ = replace(removed, Vec::new(), differs);
             for (upstream, item) in items() {
                 if let Err(error) = replace(Vec::new(), vec![route(upstream, item)], differs) {
                     let (server, item) = (&upstream.server, &item.name);
-                    tracing::warn!(%server, item, error = %mcp_types::escape_line(&error.to_string()), "the gateway leaves out an item");
+                    tracing::warn!(server = %mcp_types::escaped(&server), item, error = %mcp_types::escaped(&error), "the gateway leaves out an item");
                 }
             }
         }

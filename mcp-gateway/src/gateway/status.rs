@@ -140,9 +140,9 @@ impl Counters {
         let text = problem.to_string();
         let error = mcp_types::escape_line(&text);
         if self.add_failure(&text) {
-            tracing::warn!(%server, %error, "a server behind the gateway does not answer");
+            tracing::warn!(server = %mcp_types::escaped(&server), error = %mcp_types::escaped(&error), "a server behind the gateway does not answer");
         } else {
-            tracing::debug!(%server, %error, "a server behind the gateway still does not answer");
+            tracing::debug!(server = %mcp_types::escaped(&server), error = %mcp_types::escaped(&error), "a server behind the gateway still does not answer");
         }
     }
 

@@ -58,7 +58,7 @@ impl TakenUris {
         let Some((owner, _)) = others.find(|(_, taken)| taken.overlaps(pattern, steps)) else {
             return true;
         };
-        tracing::warn!(%server, item, %owner, "the gateway leaves out an item: another server answers for its URIs");
+        tracing::warn!(server = %mcp_types::escaped(&server), item, owner = %mcp_types::escaped(&owner), "the gateway leaves out an item: another server answers for its URIs");
         false
     }
 }

@@ -89,7 +89,7 @@ impl TaskStream {
             Ok(changes) => changes,
             Err(error) => {
                 let server = &upstream.server;
-                tracing::warn!(%server, error = %mcp_types::escape_line(&error.to_string()), "the gateway cannot forward task changes");
+                tracing::warn!(server = %mcp_types::escaped(&server), error = %mcp_types::escaped(&error), "the gateway cannot forward task changes");
                 return None;
             }
         };

@@ -117,7 +117,7 @@ impl UpdateTask {
                     self.state.is_open.store(false, Ordering::Release);
                 }
                 Err(error) => {
-                    tracing::warn!(%server, error = %mcp_types::escape_line(&error.to_string()), "the gateway cannot forward resource updates");
+                    tracing::warn!(server = %mcp_types::escaped(&server), error = %mcp_types::escaped(&error), "the gateway cannot forward resource updates");
                 }
             }
             self.missed = self.uris.clone();
@@ -186,7 +186,7 @@ impl UpdateTask {
                 Ok(_) => {}
                 Err(error) => {
                     let server = &self.upstream.server;
-                    tracing::warn!(%server, error = %mcp_types::escape_line(&error.to_string()), "a subscription to resources has ended");
+                    tracing::warn!(server = %mcp_types::escaped(&server), error = %mcp_types::escaped(&error), "a subscription to resources has ended");
                     return;
                 }
             }

@@ -187,7 +187,7 @@ impl ServerStreams {
         } = source;
         if let Some(first) = wanted.iter().nth(MAX_RESOURCES).cloned() {
             let (server, left_out) = (&upstream.server, wanted.split_off(&first).len());
-            tracing::warn!(%server, left_out, "the gateway does not forward the updates of some resources: there are too many");
+            tracing::warn!(server = %mcp_types::escaped(&server), left_out, "the gateway does not forward the updates of some resources: there are too many");
         }
         let open = self
             .streams

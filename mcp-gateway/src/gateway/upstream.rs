@@ -277,7 +277,7 @@ impl Upstream {
         }
         if let Some(suppressed) = self.counters.internal_errors.permit(Instant::now()) {
             let (server, error) = (&self.server, error.to_string());
-            tracing::warn!(%server, suppressed, error = %mcp_types::escape_line(&error), "a server behind the gateway reports an internal error");
+            tracing::warn!(server = %mcp_types::escaped(&server), suppressed, error = %mcp_types::escaped(&error), "a server behind the gateway reports an internal error");
         }
     }
 

@@ -237,7 +237,7 @@ impl OpenApi {
                     tools.push((operation, tool));
                 }
                 Err(reason) => {
-                    tracing::warn!(path, %method, reason, "an operation of the OpenAPI document is left out");
+                    tracing::warn!(path, method = %mcp_types::escaped(&method), reason, "an operation of the OpenAPI document is left out");
                 }
             }
         }
@@ -312,7 +312,7 @@ where
         }
         let unreachable = |error: S::Error| {
             let path = &self.operation.path;
-            tracing::warn!(path, %error, "a service could not be reached");
+            tracing::warn!(path, error = %mcp_types::escaped(&error), "a service could not be reached");
             ToolError::new("the service could not be reached")
         };
         std::future::poll_fn(|cx| self.http.poll_ready(cx))

@@ -37,7 +37,7 @@ where
                 "the response of the service is longer than {limit} bytes; ask for less"
             ));
         }
-        tracing::warn!(%error, "a response of a service broke off");
+        tracing::warn!(error = %mcp_types::escaped(&error), "a response of a service broke off");
         ToolError::new("the response of the service broke off")
     })?;
     let mut body = body.aggregate();

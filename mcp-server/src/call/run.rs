@@ -138,6 +138,6 @@ fn poll_handler<F: Future>(
 }
 
 fn panic_fault(name: &str, panic: &Panicked) -> Fault {
-    tracing::error!(handler = name, %panic, "handler panicked");
+    tracing::error!(handler = name, panic = %mcp_types::escaped(&panic), "handler panicked");
     Fault::internal(format!("the handler of {name} failed"))
 }

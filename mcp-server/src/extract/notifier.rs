@@ -61,7 +61,7 @@ impl Notifier {
         match to_object(params) {
             Ok(params) => self.notifications.notify(N::METHOD, Some(params)).await,
             Err(error) => {
-                tracing::error!(method = N::METHOD, %error, "a notification cannot be sent");
+                tracing::error!(method = N::METHOD, error = %mcp_types::escaped(&error), "a notification cannot be sent");
             }
         }
     }

@@ -67,7 +67,7 @@ impl IndexedMethod {
         match &self.unmet {
             None => self.route.call(call),
             Some(unmet) => {
-                tracing::error!(method = call.method(), "{unmet}");
+                tracing::error!(method = call.method(), "{}", mcp_types::escaped(unmet));
                 Box::pin(ready(Fault::internal(unmet.to_string()).into()))
             }
         }

@@ -89,7 +89,7 @@ impl<R: Listed> RouteIndex<R> {
         }
         let filtered = catch_panic_sync(|| route.scope().is_visible_to(caller));
         filtered.unwrap_or_else(|panic| {
-            tracing::error!(of = route.key(), %panic, "filter panicked");
+            tracing::error!(of = route.key(), panic = %mcp_types::escaped(&panic), "filter panicked");
             false
         })
     }

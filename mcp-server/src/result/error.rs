@@ -71,7 +71,7 @@ impl ErrorRepr {
         let error = match self {
             Self::Fault(fault) => return elicitation_id::with_ids(fault),
             Self::Text(message) => {
-                tracing::error!(%kind, id, error = message, "handler failed");
+                tracing::error!(kind = %mcp_types::escaped(&kind), id, error = message, "handler failed");
                 return Fault::internal(message);
             }
             Self::Content(result) => {
@@ -91,8 +91,12 @@ impl ErrorRepr {
             return Fault::internal(format!("the {kind} failed (error {number})"));
         }
         match error.source() {
-            Some(source) => tracing::error!(%kind, id, %error, %source, "handler failed"),
-            None => tracing::error!(%kind, id, %error, "handler failed"),
+            Some(source) => {
+                tracing::error!(kind = %mcp_types::escaped(&kind), id, error = %mcp_types::escaped(&error), source = %mcp_types::escaped(&source), "handler failed")
+            }
+            None => {
+                tracing::error!(kind = %mcp_types::escaped(&kind), id, error = %mcp_types::escaped(&error), "handler failed")
+            }
         }
         Fault::internal(error.to_string())
     }

@@ -78,7 +78,7 @@ impl ToolError {
                         .into();
                 }
                 if let Some(source) = error.source() {
-                    tracing::warn!(tool, %error, %source, "tool failed");
+                    tracing::warn!(tool, error = %mcp_types::escaped(&error), source = %mcp_types::escaped(source), "tool failed");
                 }
                 CallToolResult::error(error.to_string()).into()
             }

@@ -91,7 +91,7 @@ fn further(
         caller: *caller,
     };
     let scopes = catch_panic_sync(|| for_call(&scoped)).map_err(|panic| {
-        tracing::error!(%panic, "the scopes of a call panicked");
+        tracing::error!(panic = %mcp_types::escaped(&panic), "the scopes of a call panicked");
         Fault::internal("the authorization of the call failed")
     })?;
     match scopes.iter().find(|scope| !is_scope(scope)) {

@@ -221,7 +221,7 @@ fn check_json_schema(
 }
 
 fn unusable_schema(tool: &Tool, which: &str, error: &dyn fmt::Display) -> Reply {
-    tracing::error!(tool = tool.name, %error, "its {which} schema cannot be checked");
+    tracing::error!(tool = tool.name, schema = which, error = %mcp_types::escaped(&error), "a schema cannot be checked");
     let name = &tool.name;
     Fault::internal(format!(
         "the {which} schema of the tool `{name}` cannot be checked: {error}"

@@ -17,7 +17,7 @@ impl ReplaceCall {
     fn replace(&self, call: &Call) -> Option<Call> {
         catch_panic_sync(|| (self.0)(call)).unwrap_or_else(|panic| {
             tracing::error!(
-                %panic,
+                panic = %mcp_types::escaped(&panic),
                 "function for `replace_calls` panicked"
             );
             None

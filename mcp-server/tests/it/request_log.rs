@@ -276,3 +276,42 @@ fn long_or_multiline_client_strings_are_truncated_and_escaped() {
     assert!(text.contains(r#"tool="a\nINFO forged é"#), "{text}");
     assert!(text.len() < 600, "{}", text.len());
 }
+
+/// An error with the text of its client in its own message and in its source's.
+#[derive(Debug)]
+struct Echo(Option<Box<Echo>>, String);
+
+impl std::fmt::Display for Echo {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.1)
+    }
+}
+
+impl std::error::Error for Echo {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        self.0.as_deref().map(|source| source as _)
+    }
+}
+
+#[test]
+fn text_of_a_client_in_errors_begins_no_log_line() {
+    fn fail(Args(login): Args<Login>) -> Result<String, Echo> {
+        let text = login.password;
+        Err(Echo(Some(Box::new(Echo(None, text.clone()))), text))
+    }
+    fn read() -> Result<String, Echo> {
+        let text = "a\nINFO forged\u{1b}[2J\u{fe00}".to_owned();
+        Err(Echo(Some(Box::new(Echo(None, text.clone()))), text))
+    }
+    let server = Server::new("test", "1.0.0")
+        .tool(Tool::new("fail").handler(fail))
+        .resource(mcp_types::Resource::new("test://a").read(read));
+    let arguments = r#"{"password": "a\nINFO forged\u001b[2J\ufe00"}"#;
+    let text = logged(Level::TRACE, || {
+        kit::reply(&server, tool("fail", arguments));
+        kit::reply(&server, Call::ReadResource("test://a".into()));
+    });
+    let escaped = r"a\nINFO forged\u{1b}[2J\u{fe00}";
+    assert_eq!(text.matches(escaped).count(), 4, "{text}");
+    assert_eq!(text.lines().count(), 2, "{text}");
+}

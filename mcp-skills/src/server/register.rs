@@ -194,7 +194,7 @@ async fn read(
         )),
         Err(ReadError::Failed(error)) => {
             // The message contains paths of the server.
-            tracing::error!(%error, "file of a skill not readable");
+            tracing::error!(error = %mcp_types::escaped(&error), "file of a skill not readable");
             Err(ResourceError::new("the file of the skill cannot be read"))
         }
     }

@@ -126,7 +126,7 @@ impl Store {
 
     fn refresh(&self, by_stamp: bool) -> Checked {
         let changes = self.walk(None, by_stamp).unwrap_or_else(|error| {
-            tracing::warn!(%error, "changed skills not served: the former ones stay");
+            tracing::warn!(error = %mcp_types::escaped(&error), "changed skills not served: the former ones stay");
             CatalogChanges::default()
         });
         Checked {

@@ -191,7 +191,7 @@ async fn wait(activity: &Activity, settings: &ConnectionSettings, is_draining: b
 /// large with 431.
 fn log_error(result: hyper::Result<()>) {
     if let Err(reason) = result {
-        tracing::debug!(%reason, "connection closed");
+        tracing::debug!(reason = %mcp_types::escaped(&reason), "connection closed");
     }
 }
 
@@ -222,7 +222,7 @@ async fn other_path(
     }
     let path = &settings.path;
     let (method, requested) = (&head.method, head.uri.path());
-    tracing::debug!(status = 404, %method, requested, endpoint = %path, "request refused");
+    tracing::debug!(status = 404, method = %mcp_types::escaped(&method), requested, endpoint = %mcp_types::escaped(&path), "request refused");
     let message = format!("There is nothing here. The MCP endpoint is at {path}\n");
     let mut response = Response::new(Full::from(message));
     *response.status_mut() = StatusCode::NOT_FOUND;

@@ -119,7 +119,7 @@ impl Config {
         if let Some(hook) = &self.session_hook
             && let Err(panic) = catch_panic_sync(|| hook(event))
         {
-            tracing::error!(%panic, "the session hook panicked");
+            tracing::error!(panic = %mcp_types::escaped(&panic), "the session hook panicked");
         }
     }
 

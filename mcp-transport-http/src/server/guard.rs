@@ -276,14 +276,14 @@ fn not_acceptable(headers: &HeaderMap, required: &str) -> Rejection {
 /// Returns the rejection of a foreign host or origin. Only the log names the setting that allows it.
 fn forbidden(header: &str, value: &[u8], setting: &str) -> Rejection {
     let value = Quoted(value);
-    tracing::warn!(header, %value, setting, "request rejected");
+    tracing::warn!(header, value = %mcp_types::escaped(&value), setting, "request rejected");
     let message = format!("{header} {value} is not served here");
     Rejection::http(StatusCode::FORBIDDEN, message)
 }
 
 #[cold]
 fn remote_peer(peer: IpAddr) -> Rejection {
-    tracing::warn!(%peer, setting = "allowed_hosts", "request from another machine rejected");
+    tracing::warn!(peer = %mcp_types::escaped(&peer), setting = "allowed_hosts", "request from another machine rejected");
     let message = "this server serves only clients on its own machine";
     Rejection::http(StatusCode::FORBIDDEN, message)
 }

@@ -67,7 +67,7 @@ fn refuse(endpoint: &EndpointState, rejection: Rejection) -> Response<Body> {
 /// Returns the response to a request whose closure or service of the user panicked, such as that of
 /// [`per_request`](super::StreamableHttp::per_request).
 pub(super) fn panicked(panic: &Panicked) -> Response<Body> {
-    tracing::error!(%panic, "a request was not handled");
+    tracing::error!(panic = %mcp_types::escaped(&panic), "a request was not handled");
     Rejection::modern(None, Fault::internal("internal error")).into_response()
 }
 

@@ -236,7 +236,7 @@ pub(super) fn with_fault_headers(mut response: Response<Body>, fault: &Fault) ->
 /// Logs a request whose response has an error status. Errors with the status 200 are results.
 pub(super) fn log_refusal(status: StatusCode, reason: &dyn fmt::Display) {
     if status != StatusCode::OK {
-        tracing::debug!(status = status.as_u16(), %reason, "request refused");
+        tracing::debug!(status = status.as_u16(), reason = %mcp_types::escaped(&reason), "request refused");
     }
 }
 
@@ -245,7 +245,7 @@ pub(super) fn log_overload(reason: &Fault) {
     static REFUSED: LogLimit = LogLimit::new();
 
     if let Some(suppressed) = REFUSED.permit(Instant::now().into_std()) {
-        tracing::warn!(%reason, suppressed, "a request was refused");
+        tracing::warn!(reason = %mcp_types::escaped(&reason), suppressed, "a request was refused");
     }
 }
 

@@ -49,7 +49,7 @@ async fn limited<T, E: From<StoreError>>(
     match timeout(limit, catch_panic(call)).await {
         Ok(Ok(result)) => result,
         Ok(Err(panic)) => {
-            tracing::error!(%panic, "a store panicked");
+            tracing::error!(panic = %mcp_types::escaped(&panic), "a store panicked");
             Err(StoreError::new(StorePanicked).into())
         }
         Err(_) => Err(StoreError::new(StoreTimedOut(limit)).into()),
@@ -57,7 +57,7 @@ async fn limited<T, E: From<StoreError>>(
 }
 
 fn log(operation: &'static str, error: &StoreError) {
-    tracing::error!(operation, %error, "a store failed");
+    tracing::error!(operation, error = %mcp_types::escaped(&error), "a store failed");
 }
 
 /// An event store with the guard around each operation.

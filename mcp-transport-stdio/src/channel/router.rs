@@ -96,7 +96,7 @@ impl ChannelState {
             Err(error) => {
                 tracing::warn!(
                     peer = &*self.peer,
-                    %error,
+                    error = %mcp_types::escaped(&error),
                     line = excerpt(&message),
                     "a line is not a message"
                 );
@@ -117,7 +117,7 @@ impl ChannelState {
         match (call, &response.id) {
             (Some(call), _) => call.mailbox.finish(Some(frame)),
             (None, Some(id)) if self.was_used(id) => {
-                tracing::debug!(peer = &*self.peer, %id, "a response arrives after its call has ended");
+                tracing::debug!(peer = &*self.peer, id = %mcp_types::escaped(&id), "a response arrives after its call has ended");
             }
             (None, _) => {
                 tracing::debug!(

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Duration;
 
-use mcp_types::escape_line;
+use mcp_types::escaped;
 use parking_lot::Mutex;
 use tokio::io::{AsyncRead, AsyncReadExt};
 use tokio::sync::watch;
@@ -144,8 +144,7 @@ fn record(line: Line, capture: &StderrCapture, peer: &str) {
     let text = match &line {
         Line::Text(text) | Line::TooLong(text) => String::from_utf8_lossy(text),
     };
-    let shown = escape_line(&text);
-    tracing::debug!(target: "mcp::server_stderr", peer, "{shown}");
+    tracing::debug!(target: "mcp::server_stderr", peer, "{}", escaped(&text));
     let mut text = text.into_owned();
     // An invalid byte has become a replacement character of three bytes.
     while text.len() > MAX_LINE {

@@ -40,7 +40,7 @@ impl Process {
         let mut child = command.spawn()?;
         let group = Pid::from_child(&child);
         let mut watchdog = watchdog::spawn(group, term_timeout)
-            .inspect_err(|error| tracing::debug!(%error, "a server has no watchdog"))
+            .inspect_err(|error| tracing::debug!(error = %mcp_types::escaped(&error), "a server has no watchdog"))
             .ok();
         let process = Arc::new(Self {
             group,

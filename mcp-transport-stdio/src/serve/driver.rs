@@ -233,7 +233,7 @@ impl Driver {
     /// otherwise send errors to each other forever.
     // spec: STDIO-17
     fn handle_invalid(&self, message: &[u8], error: ParseError) {
-        tracing::warn!(%error, line = excerpt(message), "a line is not a message");
+        tracing::warn!(error = %mcp_types::escaped(&error), line = excerpt(message), "a line is not a message");
         if !may_be_response(message) {
             let id = error.id().cloned();
             self.refuse(ProtocolVersion::LATEST, id.as_ref(), &error.into());
@@ -262,7 +262,7 @@ impl Driver {
     /// profile, is answered with an error. It does not end the server.
     fn handle_request(&mut self, request: &Request<'_>) {
         if let Err(panic) = catch_panic_sync(|| self.try_handle_request(request)) {
-            tracing::error!(%panic, "a request was not handled");
+            tracing::error!(panic = %mcp_types::escaped(&panic), "a request was not handled");
             let fault = Fault::internal("internal error");
             self.refuse(ProtocolVersion::LATEST, Some(&request.id), &fault);
         }
@@ -441,13 +441,16 @@ impl Driver {
         };
         let ran = self.calls.cancel(&id);
         let reason = cancelled.reason.unwrap_or_default();
-        tracing::debug!(%id, ran, reason, "the client has cancelled a call");
+        tracing::debug!(id = %mcp_types::escaped(&id), ran, reason, "the client has cancelled a call");
     }
 
     fn handle_response(&self, response: &Response<'_>) {
         let session = self.session.as_ref();
         if !session.is_some_and(|session| session.handle_response(response)) {
-            let id = response.id.as_ref().map(tracing::field::display);
+            let id = response
+                .id
+                .as_ref()
+                .map(|id| tracing::field::display(mcp_types::escaped(id)));
             tracing::warn!(id, "a response of the client belongs to no pending request");
         }
     }

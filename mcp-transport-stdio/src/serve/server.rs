@@ -107,7 +107,7 @@ impl StdioServer {
     pub fn shutdown_on(mut self, signal: impl Future<Output = ()> + Send + 'static) -> Self {
         self.shutdown = Box::pin(async {
             if let Err(panic) = catch_panic(signal).await {
-                tracing::error!(%panic, "the shutdown signal panicked");
+                tracing::error!(panic = %mcp_types::escaped(&panic), "the shutdown signal panicked");
                 std::future::pending().await
             }
         });
@@ -149,7 +149,11 @@ impl StdioServer {
         self.check()?;
         let profile = self.service.profile();
         let (name, version) = (&profile.info().name, &profile.info().version);
-        tracing::info!("serving {name} {version} at standard input and output");
+        tracing::info!(
+            "serving {} {} at standard input and output",
+            mcp_types::escaped(name),
+            mcp_types::escaped(version)
+        );
         let served = async {
             let streams = standard::take()?;
             let served = self.run_over(streams.reader, streams.writer);

@@ -288,7 +288,7 @@ fn parse_entry(name: String, entry: Value, variables: &Variables) -> ServerEntry
     }
     if !parsed.ignored.is_empty() {
         let (server, members) = (&parsed.name, &parsed.ignored);
-        tracing::warn!(%server, ?members, "ignored members in a configuration file");
+        tracing::warn!(server = %mcp_types::escaped(&server), ?members, "ignored members in a configuration file");
     }
     parsed
 }

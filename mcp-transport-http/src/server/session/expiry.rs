@@ -57,7 +57,7 @@ impl ExpiryTask {
             let mut check = ExpiryCheck::new(interval);
             for session in table.all() {
                 if let Err(panic) = catch_panic_sync(|| check.check_session(&table, session)) {
-                    tracing::error!(%panic, "a session was not checked");
+                    tracing::error!(panic = %mcp_types::escaped(&panic), "a session was not checked");
                 }
             }
             next_check = check.next;
