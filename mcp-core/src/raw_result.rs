@@ -21,6 +21,8 @@ pub struct RawResult {
     pub(crate) members: Vec<(Box<str>, Bytes)>,
     /// The time for which a client may cache the result, if the server permits it.
     pub cache: Option<CacheHint>,
+    /// Older revisions receive the structured content as `{"result": …}`.
+    pub(crate) wraps_structure: bool,
     /// Decodes the result. A pointer from the client's wire, so that programs without clients do not
     /// contain the decoders.
     pub(crate) decode: fn(&str) -> serde_json::Result<DecodedResult>,

@@ -82,6 +82,18 @@ impl ResultBody {
         }
     }
 
+    /// Marks the result of a tool whose output schema accepts other values than objects: revisions with
+    /// objects only receive its structured content as `{"result": …}`.
+    // spec: TOOL-18
+    #[doc(hidden)]
+    pub fn wrap_structure(&mut self) {
+        match self {
+            Self::CallTool(result) => result.wraps_structure = true,
+            Self::Raw(result) => result.wraps_structure = true,
+            _ => {}
+        }
+    }
+
     /// Returns true for the result of a tool that is an error.
     pub fn is_tool_error(&self) -> bool {
         match self {

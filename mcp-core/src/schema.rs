@@ -27,5 +27,6 @@ pub use lint::{Lint, LintProfile, Severity, lint};
 pub use validate::{
     Check, SchemaError, Validator, Violation, Violations, check_result, property_path, summarize,
 };
+pub(crate) use walk::change_subschemas;
 #[doc(hidden)]
 pub use walk::target;

@@ -38,6 +38,8 @@ pub use context::ClientRequestContext;
 pub(crate) use context::{DecodedRequest, ReplyContext, ServerRequestContext};
 pub(crate) use legacy::batch;
 pub(crate) use modern::Envelope;
+#[doc(hidden)]
+pub use narrow::wraps_structure;
 pub use notifications::subscription_id;
 pub use raw::{decoded, tool_result};
 pub use reply::{DecodeError, EncodedReply};

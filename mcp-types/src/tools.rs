@@ -287,6 +287,11 @@ pub struct CallToolResult {
     /// Protocol-level metadata (`_meta`).
     #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<Meta>,
+    /// The tool's output schema accepts other values than objects: revisions with objects only receive
+    /// the structured content as `{"result": …}`. Servers set it for the wires of `mcp-core`.
+    #[doc(hidden)]
+    #[serde(skip)]
+    pub wraps_structure: bool,
 }
 
 impl CallToolResult {
@@ -347,6 +352,7 @@ impl CallToolResult {
             structured_content: None,
             is_error: None,
             meta: None,
+            wraps_structure: _,
         } = self
         else {
             return None;

@@ -104,3 +104,19 @@ pub(super) fn subschemas(schema: &JsonObject) -> impl Iterator<Item = Subschema<
     });
     named.chain(direct)
 }
+
+/// Calls `change` with each schema directly inside a schema, except `true` and `false`.
+pub(crate) fn change_subschemas(schema: &mut JsonObject, change: fn(&mut JsonObject)) {
+    let direct = |keyword: &String| DIRECT.contains(&keyword.as_str());
+    let named = |keyword: &String| NAMED.contains(&keyword.as_str());
+    for (keyword, value) in schema.iter_mut() {
+        let schemas: Vec<_> = match value {
+            Value::Object(members) if named(keyword) => members.values_mut().collect(),
+            Value::Array(list) if direct(keyword) => list.iter_mut().collect(),
+            one if direct(keyword) => vec![one],
+            _ => continue,
+        };
+        let schemas = schemas.into_iter().filter_map(Value::as_object_mut);
+        schemas.for_each(change);
+    }
+}

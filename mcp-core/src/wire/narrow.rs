@@ -10,6 +10,7 @@ mod embedded;
 mod narrowed;
 mod profile;
 mod sampling;
+mod structure;
 
 use mcp_types::{ClientCapabilities, InputRequest, InputResponse, ProtocolVersion};
 
@@ -17,6 +18,8 @@ pub(super) use elicitation::widen_answer;
 pub(super) use embedded::embedded;
 pub(super) use narrowed::{Narrow, fitting, narrowed};
 pub(super) use profile::is_modern;
+pub(super) use structure::object_content;
+pub use structure::wraps_structure;
 
 use crate::Fault;
 

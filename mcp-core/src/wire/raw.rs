@@ -10,6 +10,7 @@ use serde::de::{Error as _, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 
+use super::narrow::object_content;
 use super::{
     DecodeError, EncodedReply, SHARED_BYTES, clear_line_breaks, results, write_json, write_scalar,
 };
@@ -20,6 +21,8 @@ use crate::{Fault, RawResult, Reply, ResultBody};
 /// The maximum number of members in a raw result. A result with more members is decoded.
 const MAX_MEMBERS: usize = 64;
 
+/// The member with structured content.
+const STRUCTURE: &str = "structuredContent";
 /// Members that the wire adds to results.
 const STAMPS: [&str; 3] = ["resultType", "ttlMs", "cacheScope"];
 
@@ -59,6 +62,7 @@ fn split(method: Method, raw: RawJson<'_>, version: ProtocolVersion) -> Option<R
         meta,
         members,
         cache: None,
+        wraps_structure: false,
         decode,
     };
     let has_content = |json: &[u8]| json.starts_with(b"[");
@@ -82,6 +86,7 @@ pub(super) fn fit(reply: &mut Reply, to: ProtocolVersion) {
         return;
     };
     if fits(raw, to) {
+        narrow_structure(raw, to);
         return;
     }
     match decode(raw) {
@@ -90,12 +95,26 @@ pub(super) fn fit(reply: &mut Reply, to: ProtocolVersion) {
     }
 }
 
-/// Returns true if the revision has all that the result may contain.
-// spec: TOOL-13, TOOL-14, TOOL-18
+/// Returns true if the revision has all kinds of content that the result may contain.
+// spec: TOOL-13
 fn fits(raw: &RawResult, to: ProtocolVersion) -> bool {
     let has_all_content = to.has_icons() && to.has_sampling_tools();
-    let is_object = |json: &[u8]| json.starts_with(b"{");
-    to >= raw.version || (has_all_content && raw.member("structuredContent").is_none_or(is_object))
+    to >= raw.version || has_all_content
+}
+
+/// Converts structured content into the object that an older revision requires.
+// spec: TOOL-14, TOOL-18
+fn narrow_structure(raw: &mut RawResult, to: ProtocolVersion) {
+    let is_older = to < raw.version;
+    let mut members = raw.members.iter_mut();
+    let content = members.find(|(name, _)| **name == *STRUCTURE);
+    if let Some((_, json)) = content
+        && (is_older || raw.wraps_structure)
+        && let Ok(text) = std::str::from_utf8(json)
+        && let Some(object) = object_content(text, raw.wraps_structure, to)
+    {
+        *json = object.into();
+    }
 }
 
 /// Decodes a raw result.
@@ -109,7 +128,10 @@ fn decode(raw: &RawResult) -> Result<ResultBody, DecodeError> {
     let malformed = |error: &dyn fmt::Display| DecodeError::malformed(Some(raw.method), error);
     let json = String::from_utf8(out.into_bytes().into()).map_err(|error| malformed(&error))?;
     match (raw.decode)(&json) {
-        Ok(DecodedResult::CallTool(result)) => Ok(result.into()),
+        Ok(DecodedResult::CallTool(mut result)) => {
+            result.wraps_structure = raw.wraps_structure;
+            Ok(result.into())
+        }
         Ok(DecodedResult::GetPrompt(result)) => Ok(result.into()),
         Ok(DecodedResult::ReadResource(result)) => Ok(result.into()),
         Err(error) => Err(malformed(&DeserializeError::new(&json, error))),
@@ -340,6 +362,32 @@ mod tests {
         let encoded = encode(reply, V2025_03_26).into_bytes();
         let text = String::from_utf8_lossy(&encoded);
         assert!(text.contains(r#""error":{"code":-32603"#), "{text}");
+    }
+
+    // spec: TOOL-18
+    #[test]
+    fn structured_content_is_wrapped_as_its_schema_says_without_decoding() {
+        for (json, is_marked, expected) in [
+            (r#"{"a":1}"#, true, r#"{"result":{"a":1}}"#),
+            (r#"{"a":1}"#, false, r#"{"a":1}"#),
+            ("[1]", false, r#"{"result":[1]}"#),
+        ] {
+            let sent = format!(
+                r#"{{"resultType":"complete","content":[],"structuredContent":{json},"later":1.50}}"#
+            );
+            let mut reply = read(&tool_call(), V2026_07_28, &sent);
+            if let (Reply::Complete { body, .. }, true) = (&mut reply, is_marked) {
+                body.wrap_structure();
+            }
+            let text = result(reply.clone(), V2025_11_25);
+            let expected = format!(r#""structuredContent":{expected},"later":1.50}}"#);
+            assert!(text.ends_with(&expected), "{text}");
+            let text = result(reply, V2026_07_28);
+            assert!(
+                text.contains(&format!(r#""structuredContent":{json},"#)),
+                "{text}"
+            );
+        }
     }
 
     #[test]

@@ -7,6 +7,7 @@ use std::future::ready;
 use std::sync::Arc;
 
 use mcp_core::schema::{Check, Lint};
+use mcp_core::wire::wraps_structure;
 use mcp_core::{
     BoxFuture, Fault, HeaderMismatch, ParamHeaders, Reply, ResultBody, TaskCall, TaskMode,
 };
@@ -33,6 +34,8 @@ pub struct ToolRoute {
     param_headers: Option<Arc<ParamHeaders>>,
     checks: ToolChecks,
     task_mode: TaskMode,
+    /// The output schema accepts other values than objects.
+    wraps_structure: bool,
     /// The tool is one of another server.
     is_forwarded: bool,
     pub(crate) scope: RouteScope,
@@ -92,6 +95,7 @@ impl ToolRoute {
             spec.problem(error.to_string());
             None
         });
+        let wraps_structure = tool.output_schema.as_deref().is_some_and(wraps_structure);
         let needs = spec.needs;
         let preparations = std::mem::take(&mut spec.preparations);
         let handler = with_preparations(preparations, handler, ToolError::from_rejection);
@@ -104,6 +108,7 @@ impl ToolRoute {
             param_headers: param_headers.map(Arc::new),
             checks: ToolChecks::new(is_raw, has_no_arguments, constraints),
             task_mode: TaskMode::Never,
+            wraps_structure,
             is_forwarded: false,
             scope: RouteScope::default(),
         }
@@ -232,7 +237,8 @@ impl ToolRoute {
         let Self { tool, checks, .. } = self;
         let output_check = checks.output_check(tool, call.validation());
         let policy = call.content_policy();
-        let asks_in_session = self.spec.needs.input_round && !call.facts().version.is_modern();
+        let version = call.facts().version;
+        let asks_in_session = self.spec.needs.input_round && !version.is_modern();
         let mut reply = (self.handler)(call, tool.clone());
         if asks_in_session {
             reply = Box::pin(async move { missing_capability_as_result(reply.await) });
@@ -241,10 +247,14 @@ impl ToolRoute {
             None => reply,
             Some(check) => check.apply(tool.clone(), reply),
         };
-        match policy {
+        let reply = match policy {
             ContentPolicy::Both => reply,
             policy => Box::pin(async move { policy.apply(reply.await) }),
+        };
+        if self.wraps_structure && !version.has_free_structure() {
+            return Box::pin(async move { with_wrapped_structure(reply.await) });
         }
+        reply
     }
 
     /// Returns why clients or the validator cannot use the tool's schemas. A forwarded tool may have any
@@ -275,6 +285,15 @@ impl ToolRoute {
         }
         lints
     }
+}
+
+/// Marks the result, whose structured content the wire wraps.
+// spec: TOOL-18
+fn with_wrapped_structure(mut reply: Reply) -> Reply {
+    if let Reply::Complete { body, .. } = &mut reply {
+        body.wrap_structure();
+    }
+    reply
 }
 
 /// Converts the fault for a missing capability into a failed result. Revisions with sessions have no error code for

@@ -16,6 +16,7 @@ mod lists;
 mod mocks;
 mod pairs;
 mod probing;
+mod returned;
 mod revisions;
 mod schemas;
 mod visits;

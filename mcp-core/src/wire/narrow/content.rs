@@ -8,6 +8,7 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::narrowed::Narrow;
+use super::structure::object_content;
 
 // spec: TOOL-13, TOOL-14, TOOL-18
 impl Narrow for CallToolResult {
@@ -15,12 +16,10 @@ impl Narrow for CallToolResult {
         self.content.iter_mut().for_each(|block| block.narrow(to));
         if !to.has_titles_and_structure() {
             self.structured_content = None;
-        } else if !to.has_free_structure()
-            && let Some(value) = &self.structured_content
-            && !value.get().starts_with('{')
+        } else if let Some(value) = &self.structured_content
+            && let Some(object) = object_content(value.get(), self.wraps_structure, to)
         {
-            let text = format!(r#"{{"result":{}}}"#, value.get());
-            self.structured_content = RawValue::from_string(text).ok();
+            self.structured_content = RawValue::from_string(object).ok();
         }
     }
 }

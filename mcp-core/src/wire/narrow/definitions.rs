@@ -11,6 +11,7 @@ use serde_json::Value;
 
 use super::content::narrow_annotations;
 use super::narrowed::Narrow;
+use super::structure::object_schema;
 
 // spec: TOOL-05
 impl Narrow for Tool {
@@ -30,35 +31,12 @@ impl Narrow for Tool {
         }
         boolean_schemas_to_objects(&mut self.input_schema);
         if let Some(schema) = &mut self.output_schema {
-            if !describes_object(schema) {
-                *schema = Arc::new(wrapped_schema(schema));
+            if let Some(object) = object_schema(schema) {
+                *schema = Arc::new(object);
             }
             boolean_schemas_to_objects(schema);
         }
     }
-}
-
-fn describes_object(schema: &JsonObject) -> bool {
-    schema.get("type").is_some_and(|kind| kind == "object")
-}
-
-/// Returns the schema of `{"result": …}`, the form in which older peers receive a value that is not an
-/// object.
-// spec: TOOL-18
-fn wrapped_schema(schema: &JsonObject) -> JsonObject {
-    let mut inner = schema.clone();
-    let definitions = inner.shift_remove("$defs");
-    let properties = JsonObject::from_iter([("result".to_owned(), inner.into())]);
-    let mut outer = JsonObject::from_iter([
-        ("type".to_owned(), "object".into()),
-        ("properties".to_owned(), properties.into()),
-        ("required".to_owned(), Value::from(vec!["result"])),
-    ]);
-    // References in the inner schema are relative to the root.
-    if let Some(definitions) = definitions {
-        outer.insert("$defs".to_owned(), definitions);
-    }
-    outer
 }
 
 /// Replaces the boolean schemas of properties by equivalent objects, which older peers require.
