@@ -12,7 +12,7 @@
 //!
 //! | module | content |
 //! |---|---|
-//! | `rank` | [`Ranker`], and [`WordRanker`]: tools by the words of a task |
+//! | `rank` | [`Ranker`], [`Ranking`], and [`WordRanker`]: tools by the words of a task |
 //! | [`search`] | `search_tools`, `describe_tools` and `call_tool` over a list of tools |
 //! | `provider` | [`Provider`], [`Profile`]: what providers accept |
 //! | `names`, `schema` | names and schemas for a provider, and arguments back for the server |
@@ -57,7 +57,7 @@ pub use budget::Tokens;
 pub use pins::{HeldTool, PinFile};
 #[cfg(feature = "client")]
 pub use provider::{Profile, Provider};
-pub use rank::{Ranker, WordRanker};
+pub use rank::{Ranker, Ranking, WordRanker};
 #[cfg(feature = "client")]
 pub use set::ToolSet;
 pub use trust_file::TrustError;

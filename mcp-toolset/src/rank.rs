@@ -4,10 +4,16 @@
 //! |---|---|
 //! | `words` | words of names and sentences, their stems |
 //! | `synonyms` | words with the same meaning |
-//! | `index` | the words in a list of tools, and the scores of a query |
+//! | `similar` | words with mistakes |
+//! | `tool_words` | the words of a tool, and how much each counts |
+//! | `index` | the words in a list of tools |
+//! | `query` | the scores of a task |
 
 mod index;
+mod query;
+mod similar;
 mod synonyms;
+mod tool_words;
 mod words;
 
 use std::collections::VecDeque;
@@ -17,11 +23,38 @@ use std::sync::Arc;
 use mcp_core::BoxFuture;
 use mcp_types::Tool;
 use parking_lot::Mutex;
+use tokio::runtime::Handle;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::task::yield_now;
 
-use index::Index;
+use index::{Index, IndexBuilder};
+use query::Search;
+pub(crate) use words::cut;
 
 /// Lists of tools whose words are kept. Callers of a gateway with the same rights share one.
 const MAX_INDICES: usize = 8;
+/// Tools that are read at once where there is no thread for blocking work. A tool takes at most 0.2 ms.
+const TOOLS_AT_ONCE: usize = 32;
+
+/// The tools that serve a task: the result of a [`Ranker`].
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[expect(clippy::exhaustive_structs, reason = "rankers construct it")]
+pub struct Ranking {
+    /// The indices of the tools, the best first.
+    pub tools: Vec<usize>,
+    /// It is doubtful that one of the tools serves the task. The model reads that, too.
+    pub is_weak: bool,
+}
+
+impl From<Vec<usize>> for Ranking {
+    /// A ranking of tools that serve the task.
+    fn from(tools: Vec<usize>) -> Self {
+        Self {
+            tools,
+            is_weak: false,
+        }
+    }
+}
 
 /// Ranks tools for a task. Programs implement it to search with embeddings; [`WordRanker`] is the default.
 ///
@@ -30,35 +63,49 @@ const MAX_INDICES: usize = 8;
 /// ```
 /// use mcp::core::BoxFuture;
 /// use mcp::prelude::*;
-/// use mcp::toolset::Ranker;
+/// use mcp::toolset::{Ranker, Ranking};
 ///
 /// /// Finds tools by parts of their names.
 /// struct Names;
 ///
 /// impl Ranker for Names {
-///     fn rank<'a>(&'a self, tools: &'a [Tool], queries: &'a [String]) -> BoxFuture<'a, Vec<usize>> {
+///     fn rank<'a>(&'a self, tools: &'a [Tool], queries: &'a [String]) -> BoxFuture<'a, Ranking> {
 ///         let fits = |tool: &Tool| queries.iter().any(|query| tool.name.contains(query));
-///         let found = (0..tools.len()).filter(|&index| fits(&tools[index])).collect();
-///         Box::pin(async { found })
+///         let found: Vec<usize> = (0..tools.len()).filter(|&index| fits(&tools[index])).collect();
+///         Box::pin(async { found.into() })
 ///     }
 /// }
 /// ```
 pub trait Ranker: Send + Sync + 'static {
-    /// Returns the indices of the tools that serve a task, the best first, and none if no tool does. `queries` are
-    /// phrasings of one task.
-    fn rank<'a>(&'a self, tools: &'a [Tool], queries: &'a [String]) -> BoxFuture<'a, Vec<usize>>;
+    /// Returns the tools that serve a task. `queries` are phrasings of one task.
+    fn rank<'a>(&'a self, tools: &'a [Tool], queries: &'a [String]) -> BoxFuture<'a, Ranking>;
 }
 
 /// Ranks tools by their words, without a model and without a network.
 ///
 /// It compares the words of a task with names, titles, descriptions and argument names. Words count by their stems,
-/// rare words count more, names more than descriptions. A table of synonyms and common parts of words cover other words
-/// and mistakes. The part of a name before `__` is the tool's server.
+/// rare words count more, names more than descriptions, and a word counts at most twice in a text. A table of synonyms and common
+/// parts of words cover other words and mistakes. The part of a name before `__` is the tool's server.
 ///
-/// The words of the last eight lists are kept, so that a search costs a comparison of the list.
-#[derive(Default)]
+/// If no tool fits well, the ranking has up to three weak matches.
+///
+/// The words of the last eight lists are kept, so that a search costs a comparison of the list. Words are read on a thread for
+/// blocking work in a Tokio runtime, elsewhere in pieces. The work of a list and of a search is bounded, whatever
+/// their texts are: of each tool, up to 500 words count; of four phrasings, up to 24 words each.
+#[derive(Clone)]
 pub struct WordRanker {
-    indices: Mutex<VecDeque<Arc<Index>>>,
+    indices: Arc<Mutex<VecDeque<Arc<Index>>>>,
+    /// One list is read at a time.
+    turn: Arc<Semaphore>,
+}
+
+impl Default for WordRanker {
+    fn default() -> Self {
+        Self {
+            indices: Arc::default(),
+            turn: Arc::new(Semaphore::new(1)),
+        }
+    }
 }
 
 impl WordRanker {
@@ -67,21 +114,70 @@ impl WordRanker {
         Self::default()
     }
 
-    /// Returns the index of a tool list, and moves it to the front of the cache.
-    fn index(&self, tools: &[Tool]) -> Arc<Index> {
+    /// Returns the index of a tool list, which is built at the list's first search.
+    async fn index(&self, tools: &[Tool]) -> Arc<Index> {
+        if let Some(index) = self.known(tools) {
+            return index;
+        }
+        let turn = self.turn.clone().acquire_owned().await.ok();
+        // Another search may have built it meanwhile.
+        if let Some(index) = self.known(tools) {
+            return index;
+        }
+        self.build(tools.to_vec(), turn).await
+    }
+
+    /// Builds an index, and keeps it. That ends also if the search is canceled, so that the next one finds the index.
+    async fn build(&self, tools: Vec<Tool>, turn: Option<OwnedSemaphorePermit>) -> Arc<Index> {
+        let mut builder = IndexBuilder::default();
+        let Ok(runtime) = Handle::try_current() else {
+            for tools in tools.chunks(TOOLS_AT_ONCE) {
+                tools.iter().for_each(|tool| builder.add(tool));
+                yield_now().await;
+            }
+            return self.keep(builder.finish(tools));
+        };
+        let ranker = self.clone();
+        let building = runtime.spawn_blocking(move || {
+            tools.iter().for_each(|tool| builder.add(tool));
+            let index = ranker.keep(builder.finish(tools));
+            drop(turn);
+            index
+        });
+        building.await.unwrap_or_else(|error| {
+            tracing::error!(%error, "the words of a list of tools cannot be read");
+            Arc::new(IndexBuilder::default().finish(Vec::new()))
+        })
+    }
+
+    fn keep(&self, index: Index) -> Arc<Index> {
+        let index = Arc::new(index);
         let mut indices = self.indices.lock();
-        let known = indices.iter().position(|index| index.tools == tools);
-        let index = known.and_then(|at| indices.remove(at));
-        let index = index.unwrap_or_else(|| Arc::new(Index::new(tools.to_vec())));
         indices.push_front(index.clone());
         indices.truncate(MAX_INDICES);
         index
     }
+
+    /// Returns an index that is kept, and moves it to the front of the cache.
+    fn known(&self, tools: &[Tool]) -> Option<Arc<Index>> {
+        // A long list is compared without the lock.
+        let indices = self.indices.lock().clone();
+        let index = indices.into_iter().find(|index| index.tools == tools)?;
+        let mut indices = self.indices.lock();
+        if let Some(at) = indices.iter().position(|other| Arc::ptr_eq(other, &index)) {
+            indices.remove(at);
+            indices.push_front(index.clone());
+        }
+        Some(index)
+    }
 }
 
 impl Ranker for WordRanker {
-    fn rank<'a>(&'a self, tools: &'a [Tool], queries: &'a [String]) -> BoxFuture<'a, Vec<usize>> {
-        Box::pin(async move { self.index(tools).rank(queries) })
+    fn rank<'a>(&'a self, tools: &'a [Tool], queries: &'a [String]) -> BoxFuture<'a, Ranking> {
+        Box::pin(async move {
+            let index = self.index(tools).await;
+            Search::new(&index).rank(queries)
+        })
     }
 }
 

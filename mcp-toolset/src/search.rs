@@ -24,6 +24,8 @@
 //! # }
 //! ```
 
+use std::collections::{BTreeSet, HashMap};
+use std::io;
 use std::sync::Arc;
 
 use mcp_types::{CallToolParams, CallToolResult, JsonObject, RawObject, Tool, escape_json};
@@ -31,7 +33,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
-use crate::rank::Ranker;
+use crate::rank::{Ranker, cut};
 
 /// Name of the tool that finds tools.
 pub const SEARCH_TOOLS: &str = "search_tools";
@@ -40,7 +42,7 @@ pub const DESCRIBE_TOOLS: &str = "describe_tools";
 /// Name of the tool that calls another one.
 pub const CALL_TOOL: &str = "call_tool";
 
-/// Phrasings of one search. Further ones are ignored.
+/// Phrasings of one search.
 const MAX_QUERIES: usize = 4;
 /// Characters of a phrasing that are read.
 const MAX_QUERY_CHARS: usize = 400;
@@ -53,6 +55,11 @@ const MAX_NAMES: usize = 20;
 const MAX_DEFINITION_BYTES: usize = 200_000;
 /// Maximum length of a description in a search result, in characters.
 const MAX_LINE_CHARS: usize = 160;
+/// Required arguments in a search result, and the maximum length of their names in characters.
+const MAX_REQUIRED: usize = 20;
+const MAX_ARGUMENT_CHARS: usize = 64;
+/// Text for a search without a match, or with weak ones.
+const SEARCH_AGAIN: &str = "Search once more with other words: the verb, the object, the product.";
 
 /// Returns the definitions of the three tools.
 pub fn tools() -> [Tool; 3] {
@@ -133,46 +140,51 @@ struct Found<'a> {
     name: &'a str,
     description: String,
     required_arguments: Vec<&'a str>,
+    /// Set if there are further ones.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    more_required_arguments: Option<usize>,
 }
 
-/// Answers a call of `search_tools`: the tools of a list that serve a task, the best first. If none does, the result
-/// is an empty list with a hint.
+/// Answers a call of `search_tools`: the tools of a list that serve a task, the best first. Weak matches have a hint that the
+/// list may not have a tool for the task.
 ///
-/// A mistake in the arguments is a failed result that names the argument.
+/// Arguments that do not match the schema of `search_tools` are a failed result that names the argument.
 pub async fn search_tools(
     ranker: &dyn Ranker,
     tools: &[Tool],
     arguments: Option<&RawObject>,
 ) -> CallToolResult {
     let arguments = parse(arguments);
-    let queries = match strings(&arguments, "queries") {
-        Ok(queries) => queries,
+    let queries = match strings(&arguments, "queries", MAX_QUERIES) {
+        Ok(queries) => queries.into_iter(),
         Err(problem) => return CallToolResult::error(problem),
     };
     let limit = match arguments.get("limit") {
         None | Some(Value::Null) => DEFAULT_LIMIT,
         Some(limit) => match limit.as_f64() {
-            Some(limit) if limit >= 1.0 => (limit as usize).min(MAX_LIMIT),
+            Some(limit) if (1.0..=MAX_LIMIT as f64).contains(&limit) => limit as usize,
             _ => {
                 let problem = format!("argument `limit` must be a number from 1 to {MAX_LIMIT}");
                 return CallToolResult::error(problem);
             }
         },
     };
-    let queries = queries.into_iter().take(MAX_QUERIES);
     let queries = queries.map(|query| cut(query, MAX_QUERY_CHARS).to_owned());
-    let ranked = ranker.rank(tools, &queries.collect::<Vec<_>>()).await;
-    let found = ranked.into_iter().filter_map(|index| tools.get(index));
+    let ranking = ranker.rank(tools, &queries.collect::<Vec<_>>()).await;
+    let found = ranking.tools.into_iter();
+    let found = found.filter_map(|index| tools.get(index));
     let found: Vec<_> = found.take(limit).map(found_tool).collect();
-    let answer = if found.is_empty() {
-        json!({
-            "tools": [],
-            "hint": "No tool fits. Search once more with other words: the verb, the object, the product.",
-        })
+    let hint = if found.is_empty() {
+        Some(format!("No tool fits. {SEARCH_AGAIN}"))
     } else {
-        json!({ "tools": found })
+        let weak = format!("Weak matches: the catalog may not have this. {SEARCH_AGAIN}");
+        ranking.is_weak.then_some(weak)
     };
-    answer_text(&answer)
+    let mut answer = json!({ "tools": found });
+    if let Some(hint) = hint {
+        answer["hint"] = json!(hint);
+    }
+    CallToolResult::from_text(escape_json(&answer.to_string()))
 }
 
 fn found_tool(tool: &Tool) -> Found<'_> {
@@ -186,10 +198,13 @@ fn found_tool(tool: &Tool) -> Found<'_> {
     };
     let required = tool.input_schema.get("required").and_then(Value::as_array);
     let required = required.into_iter().flatten().filter_map(Value::as_str);
+    let more = required.clone().count().saturating_sub(MAX_REQUIRED);
+    let required = required.take(MAX_REQUIRED);
     Found {
         name: &tool.name,
         description,
-        required_arguments: required.collect(),
+        required_arguments: required.map(|name| cut(name, MAX_ARGUMENT_CHARS)).collect(),
+        more_required_arguments: (more > 0).then_some(more),
     }
 }
 
@@ -205,51 +220,82 @@ struct Definition<'a> {
     input_schema: &'a Arc<JsonObject>,
 }
 
+/// The answer of `describe_tools`.
+#[derive(Serialize)]
+struct Described<'a> {
+    tools: Vec<Box<RawValue>>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    unknown: Vec<&'a str>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    omitted_because_too_large: Vec<&'a str>,
+}
+
 /// Answers a `describe_tools` call with up to 20 definitions, 200 kB together. Names that the
 /// list does not have are named in the answer.
 ///
-/// A mistake in the arguments is a failed result that names the argument.
+/// Arguments that do not match the schema of `describe_tools` are a failed result that names the argument.
 pub fn describe_tools(tools: &[Tool], arguments: Option<&RawObject>) -> CallToolResult {
     let arguments = parse(arguments);
-    let names = match strings(&arguments, "names") {
+    let names = match strings(&arguments, "names", MAX_NAMES) {
         Ok(names) => names,
         Err(problem) => return CallToolResult::error(problem),
     };
-    let mut definitions = Vec::new();
-    let (mut unknown, mut omitted) = (Vec::new(), Vec::new());
-    let mut bytes = 0;
-    for (count, name) in names.into_iter().enumerate() {
-        let Some(tool) = tools.iter().find(|tool| tool.name == name) else {
-            unknown.push(cut(name, MAX_QUERY_CHARS));
+    let wanted: BTreeSet<&str> = names.iter().copied().collect();
+    let known = tools.iter().filter(|tool| wanted.contains(&*tool.name));
+    let known: HashMap<&str, &Tool> = known.map(|tool| (&*tool.name, tool)).collect();
+    let mut answer = Described {
+        tools: Vec::new(),
+        unknown: Vec::new(),
+        omitted_because_too_large: Vec::new(),
+    };
+    let mut bytes = MAX_DEFINITION_BYTES;
+    for name in names {
+        let Some(tool) = known.get(name) else {
+            answer.unknown.push(cut(name, MAX_QUERY_CHARS));
             continue;
         };
-        let definition = serde_json::to_value(Definition {
-            name: &tool.name,
-            title: tool.title.as_deref(),
-            description: tool.description.as_deref(),
-            input_schema: &tool.input_schema,
-        })
-        .unwrap_or_default();
-        bytes += definition.to_string().len();
-        if count >= MAX_NAMES || bytes > MAX_DEFINITION_BYTES {
-            omitted.push(&*tool.name);
-        } else {
-            definitions.push(definition);
+        match definition(tool, bytes) {
+            Some(definition) => {
+                bytes -= definition.get().len();
+                answer.tools.push(definition);
+            }
+            None => answer.omitted_because_too_large.push(name),
         }
     }
-    if definitions.is_empty() && omitted.is_empty() {
-        return CallToolResult::error(unknown_tool(&unknown.join(", ")));
+    if answer.tools.is_empty() && answer.omitted_because_too_large.is_empty() {
+        return CallToolResult::error(unknown_tool(&answer.unknown.join(", ")));
     }
-    let mut answer = json!({ "tools": definitions });
-    if !unknown.is_empty() {
-        unknown.truncate(MAX_NAMES);
-        answer["unknown"] = json!(unknown);
+    let answer = serde_json::to_string(&answer).unwrap_or_default();
+    CallToolResult::from_text(escape_json(&answer))
+}
+
+/// Returns the JSON of a definition. `None`: it has more bytes. No more than these are written.
+fn definition(tool: &Tool, max_bytes: usize) -> Option<Box<RawValue>> {
+    struct Bounded(Vec<u8>, usize);
+
+    impl io::Write for Bounded {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            if self.0.len() + bytes.len() > self.1 {
+                return Err(io::ErrorKind::FileTooLarge.into());
+            }
+            self.0.extend_from_slice(bytes);
+            Ok(bytes.len())
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
     }
-    if !omitted.is_empty() {
-        omitted.truncate(MAX_NAMES);
-        answer["omitted_because_too_large"] = json!(omitted);
-    }
-    answer_text(&answer)
+
+    let definition = Definition {
+        name: &tool.name,
+        title: tool.title.as_deref(),
+        description: tool.description.as_deref(),
+        input_schema: &tool.input_schema,
+    };
+    let mut json = Bounded(Vec::new(), max_bytes);
+    serde_json::to_writer(&mut json, &definition).ok()?;
+    RawValue::from_string(String::from_utf8(json.0).ok()?).ok()
 }
 
 /// Returns the call in a call of `call_tool`. Arguments that are JSON in a string are read.
@@ -290,30 +336,28 @@ pub fn unknown_tool(name: &str) -> String {
     format!("no tool is named {name:?}; use {SEARCH_TOOLS} to find the name")
 }
 
-/// Returns an answer as JSON with visible escapes for control characters and hidden ones of servers.
-fn answer_text(answer: &Value) -> CallToolResult {
-    CallToolResult::from_text(escape_json(&answer.to_string()))
-}
-
 fn parse(arguments: Option<&RawObject>) -> JsonObject {
     let parsed = arguments.and_then(|arguments| arguments.parse().ok());
     parsed.unwrap_or_default()
 }
 
-/// Returns an argument that is a list of strings. One string is a list, too.
-fn strings<'a>(arguments: &'a JsonObject, name: &str) -> Result<Vec<&'a str>, String> {
-    let strings = match arguments.get(name) {
-        Some(Value::String(text)) => Some(vec![&**text]),
-        Some(Value::Array(items)) => items.iter().map(Value::as_str).collect(),
-        _ => None,
+/// Returns an argument that is a list of at most so many distinct strings. One string is a list, too.
+fn strings<'a>(arguments: &'a JsonObject, name: &str, max: usize) -> Result<Vec<&'a str>, String> {
+    let mut strings = match arguments.get(name) {
+        Some(Value::String(text)) => vec![&**text],
+        Some(Value::Array(items)) => {
+            let items: Option<Vec<_>> = items.iter().map(Value::as_str).collect();
+            items.unwrap_or_default()
+        }
+        _ => Vec::new(),
     };
-    strings
-        .filter(|strings| !strings.is_empty())
-        .ok_or_else(|| format!("argument `{name}` must be a list of strings"))
-}
-
-/// Returns the first characters of a text.
-fn cut(text: &str, chars: usize) -> &str {
-    let end = text.char_indices().nth(chars);
-    end.map_or(text, |(end, _)| &text[..end])
+    let mut seen = BTreeSet::new();
+    strings.retain(|string| seen.insert(*string));
+    match strings.len() {
+        0 => Err(format!("argument `{name}` must be a list of strings")),
+        count if count > max => Err(format!(
+            "argument `{name}` must have at most {max} strings, got {count}"
+        )),
+        _ => Ok(strings),
+    }
 }

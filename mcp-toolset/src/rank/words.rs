@@ -2,6 +2,10 @@
 
 use std::collections::{HashMap, HashSet};
 use std::sync::LazyLock;
+use std::{iter, mem};
+
+/// Bytes of a word that count. The longest word in an English dictionary has 45.
+const MAX_WORD_BYTES: usize = 48;
 
 /// Words without a meaning for a search: English, German, French, Spanish.
 static STOP_WORDS: LazyLock<HashSet<&str>> = LazyLock::new(|| {
@@ -38,21 +42,26 @@ static IRREGULAR_FORMS: LazyLock<HashMap<&str, &str>> = LazyLock::new(|| {
 });
 
 /// A word of a text.
-#[derive(Debug, PartialEq)]
+#[derive(Debug, Clone, PartialEq)]
 pub(super) struct Word {
     /// The word in lower case, for words with mistakes.
     pub(super) form: String,
     pub(super) stem: String,
 }
 
-/// Returns the words of a text, without stop words.
+/// Returns the words of a text, without stop words. Words are read one by one, so that a caller can stop early.
 pub(super) fn read(text: &str) -> impl Iterator<Item = Word> {
-    let words = words(text).into_iter();
-    let words = words.filter(|word| !STOP_WORDS.contains(&**word));
+    let words = words(text).filter(|word| !STOP_WORDS.contains(&**word));
     words.map(|form| Word {
         stem: stem(&form),
         form,
     })
+}
+
+/// Returns the first characters of a text.
+pub(crate) fn cut(text: &str, chars: usize) -> &str {
+    let end = text.char_indices().nth(chars);
+    end.map_or(text, |(end, _)| &text[..end])
 }
 
 /// Returns the stems of the words in a text, without stop words.
@@ -60,29 +69,30 @@ pub(super) fn stems(text: &str) -> Vec<String> {
     read(text).map(|word| word.stem).collect()
 }
 
-/// Splits a text into words, in lower case and without accents. Identifiers are split at a change of case.
-fn words(text: &str) -> Vec<String> {
-    let mut words = Vec::new();
-    let mut word = String::new();
+/// Splits a text into words, in lower case and without accents. Identifiers are split at a change of case. Of a word,
+/// the first [`MAX_WORD_BYTES`] count.
+fn words(text: &str) -> impl Iterator<Item = String> {
     let mut chars = text.chars().peekable();
+    let mut word = String::new();
     let mut last = ' ';
-    while let Some(c) = chars.next() {
-        let is_new_word = c.is_uppercase()
-            && (last.is_lowercase()
-                || last.is_ascii_digit()
-                || last.is_uppercase() && chars.peek().is_some_and(|next| next.is_lowercase()));
-        if (is_new_word || !c.is_alphanumeric()) && !word.is_empty() {
-            words.push(std::mem::take(&mut word));
+    iter::from_fn(move || {
+        while let Some(c) = chars.next() {
+            let is_new_word = c.is_uppercase()
+                && (last.is_lowercase()
+                    || last.is_ascii_digit()
+                    || last.is_uppercase() && chars.peek().is_some_and(|next| next.is_lowercase()));
+            let is_end = (is_new_word || !c.is_alphanumeric()) && !word.is_empty();
+            let ended = is_end.then(|| mem::take(&mut word));
+            if c.is_alphanumeric() && word.len() < MAX_WORD_BYTES {
+                word.extend(c.to_lowercase().map(without_accent));
+            }
+            last = c;
+            if ended.is_some() {
+                return ended;
+            }
         }
-        if c.is_alphanumeric() {
-            word.extend(c.to_lowercase().map(without_accent));
-        }
-        last = c;
-    }
-    if !word.is_empty() {
-        words.push(word);
-    }
-    words
+        (!word.is_empty()).then(|| mem::take(&mut word))
+    })
 }
 
 fn without_accent(c: char) -> char {
@@ -166,8 +176,10 @@ mod tests {
             ("日本語", "日本語"),
             ("  ", ""),
         ] {
-            assert_eq!(words(text).join(" "), expected);
+            assert_eq!(words(text).collect::<Vec<_>>().join(" "), expected);
         }
+        let long = words(&"é".repeat(100_000)).next().unwrap();
+        assert_eq!(long.len(), super::MAX_WORD_BYTES);
     }
 
     #[test]

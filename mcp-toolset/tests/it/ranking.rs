@@ -26,8 +26,10 @@ struct Task {
 #[derive(Default)]
 struct Figures {
     recalls: BTreeMap<String, Vec<f64>>,
-    /// Answers to tasks that no tool serves.
-    empty: Vec<bool>,
+    /// Tasks that a tool serves, with weak matches.
+    weak: usize,
+    /// Whether the answers to tasks that no tool serves have a mark.
+    marked: Vec<bool>,
 }
 
 impl Figures {
@@ -35,8 +37,8 @@ impl Figures {
         mean(self.recalls.values().flatten())
     }
 
-    fn empty(&self) -> usize {
-        self.empty.iter().filter(|is_empty| **is_empty).count()
+    fn marked(&self) -> usize {
+        self.marked.iter().filter(|is_marked| **is_marked).count()
     }
 }
 
@@ -56,10 +58,12 @@ async fn measure(held_out: bool, phrasings: usize) -> Figures {
         }
         let found = ranker.rank(&tools, &task.queries[..phrasings]).await;
         if task.needs.is_empty() {
-            figures.empty.push(found.is_empty());
+            figures.marked.push(found.is_weak);
             continue;
         }
+        figures.weak += usize::from(found.is_weak);
         let found: Vec<&str> = found
+            .tools
             .iter()
             .take(LIMIT)
             .map(|&index| &*tools[index].name)
@@ -72,31 +76,49 @@ async fn measure(held_out: bool, phrasings: usize) -> Figures {
     let kinds = figures.recalls.iter();
     let kinds = kinds.map(|(kind, recalls)| format!("{kind} {:.2}", mean(recalls.iter())));
     println!(
-        "held out: {held_out}, phrasings: {phrasings}, recall at {LIMIT}: {:.3} ({}), no tool: {} of {}",
+        "held out: {held_out}, phrasings: {phrasings}, recall at {LIMIT}: {:.3} ({}), weak: {}, no tool: {} of {}",
         figures.recall(),
         kinds.collect::<Vec<_>>().join(", "),
-        figures.empty(),
-        figures.empty.len(),
+        figures.weak,
+        figures.marked(),
+        figures.marked.len(),
     );
     figures
 }
 
-#[tokio::test]
-async fn most_tools_of_held_out_tasks_are_found() {
-    let one = measure(true, 1).await;
-    assert!(one.recall() >= 0.70, "{}", one.recall());
-    assert!(one.empty() >= 8);
-    let three = measure(true, 3).await;
-    assert!(three.recall() >= 0.94, "{}", three.recall());
-    assert!(three.empty() >= 9);
-}
+/// Least recall of each kind of task: tuning tasks with one phrasing and with three, and the same for tasks that are held
+/// out.
+const RECALLS: [(&str, [f64; 4]); 6] = [
+    ("words", [1.0, 1.0, 1.0, 1.0]),
+    ("synonyms", [0.93, 1.0, 0.75, 0.87]),
+    ("vague", [0.50, 1.0, 0.31, 1.0]),
+    ("several", [0.68, 0.96, 0.77, 0.93]),
+    ("mistakes", [0.88, 1.0, 1.0, 1.0]),
+    ("languages", [0.75, 1.0, 0.28, 1.0]),
+];
 
 #[tokio::test]
-async fn most_tools_of_tuning_tasks_are_found() {
-    let one = measure(false, 1).await;
-    assert!(one.recall() >= 0.78, "{}", one.recall());
-    let three = measure(false, 3).await;
-    assert!(three.recall() >= 0.97, "{}", three.recall());
+async fn recall_reaches_its_figure_in_each_kind_of_task() {
+    for (at, (held_out, phrasings, total)) in [
+        (false, 1, 0.79),
+        (false, 3, 0.99),
+        (true, 1, 0.70),
+        (true, 3, 0.96),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let figures = measure(held_out, phrasings).await;
+        assert!(figures.recall() >= total, "{}", figures.recall());
+        assert!(figures.marked() >= 8, "{}", figures.marked());
+        for (kind, least) in RECALLS {
+            let recall = mean(figures.recalls[kind].iter());
+            assert!(
+                recall >= least[at],
+                "{kind}: {recall}, {held_out} {phrasings}"
+            );
+        }
+    }
 }
 
 #[tokio::test]
@@ -131,7 +153,7 @@ async fn search_in_five_thousand_tools_is_fast() {
     .map(str::to_owned)
     .into();
     let start = Instant::now();
-    assert!(!ranker.rank(&tools, &queries).await.is_empty());
+    assert!(!ranker.rank(&tools, &queries).await.tools.is_empty());
     let first = start.elapsed();
     let start = Instant::now();
     ranker.rank(&tools, &queries).await;
@@ -143,7 +165,13 @@ async fn search_in_five_thousand_tools_is_fast() {
 #[tokio::test]
 async fn hostile_lists_and_queries_are_ranked() {
     let ranker = WordRanker::new();
-    assert!(ranker.rank(&[], &["read".to_owned()]).await.is_empty());
+    assert!(
+        ranker
+            .rank(&[], &["read".to_owned()])
+            .await
+            .tools
+            .is_empty()
+    );
     let tools = [
         Tool::new(""),
         Tool::new("__"),
@@ -151,7 +179,109 @@ async fn hostile_lists_and_queries_are_ranked() {
     ];
     for query in ["", " ,;: and then", "\u{0}", &"x".repeat(5000), "日本語"] {
         let found = ranker.rank(&tools, &[query.to_owned()]).await;
-        assert!(found.len() <= tools.len());
+        assert!(found.tools.len() <= tools.len());
     }
-    assert!(ranker.rank(&tools, &[]).await.is_empty());
+    assert!(ranker.rank(&tools, &[]).await.tools.is_empty());
+}
+
+/// Returns the number of tasks for which the last tool is the first one found.
+async fn first_finds(stuffed: Tool) -> usize {
+    let mut tools = kit::tools();
+    tools.push(stuffed);
+    let ranker = WordRanker::new();
+    let mut first = 0;
+    for line in include_str!("tasks.jsonl").lines() {
+        let task: Task = serde_json::from_str(line).unwrap();
+        let found = ranker.rank(&tools, &task.queries[..1]).await.tools;
+        first += usize::from(found.first() == Some(&(tools.len() - 1)));
+    }
+    first
+}
+
+#[tokio::test]
+async fn repeated_words_do_not_make_a_tool_first() {
+    let words = "read write list search create delete update get send file directory message issue repository page \
+        channel commit branch pod user table date time email event task note browser click map route database";
+    let once = Tool::new("evil__helper").description(words);
+    let first = first_finds(once).await;
+    for count in [3, 30, 3_000] {
+        let sentences = Tool::new("evil__helper")
+            .title(words.repeat(count))
+            .description(format!("{words} ").repeat(count));
+        let repeated = first_finds(sentences).await;
+        println!("words once: first for {first} of 180 tasks, {count} times: {repeated}");
+        assert!(repeated <= first + 5, "{count}: {repeated}");
+    }
+}
+
+/// A list at the limits: long names, each word in all tools, unknown words that are similar to many others.
+fn hostile_tools() -> Vec<Tool> {
+    let vocabulary = include_str!("../../src/rank/synonyms.txt");
+    let common: String = vocabulary
+        .chars()
+        .filter(|c| *c != '#')
+        .take(6_000)
+        .collect();
+    let tools = (0..5_000).map(|number| {
+        let unknown: Vec<_> = (0..40)
+            .map(|word| format!("aaaabbbb{}", number * 40 + word))
+            .collect();
+        let text = format!("{}. {common}", unknown.join(" "));
+        Tool::new(format!("s{number}__{}", common.replace([' ', '\n'], "_"))).description(text)
+    });
+    tools.collect()
+}
+
+/// The figure is printed; the limit is for debug builds on slow machines. A unit test counts the steps.
+#[tokio::test]
+async fn search_at_the_limits_is_fast() {
+    let tools = hostile_tools();
+    let ranker = WordRanker::new();
+    let words = |start: usize| -> String {
+        let words = (start..start + 40).map(|word| format!("aaaabbb{word} delete, file and "));
+        words.collect()
+    };
+    let queries: Vec<String> = (0..4).map(|query| words(query * 40)).collect();
+    let start = Instant::now();
+    ranker.rank(&tools, &queries).await;
+    let first = start.elapsed();
+    let start = Instant::now();
+    ranker.rank(&tools, &queries).await;
+    let second = start.elapsed();
+    println!("5000 hostile tools: {first:?} with the list, {second:?} for a search");
+    assert!(second < Duration::from_secs(2), "{second:?}");
+}
+
+/// Other tasks of a thread run while the words of a list are read: on another thread, or between the pieces.
+#[test]
+fn long_list_is_read_beside_other_tasks() {
+    use std::pin::pin;
+    use std::task::{Context, Poll, Waker};
+
+    let tools = kit::tools();
+    let ranker = WordRanker::new();
+    let queries = ["read a file".to_owned()];
+    let mut ranking = pin!(ranker.rank(&tools, &queries));
+    let mut polls = 0;
+    while ranking
+        .as_mut()
+        .poll(&mut Context::from_waker(Waker::noop()))
+        .is_pending()
+    {
+        polls += 1;
+    }
+    assert_eq!(polls, tools.len().div_ceil(32), "pieces without a runtime");
+
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .build()
+        .unwrap();
+    let ranker = WordRanker::new();
+    runtime.block_on(async {
+        let mut ranking = ranker.rank(&tools, &queries);
+        let first = ranking
+            .as_mut()
+            .poll(&mut Context::from_waker(Waker::noop()));
+        assert!(matches!(first, Poll::Pending), "the list is read elsewhere");
+        assert!(!ranking.await.tools.is_empty());
+    });
 }

@@ -35,10 +35,36 @@ async fn found_tools_have_a_line_and_required_arguments() {
 }
 
 #[tokio::test]
-async fn task_without_a_tool_has_an_empty_list_and_a_hint() {
-    let found = parsed(&search(json!({"queries": "order a pizza"})).await);
-    assert_eq!(found["tools"], json!([]));
-    assert!(found["hint"].as_str().unwrap().contains("other words"));
+async fn weak_matches_have_a_mark() {
+    let weak = parsed(&search(json!({"queries": "order a pizza"})).await);
+    assert!(weak["tools"].as_array().unwrap().len() <= 3, "{weak}");
+    let hint = weak["hint"].as_str().unwrap();
+    assert!(
+        hint.contains("may not have this") && hint.contains("other words"),
+        "{hint}"
+    );
+    let none = parsed(&search(json!({"queries": "zzzzqqqq"})).await);
+    assert_eq!(none["tools"], json!([]));
+    assert!(none["hint"].as_str().unwrap().contains("No tool fits"));
+    let strong = parsed(&search(json!({"queries": "create a pull request"})).await);
+    assert_eq!(strong.get("hint"), None);
+}
+
+#[tokio::test]
+async fn required_arguments_of_a_found_tool_are_bounded() {
+    let names: Vec<_> = (0..10_000)
+        .map(|number| format!("{number}{}", "x".repeat(500)))
+        .collect();
+    let schema = json!({"type": "object", "required": names});
+    let schema: mcp_types::JsonObject = serde_json::from_value(schema).unwrap();
+    let tools = [Tool::new("read")
+        .description("Reads a file")
+        .input_schema(schema)];
+    let queries = arguments(&json!({"queries": ["read a file"]}));
+    let found = search_tools(&WordRanker::new(), &tools, Some(&queries)).await;
+    assert!(found.text().len() < 2_000, "{}", found.text().len());
+    let found = parsed(&found);
+    assert_eq!(found["tools"][0]["more_required_arguments"], 9_980);
 }
 
 #[tokio::test]
@@ -56,6 +82,14 @@ async fn mistakes_in_arguments_name_the_argument() {
         (
             json!({"queries": ["a"], "limit": "x"}),
             "argument `limit` must be a number from 1 to 20",
+        ),
+        (
+            json!({"queries": ["a"], "limit": 21}),
+            "argument `limit` must be a number from 1 to 20",
+        ),
+        (
+            json!({"queries": ["a", "b", "c", "d", "e"]}),
+            "argument `queries` must have at most 4 strings, got 5",
         ),
     ] {
         let refused = search(value).await;
@@ -88,13 +122,32 @@ fn definitions_are_complete_and_unknown_names_are_named() {
 #[test]
 fn definitions_are_bounded() {
     let large = |number: usize| Tool::new(format!("t{number}")).description("x".repeat(30_000));
-    let list: Vec<Tool> = (0..30).map(large).collect();
+    let list: Vec<Tool> = (0..20).map(large).collect();
     let names: Vec<&str> = list.iter().map(|tool| &*tool.name).collect();
     let result = describe_tools(&list, Some(&arguments(&json!({ "names": names }))));
     assert!(result.text().len() < 210_000);
     let described = parsed(&result);
     assert_eq!(described["tools"].as_array().unwrap().len(), 6);
     assert_eq!(described["omitted_because_too_large"][0], "t6");
+}
+
+#[test]
+fn names_beyond_the_schema_are_refused_before_any_work() {
+    // A tool whose definition takes long to write, named as often as a request can.
+    let large = Tool::new("large").description("x".repeat(4 << 20));
+    let many: Vec<String> = (0..100_000).map(|number| format!("t{number}")).collect();
+    let refused = describe_tools(
+        std::slice::from_ref(&large),
+        Some(&arguments(&json!({ "names": many }))),
+    );
+    assert_eq!(
+        refused.text(),
+        "argument `names` must have at most 20 strings, got 100000"
+    );
+    let repeated = vec!["large"; 100_000];
+    let described = describe_tools(&[large], Some(&arguments(&json!({ "names": repeated }))));
+    let described = parsed(&described);
+    assert_eq!(described["omitted_because_too_large"], json!(["large"]));
 }
 
 #[test]
