@@ -278,16 +278,17 @@ impl<S> Serve<S> {
         self
     }
 
-    /// Sets the maximum time to receive a request's head, 30 s by default. A connection is
-    /// closed after this time at the earliest, and after twice this time at the latest.
+    /// Sets the maximum time to receive a request's head, 30 s by default. A slower connection is closed
+    /// after this time, or up to a fifth later.
     pub fn head_timeout(mut self, time: Duration) -> Self {
         self.accept.connections.timeouts.head = time;
         self
     }
 
     /// Sets the maximum time without a request, and the maximum time in which a client must accept
-    /// bytes of a response, 120 s by default. A connection is closed after this time at the
-    /// earliest, and [`head_timeout`](Self::head_timeout) later at the latest.
+    /// bytes of a response, 120 s by default. An idle connection is closed after this time, or up to a
+    /// fifth later. Behind a load balancer, set a longer time than the load balancer keeps idle
+    /// connections ([guide](https://docs.rs/omnimcp/latest/mcp/guide/deployment/index.html#behind-a-proxy)).
     pub fn idle_timeout(mut self, time: Duration) -> Self {
         self.accept.connections.timeouts.idle = time;
         self

@@ -99,27 +99,29 @@ impl Activity {
         }
     }
 
-    /// Waits until the connection exceeds one of its timeouts.
+    /// Waits until the connection exceeds one of its timeouts, by at most a fifth of the shorter one.
     ///
-    /// The state is compared at fixed intervals, so that a request does not read the clock.
+    /// The state is compared at intervals, so that a request does not read the clock. With the default
+    /// timeouts, a connection costs one comparison in 6 seconds.
     pub(super) async fn timed_out(&self, timeouts: &ConnectionTimeouts) {
-        let interval = timeouts.head.max(Duration::from_millis(1));
+        let shorter = timeouts.head.min(timeouts.idle);
+        let interval = (shorter / 5).max(Duration::from_millis(1));
+        let mut pause = interval;
         let mut unchanged = Duration::ZERO;
         let mut last = None;
         loop {
-            sleep(interval).await;
+            sleep(pause).await;
             let state = self.state();
-            if last.replace(state) != Some(state) {
+            if last.replace(state) == Some(state) {
+                unchanged = unchanged.saturating_add(pause);
+            } else {
                 unchanged = Duration::ZERO;
-                continue;
             }
-            unchanged = unchanged.saturating_add(interval);
-            if state
-                .timeout(timeouts)
-                .is_some_and(|timeout| unchanged >= timeout)
-            {
-                return;
-            }
+            pause = match state.timeout(timeouts) {
+                Some(timeout) if unchanged >= timeout => return,
+                Some(timeout) => interval.min(timeout.saturating_sub(unchanged)),
+                None => interval,
+            };
         }
     }
 }
@@ -178,9 +180,37 @@ mod tests {
             activity.timed_out(&TIMEOUTS).await;
             let elapsed = start.elapsed();
             assert!(
-                elapsed >= least && elapsed <= least + HEAD,
+                elapsed >= least && elapsed <= least + least / 5,
                 "{name}: {elapsed:?}"
             );
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn idle_connection_times_out_within_a_fifth_of_the_setting() {
+        let seconds = Duration::from_secs;
+        for (head, idle) in [(30, 3), (30, 40), (30, 120), (7, 65), (1, 3_600), (50, 45)] {
+            let (head, idle) = (seconds(head), seconds(idle));
+            let timeouts = ConnectionTimeouts { head, idle };
+            for pause in [Duration::ZERO, idle / 3, idle / 2, idle - seconds(1)] {
+                let activity = Arc::<Activity>::default();
+                drop(activity.start_request());
+                let last = async {
+                    tokio::time::sleep(pause).await;
+                    drop(activity.start_request());
+                    std::future::pending::<()>().await;
+                };
+                let begin = Instant::now();
+                tokio::select! {
+                    () = last => {}
+                    () = activity.timed_out(&timeouts) => {}
+                }
+                let elapsed = begin.elapsed() - pause;
+                assert!(
+                    elapsed >= idle && elapsed <= idle + idle / 5,
+                    "{head:?}, {idle:?}, {pause:?}: {elapsed:?}"
+                );
+            }
         }
     }
 
@@ -210,9 +240,10 @@ mod tests {
     async fn partial_head_restarts_the_timeout() {
         let activity = Arc::<Activity>::default();
         drop(activity.start_request());
+        let pause = HEAD * 2 - Duration::from_millis(1);
         let start = Instant::now();
         let read = async {
-            tokio::time::sleep(HEAD * 2 - Duration::from_millis(1)).await;
+            tokio::time::sleep(pause).await;
             activity.record_read();
             // Further bytes of the same head are not activity.
             loop {
@@ -224,7 +255,8 @@ mod tests {
             () = activity.timed_out(&TIMEOUTS) => {}
             () = read => {}
         }
-        assert_eq!(start.elapsed(), HEAD * 3);
+        let elapsed = start.elapsed() - pause;
+        assert!(elapsed >= HEAD && elapsed <= HEAD + HEAD / 5, "{elapsed:?}");
     }
 
     #[tokio::test(start_paused = true)]
