@@ -38,6 +38,9 @@ pub struct SessionRecord {
     /// This principal's OAuth client.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub owner_client: Option<String>,
+    /// The key that binds the session to a part of the program, over HTTP: by default its path.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub key: Option<String>,
     /// The notification topic for this session alone, if its client visits URLs.
     // spec: ELIC-10
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -194,6 +194,7 @@ impl Session {
             subscriptions: state.subscribed_uris().to_vec(),
             owner: owner.map(|owner| (owner.issuer.clone(), owner.subject.clone())),
             owner_client: owner.and_then(|owner| owner.client.clone()),
+            key: None,
             topic: self.topic().map(|topic| (*topic).to_owned()),
             ready: state.ready,
         }

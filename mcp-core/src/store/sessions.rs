@@ -271,6 +271,7 @@ mod tests {
             subscriptions: vec![subscription.to_owned()],
             owner: None,
             owner_client: None,
+            key: None,
             topic: None,
             ready: true,
         }

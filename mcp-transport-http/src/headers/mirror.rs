@@ -46,7 +46,7 @@ pub(crate) struct McpHeaders<'a> {
     version: SingleHeader<'a>,
     method: SingleHeader<'a>,
     name: SingleHeader<'a>,
-    /// Session id (revisions before 2026-07-28).
+    /// Session id (revisions before 2026-07-28). An empty one counts as absent.
     pub(crate) session_id: SingleHeader<'a>,
 }
 
@@ -62,6 +62,8 @@ impl<'a> McpHeaders<'a> {
                 _ if *name == names::MCP_PROTOCOL_VERSION => found.version.add(value),
                 _ if *name == names::MCP_METHOD => found.method.add(value),
                 _ if *name == names::MCP_NAME => found.name.add(value),
+                // Some clients send the header before they have an id.
+                _ if *name == names::MCP_SESSION_ID && value.is_empty() => {}
                 _ if *name == names::MCP_SESSION_ID => found.session_id.add(value),
                 _ => {}
             }
@@ -72,6 +74,20 @@ impl<'a> McpHeaders<'a> {
     /// Returns the protocol version, see [`version`].
     pub(crate) fn version(&self) -> Option<&'a str> {
         parse_version(self.version.first?)
+    }
+
+    /// Checks that the request does not name two different protocol versions: a proxy may act upon the
+    /// other one. A repeated header is tolerated in sessions, whose version does not depend on it.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`Fault::HeaderMismatch`] with both versions.
+    // spec: HTTP-SM-11
+    pub(crate) fn check_one_version(&self) -> Result<(), Fault> {
+        match (self.version.first, self.version.conflict) {
+            (Some(first), Some(other)) => Err(two_versions([first, other])),
+            _ => Ok(()),
+        }
     }
 
     /// Returns true when the header names a modern version. Only this header identifies a
@@ -167,6 +183,19 @@ impl<'a> McpHeaders<'a> {
         }
         Ok(())
     }
+}
+
+#[cold]
+fn two_versions(versions: [&HeaderValue; 2]) -> Fault {
+    const MAX_SHOWN: usize = 32;
+    let [first, other] = versions.map(|version| {
+        let version = version.as_bytes();
+        version.get(..MAX_SHOWN).unwrap_or(version).escape_ascii()
+    });
+    mismatch(format!(
+        "the header {} must name one version, got \"{first}\" and \"{other}\"",
+        names::MCP_PROTOCOL_VERSION
+    ))
 }
 
 /// Returns the parameter that `Mcp-Name` repeats for requests with this method.

@@ -7,8 +7,8 @@
 use http::{HeaderName, HeaderValue};
 
 pub(crate) use http::header::{
-    ACCEPT, ALLOW, AUTHORIZATION, CACHE_CONTROL, CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE,
-    EXPECT, HOST, LOCATION, ORIGIN, RETRY_AFTER, TRANSFER_ENCODING, WWW_AUTHENTICATE,
+    ACCEPT, ACCEPT_ENCODING, ALLOW, AUTHORIZATION, CACHE_CONTROL, CONTENT_ENCODING, CONTENT_LENGTH,
+    CONTENT_TYPE, EXPECT, HOST, LOCATION, ORIGIN, RETRY_AFTER, TRANSFER_ENCODING, WWW_AUTHENTICATE,
 };
 
 /// Protocol version of the request. Equal to the version in the `_meta` of the body.
@@ -37,10 +37,14 @@ pub(crate) const TEXT: HeaderValue = HeaderValue::from_static("text/plain; chars
 /// Media types that a client of this transport accepts.
 pub(crate) const ACCEPT_BOTH: HeaderValue =
     HeaderValue::from_static("application/json, text/event-stream");
-/// `Cache-Control` of event streams.
-pub(crate) const NO_STORE: HeaderValue = HeaderValue::from_static("no-store");
+/// `Cache-Control` of event streams. A proxy that compresses keeps events in its compressor until the
+/// stream ends, so that a question to the client never arrives; `no-transform` forbids that.
+pub(crate) const NO_STORE_NO_TRANSFORM: HeaderValue =
+    HeaderValue::from_static("no-store, no-transform");
 /// `X-Accel-Buffering` of event streams.
 pub(crate) const NO: HeaderValue = HeaderValue::from_static("no");
+/// `Accept-Encoding` of a server that decodes no bodies.
+pub(crate) const IDENTITY: HeaderValue = HeaderValue::from_static("identity");
 /// `Allow` of an endpoint without sessions.
 pub(crate) const ALLOW_POST: HeaderValue = HeaderValue::from_static("POST");
 /// `Allow` of an endpoint with sessions.

@@ -12,6 +12,8 @@ pub(crate) struct SingleHeader<'a> {
     /// The header's first value.
     pub(crate) first: Option<&'a HeaderValue>,
     is_repeated: bool,
+    /// Another value that differs from the first one.
+    pub(crate) conflict: Option<&'a HeaderValue>,
 }
 
 impl<'a> SingleHeader<'a> {
@@ -26,8 +28,15 @@ impl<'a> SingleHeader<'a> {
 
     /// Adds a value.
     pub(crate) fn add(&mut self, value: &'a HeaderValue) {
-        self.is_repeated = self.first.is_some();
-        self.first.get_or_insert(value);
+        match self.first {
+            None => self.first = Some(value),
+            Some(first) => {
+                self.is_repeated = true;
+                if first != value {
+                    self.conflict = Some(value);
+                }
+            }
+        }
     }
 
     /// Returns the value, or `None` when the request does not have the header.

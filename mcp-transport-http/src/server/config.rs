@@ -30,7 +30,9 @@ pub(super) struct Config {
     pub(super) body_timeout: Duration,
     pub(super) streams: StreamConfig,
     pub(super) sessions: Sessions,
-    pub(super) session_id: Option<Arc<MakeSessionId>>,
+    pub(super) session_id: Option<Arc<FromHead>>,
+    /// Returns the key that binds a session to a part of the program. Default: its path.
+    pub(super) session_key: Option<Arc<FromHead>>,
     pub(super) session_hook: Option<Arc<SessionHook>>,
     pub(super) events: Option<EventStorage>,
     /// Time limit of one store operation.
@@ -39,7 +41,7 @@ pub(super) struct Config {
     shutdown: Option<Shutdown>,
 }
 
-pub(super) type MakeSessionId = dyn Fn(&Parts) -> String + Send + Sync;
+pub(super) type FromHead = dyn Fn(&Parts) -> String + Send + Sync;
 pub(super) type SessionHook = dyn Fn(SessionEvent<'_>) + Send + Sync;
 
 /// Timing and counters of event streams.
@@ -86,6 +88,7 @@ impl Default for Config {
             },
             sessions: Sessions::in_memory(),
             session_id: None,
+            session_key: None,
             session_hook: None,
             events: None,
             store_timeout: STORE_TIMEOUT,
@@ -106,10 +109,11 @@ impl Config {
         connection_scope::shutdown().or_else(|| self.shutdown.clone())
     }
 
-    pub(super) fn body_limits(&self) -> BodyLimits {
+    pub(super) fn body_limits(&self) -> BodyLimits<'_> {
         BodyLimits {
             size: self.guard.body_limit,
             time: self.body_timeout,
+            budget: &self.streams.counters.bodies,
         }
     }
 

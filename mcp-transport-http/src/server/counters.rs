@@ -7,6 +7,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use http::StatusCode;
 use parking_lot::Mutex;
 
+use super::request_body::BodyBudget;
+
 /// Endpoint counters, shared by its clones.
 #[derive(Debug, Default)]
 pub(super) struct Counters {
@@ -14,6 +16,7 @@ pub(super) struct Counters {
     subscriptions: AtomicU64,
     /// Bytes of notifications and replies that clients have not read.
     pub(super) queued: Arc<AtomicU64>,
+    pub(super) bodies: BodyBudget,
     refused: Mutex<BTreeMap<u16, u64>>,
 }
 

@@ -12,7 +12,7 @@ use std::time::{Duration, SystemTime};
 
 use bytes::Bytes;
 use futures_util::future::Either;
-use http::{Response, StatusCode, request};
+use http::{HeaderValue, Response, StatusCode, request};
 use mcp_core::{
     BoxFuture, ClientAddress, ClientRequest, Extensions, Fault, InboundNotification,
     InboundRequest, NotificationBuffer, ParamHeaders, Reply, ReplyTarget, Service,
@@ -126,6 +126,7 @@ pub(super) fn start(
             stored_stream: options.stored_stream,
             expiry,
             header_count,
+            session_id: None,
         },
     )
 }
@@ -179,6 +180,16 @@ impl From<Response<Body>> for MessageOutcome {
 }
 
 impl MessageOutcome {
+    /// Sets the session id for the header of the response.
+    pub(super) fn with_session_id(mut self, id: Option<HeaderValue>) -> Self {
+        match &mut self {
+            Self::Response(response) => response::set_session_id(response, id),
+            Self::Call(call) => call.session_id = id,
+            Self::Notification(_) => {}
+        }
+        self
+    }
+
     /// Returns the call that was started.
     ///
     /// # Errors
@@ -224,6 +235,8 @@ pub(super) struct CallResponse {
     expiry: Option<SystemTime>,
     /// Number of headers in the request.
     header_count: usize,
+    /// The session id, for the header of the response.
+    session_id: Option<HeaderValue>,
 }
 
 /// The first output of a call.
@@ -237,13 +250,15 @@ enum Output {
 impl CallResponse {
     /// Waits for the call's first output and returns the response.
     pub(super) async fn response(&mut self) -> Response<Body> {
-        match self.first_output().await {
+        let mut response = match self.first_output().await {
             Output::End(end) => match self.end(end) {
                 Either::Left(response) => response,
                 Either::Right(stored) => stored.await,
             },
             Output::Events(first) => self.stream(first),
-        }
+        };
+        response::set_session_id(&mut response, self.session_id.take());
+        response
     }
 
     async fn first_output(&mut self) -> Output {

@@ -215,20 +215,25 @@ fn check_content_type(headers: &CheckedHeaders<'_>) -> Result<(), Rejection> {
         Err(Rejection::http(StatusCode::UNSUPPORTED_MEDIA_TYPE, message))
     };
     match headers.content_type.value() {
-        Ok(Some(value)) if accept::is_json(value.as_bytes()) => {}
+        Ok(Some(value)) if accept::is_json(value.as_bytes()) => {
+            if let Some(charset) = accept::foreign_charset(value.as_bytes()) {
+                let message = format!("the charset must be UTF-8, not {}", Quoted(charset));
+                return Err(Rejection::http(StatusCode::UNSUPPORTED_MEDIA_TYPE, message));
+            }
+        }
         Ok(Some(value)) => return reject(&Quoted(value.as_bytes())),
         Ok(None) => return reject(&"absent"),
         Err(_) => return reject(&"sent twice"),
     }
     match headers.content_encoding.first {
         Some(coding) if !coding.as_bytes().eq_ignore_ascii_case(b"identity") => {
-            Err(Rejection::http(
-                StatusCode::UNSUPPORTED_MEDIA_TYPE,
-                format!(
-                    "Content-Encoding {} is not supported; send the body as it is",
-                    Quoted(coding.as_bytes())
-                ),
-            ))
+            let message = format!(
+                "Content-Encoding {} is not supported; send the body as it is",
+                Quoted(coding.as_bytes())
+            );
+            // RFC 9110, 15.5.16: a client that reads this header sends the body again without the coding.
+            Err(Rejection::http(StatusCode::UNSUPPORTED_MEDIA_TYPE, message)
+                .with_header(names::ACCEPT_ENCODING, names::IDENTITY))
         }
         _ => Ok(()),
     }

@@ -2,6 +2,7 @@
 
 use std::pin::{Pin, pin};
 use std::sync::Arc;
+use std::time::Duration;
 
 use bytes::Bytes;
 use http::request::Parts;
@@ -107,11 +108,17 @@ fn check_head(endpoint: &EndpointState, head: &Parts) -> Result<(), Rejection> {
     })
 }
 
+/// The wait of a client whose body found no budget.
+const BODY_WAIT: Duration = Duration::from_secs(1);
+
 fn unreadable(error: BodyError, endpoint: &EndpointState) -> Rejection {
     match error {
         BodyError::TooLarge => guard::too_large(endpoint.config.guard.body_limit),
         BodyError::Timeout => Rejection::http(StatusCode::REQUEST_TIMEOUT, error.to_string()),
-        BodyError::Incomplete => Rejection::http(StatusCode::BAD_REQUEST, error.to_string()),
+        BodyError::Busy => Rejection::modern(None, Fault::overloaded(error.to_string(), BODY_WAIT)),
+        BodyError::TooManyParts | BodyError::Incomplete => {
+            Rejection::http(StatusCode::BAD_REQUEST, error.to_string())
+        }
     }
 }
 
@@ -253,8 +260,13 @@ async fn open_stream(
     }
     guard::check_accepts_events(&head.headers)?;
     let context = endpoint.session_context(service);
-    let has_session = head.headers.contains_key(names::MCP_SESSION_ID);
-    if endpoint.config.sessions.http_sse && !has_session {
+    let has_session = || {
+        McpHeaders::collect(&head.headers)
+            .session_id
+            .first
+            .is_some()
+    };
+    if endpoint.config.sessions.http_sse && !has_session() {
         return sse_2024::open(&endpoint.sse_connections, &context, head);
     }
     session::get(&context, head).await

@@ -1,7 +1,9 @@
-//! Reading of a request body, with limits of size and time.
+//! Reading of a request body, with limits of size, time and parts.
 
 use std::future::poll_fn;
+use std::ops::Deref;
 use std::pin::{Pin, pin};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::Poll;
 use std::time::Duration;
 
@@ -15,11 +17,33 @@ use crate::headers::names;
 
 /// Limits of a request body.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct BodyLimits {
+pub(super) struct BodyLimits<'a> {
     /// Maximum size in bytes.
     pub(super) size: usize,
     /// Maximum time to receive the body. It starts when the body makes the server wait.
     pub(super) time: Duration,
+    /// The bytes of all bodies that are being received.
+    pub(super) budget: &'a BodyBudget,
+}
+
+/// The bytes of the bodies that an endpoint receives at this moment. Many connections may each hold a body
+/// of nearly the maximum size, so their total is limited as well.
+///
+/// A body that arrives in one piece is not counted: it needs no buffer of its own.
+#[derive(Debug, Default)]
+pub(super) struct BodyBudget(AtomicUsize);
+
+/// Maximum total of the bodies that an endpoint receives, as a multiple of the maximum size of one.
+const MAX_LARGE_BODIES: usize = 64;
+
+/// Number of parts that every body may have.
+const FREE_PARTS: usize = 1 << 16;
+/// Number of bytes for which a body may have one more part. A network packet has more.
+const BYTES_PER_PART: usize = 64;
+
+/// Returns true if a body has too many parts for its size. Each part costs as much as hundreds of bytes.
+fn has_too_many_parts(parts: usize, bytes: usize) -> bool {
+    parts.saturating_sub(FREE_PARTS) > bytes / BYTES_PER_PART
 }
 
 /// Error of [`read`].
@@ -27,18 +51,63 @@ pub(super) struct BodyLimits {
 pub(super) enum BodyError {
     #[error("the body is too large")]
     TooLarge,
+    #[error("the body has too many small parts; send it in larger ones")]
+    TooManyParts,
+    #[error("the server receives too many large bodies at this moment; try again")]
+    Busy,
     #[error("the body did not arrive in time")]
     Timeout,
     #[error("the body broke off")]
     Incomplete,
 }
 
+/// A body that was read.
+#[derive(Debug)]
+pub(super) struct RequestBody<'a> {
+    bytes: Bytes,
+    _reserved: Reserved<'a>,
+}
+
+impl Deref for RequestBody<'_> {
+    type Target = Bytes;
+
+    fn deref(&self) -> &Bytes {
+        &self.bytes
+    }
+}
+
+/// Bytes of a budget, returned when this is dropped.
+#[derive(Debug)]
+struct Reserved<'a> {
+    budget: &'a BodyBudget,
+    bytes: usize,
+}
+
+impl Reserved<'_> {
+    fn add(&mut self, bytes: usize, limit: usize) -> Result<(), BodyError> {
+        let before = self.budget.0.fetch_add(bytes, Ordering::Relaxed);
+        self.bytes += bytes;
+        if before.saturating_add(bytes) > limit.saturating_mul(MAX_LARGE_BODIES) {
+            return Err(BodyError::Busy);
+        }
+        Ok(())
+    }
+}
+
+impl Drop for Reserved<'_> {
+    fn drop(&mut self) {
+        if self.bytes > 0 {
+            self.budget.0.fetch_sub(self.bytes, Ordering::Relaxed);
+        }
+    }
+}
+
 /// Reads a body completely. A body of one frame is not copied.
-pub(super) async fn read<B: Body>(
+pub(super) async fn read<'a, B: Body>(
     body: Pin<&mut B>,
-    limits: BodyLimits,
-) -> Result<Bytes, BodyError> {
-    let mut read = pin!(read_to_end(body, limits.size));
+    limits: BodyLimits<'a>,
+) -> Result<RequestBody<'a>, BodyError> {
+    let mut read = pin!(read_to_end(body, limits));
     // A body that has arrived needs no timer.
     match poll!(read.as_mut()) {
         Poll::Ready(result) => result,
@@ -49,16 +118,32 @@ pub(super) async fn read<B: Body>(
     }
 }
 
-async fn read_to_end<B: Body>(mut body: Pin<&mut B>, limit: usize) -> Result<Bytes, BodyError> {
+async fn read_to_end<'a, B: Body>(
+    mut body: Pin<&mut B>,
+    limits: BodyLimits<'a>,
+) -> Result<RequestBody<'a>, BodyError> {
+    let limit = limits.size;
     let mut first = Bytes::new();
     let mut whole = Vec::new();
+    let mut parts = 0;
+    let mut reserved = Reserved {
+        budget: limits.budget,
+        bytes: 0,
+    };
     // `is_end_stream` before each frame, not `http_body_util::BodyExt::collect`: without it hyper
     // suspends the task once more after the last frame of each request.
-    while !body.is_end_stream() {
+    let mut is_complete = body.is_end_stream();
+    while !is_complete {
         let Some(frame) = poll_fn(|cx| body.as_mut().poll_frame(cx)).await else {
             break;
         };
         let frame = frame.map_err(|_| BodyError::Incomplete)?;
+        is_complete = body.is_end_stream();
+        let received = first.len().max(whole.len());
+        parts += 1;
+        if has_too_many_parts(parts, received) {
+            return Err(BodyError::TooManyParts);
+        }
         // Trailers are ignored.
         let Ok(mut data) = frame.into_data() else {
             continue;
@@ -67,8 +152,11 @@ async fn read_to_end<B: Body>(mut body: Pin<&mut B>, limit: usize) -> Result<Byt
         if size == 0 {
             continue;
         }
-        if size > limit - first.len().max(whole.len()) {
+        if size > limit - received {
             return Err(BodyError::TooLarge);
+        }
+        if !is_complete || received > 0 {
+            reserved.add(size, limit)?;
         }
         if first.is_empty() {
             first = data.copy_to_bytes(size);
@@ -82,25 +170,29 @@ async fn read_to_end<B: Body>(mut body: Pin<&mut B>, limit: usize) -> Result<Byt
         }
         whole.put(data);
     }
-    Ok(if whole.is_empty() {
+    let bytes = if whole.is_empty() {
         first
     } else {
         whole.into()
+    };
+    Ok(RequestBody {
+        bytes,
+        _reserved: reserved,
     })
 }
 
 /// Maximum time to discard a body.
 const DISCARD_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// Reads and discards up to `limit` bytes of a body, for at most one second. A client that still
-/// sends when its connection is closed may not receive the response.
+/// Reads and discards up to `limit` bytes of a body, for at most one second, unless it has too many parts. A
+/// client that still sends when its connection is closed may not receive the response.
 pub(crate) async fn discard<B: Body>(headers: &HeaderMap, mut body: Pin<&mut B>, limit: usize) {
     // A client with `Expect: 100-continue` has not sent the body. Reading would request it.
     if headers.contains_key(names::EXPECT) {
         return;
     }
     let mut discarded = pin!(async {
-        let mut remaining = limit;
+        let (mut remaining, mut parts) = (limit, 0);
         while remaining > 0 && !body.is_end_stream() {
             let frame = poll_fn(|cx| body.as_mut().poll_frame(cx)).await;
             let Some(Ok(frame)) = frame else {
@@ -108,6 +200,10 @@ pub(crate) async fn discard<B: Body>(headers: &HeaderMap, mut body: Pin<&mut B>,
             };
             let size = frame.data_ref().map_or(0, Buf::remaining);
             remaining = remaining.saturating_sub(size);
+            parts += 1;
+            if has_too_many_parts(parts, limit - remaining) {
+                break;
+            }
         }
     });
     // A body that has arrived needs no timer.
@@ -127,9 +223,11 @@ mod tests {
 
     use super::*;
 
-    const LIMITS: BodyLimits = BodyLimits {
+    static BUDGET: BodyBudget = BodyBudget(AtomicUsize::new(0));
+    const LIMITS: BodyLimits<'static> = BodyLimits {
         size: 10,
         time: Duration::from_secs(30),
+        budget: &BUDGET,
     };
 
     /// Body of scripted frames, then its end or silence.
@@ -177,7 +275,31 @@ mod tests {
 
     /// Reads outside of a runtime: creating a timer would panic.
     fn read_now(body: Script) -> Result<Bytes, BodyError> {
-        read(pin!(body), LIMITS).now_or_never().unwrap()
+        let read = read(pin!(body), LIMITS).now_or_never().unwrap();
+        read.map(|body| body.bytes)
+    }
+
+    /// Body of many parts, which counts those that were read.
+    struct Parts {
+        part: &'static str,
+        remaining: usize,
+    }
+
+    impl Body for Parts {
+        type Data = Bytes;
+        type Error = &'static str;
+
+        fn poll_frame(
+            mut self: Pin<&mut Self>,
+            _: &mut Context<'_>,
+        ) -> Poll<Option<Result<Frame<Bytes>, &'static str>>> {
+            if self.remaining == 0 {
+                return Poll::Ready(None);
+            }
+            self.remaining -= 1;
+            let part = Bytes::from_static(self.part.as_ref());
+            Poll::Ready(Some(Ok(Frame::data(part))))
+        }
     }
 
     #[test]
@@ -235,6 +357,64 @@ mod tests {
     }
 
     #[test]
+    fn body_of_millions_of_parts_is_refused_early() {
+        const PARTS: usize = 4 << 20;
+        for part in ["", "x"] {
+            let (remaining, size) = (PARTS, PARTS);
+            let mut body = pin!(Parts { part, remaining });
+            let limits = BodyLimits { size, ..LIMITS };
+            let read = read(body.as_mut(), limits).now_or_never().unwrap();
+            assert_eq!(read.unwrap_err(), BodyError::TooManyParts);
+            assert!(PARTS - body.remaining < 70_000);
+            // The rest is not read, either.
+            let headers = HeaderMap::new();
+            let discarded = discard(&headers, body.as_mut(), 2 * size).now_or_never();
+            assert!(discarded.is_some() && PARTS - body.remaining < 140_000);
+        }
+        // Parts of a network packet's size are no reason to refuse a body, however large it is.
+        let part = "0123456789012345678901234567890123456789012345678901234567890123";
+        let (remaining, size) = (1 << 18, 1 << 24);
+        let body = Parts { part, remaining };
+        let limits = BodyLimits { size, ..LIMITS };
+        let read = read(pin!(body), limits).now_or_never().unwrap();
+        assert_eq!(read.unwrap().len(), size);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn bodies_in_flight_share_a_budget() {
+        let budget = BodyBudget::default();
+        let limits = BodyLimits {
+            budget: &budget,
+            ..LIMITS
+        };
+        let slow = || Script {
+            never_ends: true,
+            ..Script::new(["01234", "5678"])
+        };
+        let mut waiting = Vec::new();
+        for _ in 0..(MAX_LARGE_BODIES * LIMITS.size / 9) {
+            let mut body = Box::pin(async move { read(pin!(slow()), limits).await });
+            assert!(poll!(body.as_mut()).is_pending());
+            waiting.push(body);
+        }
+        let refused = read(pin!(slow()), limits).await;
+        assert_eq!(refused.unwrap_err(), BodyError::Busy);
+        // A body in one piece has no share.
+        let body = Script {
+            announces_its_end: true,
+            ..Script::new(["0123456789"])
+        };
+        assert!(read(pin!(body), limits).await.is_ok());
+        waiting.pop();
+        let body = read(pin!(Script::new(["01234", "5678"])), limits).await;
+        // A body keeps its share until it is dropped.
+        let refused = read(pin!(slow()), limits).await;
+        assert_eq!(refused.unwrap_err(), BodyError::Busy);
+        drop((body, waiting));
+        assert_eq!(budget.0.load(Ordering::Relaxed), 0);
+    }
+
+    #[test]
     fn read_interrupted_body_is_an_error() {
         let mut body = Script::new(["abc"]);
         body.frames.push_back(Err("reset"));
@@ -248,7 +428,8 @@ mod tests {
             never_ends: true,
             ..Script::new(["abc"])
         };
-        assert_eq!(read(pin!(body), LIMITS).await, Err(BodyError::Timeout));
+        let read = read(pin!(body), LIMITS).await;
+        assert_eq!(read.unwrap_err(), BodyError::Timeout);
         assert_eq!(start.elapsed(), LIMITS.time);
     }
 

@@ -9,7 +9,7 @@ use std::task::{Context, Poll};
 use bytes::Bytes;
 use futures_core::Stream;
 use futures_util::StreamExt;
-use http::{HeaderValue, Response, StatusCode};
+use http::{HeaderValue, Response, StatusCode, request};
 use http_body::{Frame, SizeHint};
 use mcp_core::wire::EncodedReply;
 use mcp_core::{Fault, LogLimit, RequiredScopes};
@@ -171,12 +171,29 @@ pub(super) fn no_events() -> Response<Body> {
     event_stream(Body::empty())
 }
 
+/// Returns the session id of a request, for the header of its response.
+pub(super) fn session_id(head: &request::Parts) -> Option<HeaderValue> {
+    head.headers.get(names::MCP_SESSION_ID).cloned()
+}
+
+/// Adds the session id to a response with a message or an event stream. The specification assigns the id in
+/// the response to `initialize`; the reference servers repeat it on these responses, and clients and proxies
+/// of theirs read it there. Errors and responses without a body have none.
+// spec: SESS-01
+pub(super) fn set_session_id(response: &mut Response<Body>, id: Option<HeaderValue>) {
+    if let Some(id) = id
+        && response.status() == StatusCode::OK
+    {
+        response.headers_mut().insert(names::MCP_SESSION_ID, id);
+    }
+}
+
 // spec: HTTP-S-12
 fn event_stream(body: Body) -> Response<Body> {
     let mut response = Response::new(body);
     let headers = response.headers_mut();
     headers.insert(names::CONTENT_TYPE, names::EVENT_STREAM);
-    headers.insert(names::CACHE_CONTROL, names::NO_STORE);
+    headers.insert(names::CACHE_CONTROL, names::NO_STORE_NO_TRANSFORM);
     headers.insert(names::X_ACCEL_BUFFERING, names::NO);
     response
 }

@@ -38,6 +38,9 @@ pub(super) fn route<'a>(
     profile: &ServerProfile,
     serves_legacy: bool,
 ) -> Result<Route<'a>, Rejection> {
+    if let Err(fault) = mcp_headers.check_one_version() {
+        return Err(Rejection::modern(None, fault));
+    }
     let request = match Message::parse(body) {
         Ok(Message::Request(request)) => request,
         // spec: HTTP-S-07, HTTP-SM-21

@@ -73,7 +73,9 @@ impl StreamableHttp {
 
     /// Creates an endpoint that chooses a service for each request, for example one per tenant.
     /// `make` receives the head of the request with the extensions of all layers. A session keeps the
-    /// service that was chosen for its `initialize` request.
+    /// service that was chosen for its `initialize` request, and is found only at the path of that request.
+    /// If something else than the path chooses the service, such as a header, or if a router removes the
+    /// tenant from the path, set a [`session_key`](Self::session_key).
     ///
     /// `make` is called for each request before any check of its body. It should be fast, for example
     /// by looking up a server and returning a clone of its `Arc`. A request for which it panics is
@@ -131,6 +133,11 @@ impl StreamableHttp {
 
     /// Sets the maximum size of a request body in bytes, 4 MiB by default. Larger bodies are
     /// rejected with the status 413.
+    ///
+    /// All bodies that the endpoint receives at one moment may together have 64 times this size, 256 MiB by
+    /// default. A body beyond that is rejected with the status 503 and `Retry-After`; a body that arrives
+    /// in one piece, as most do, always has its place. A body of more than 65,536 parts with fewer than 64
+    /// bytes on average is rejected with the status 400.
     #[must_use]
     pub fn body_limit(mut self, bytes: usize) -> Self {
         self.config().guard.body_limit = bytes;
@@ -187,6 +194,32 @@ impl StreamableHttp {
     #[must_use]
     pub fn session_id(mut self, make: impl Fn(&Parts) -> String + Send + Sync + 'static) -> Self {
         self.config().session_id = Some(Arc::new(make));
+        self
+    }
+
+    /// Sets the function that returns the key of a request. A session exists only for requests with the key of
+    /// its `initialize`, and for its [`Principal`](mcp_core::Principal); others get the status 404. Default:
+    /// the path as it reaches this endpoint, without slashes at its end.
+    ///
+    /// Set a key where something else than the path separates the callers: the tenant of a header, or the
+    /// part of the path that a router has removed. The key is stored with the session, so it should not be a
+    /// secret. It may have 1024 bytes; with a longer one, `initialize` is answered with an error.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use mcp::prelude::*;
+    ///
+    /// let endpoint = StreamableHttp::new(Server::new("clock", "1.0.0")).session_key(|parts| {
+    ///     let tenant = parts.headers.get("x-tenant").and_then(|value| value.to_str().ok());
+    ///     tenant.unwrap_or_default().to_owned()
+    /// });
+    /// # let _ = endpoint;
+    /// ```
+    // spec: SESS-11
+    #[must_use]
+    pub fn session_key(mut self, key: impl Fn(&Parts) -> String + Send + Sync + 'static) -> Self {
+        self.config().session_key = Some(Arc::new(key));
         self
     }
 

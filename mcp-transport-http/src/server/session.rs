@@ -18,6 +18,7 @@
 //! | 2 | `http_session` | one session |
 //! | 3 | `eviction` | the order in which sessions make room for others |
 //! | 4 | `table` | the sessions of this server |
+//! | 5 | `binding` | binds a session to a path, or to a key of the program |
 //! | 5 | `store` | the store that servers share |
 //! | 6 | `expiry` | ends sessions at their deadline |
 //! | 7 | `context` | everything that a request of a legacy client needs |
@@ -32,6 +33,7 @@
 //! Spec: <https://modelcontextprotocol.io/specification/2025-11-25/basic/transports>
 
 mod batch;
+mod binding;
 mod context;
 mod eviction;
 mod expiry;
@@ -48,6 +50,7 @@ mod store;
 mod subscriber;
 mod table;
 
+pub(super) use binding::{has_key, new_key};
 pub(super) use context::SessionContext;
 pub(super) use http_session::HttpSession;
 pub(super) use lookup::{find_target, load, parse};

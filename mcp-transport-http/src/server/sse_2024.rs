@@ -25,6 +25,7 @@ use super::route;
 use super::running_calls::CallPermit;
 use super::session::{self, HttpSession, SessionContext};
 use crate::headers::McpHeaders;
+use crate::status;
 pub(super) use connections::SseConnections;
 use connections::{OpenSession, SseConnection, send};
 use stream::SseConnectionStream;
@@ -45,7 +46,7 @@ pub(super) fn connection_id(head: &Parts) -> Option<&str> {
 ///
 /// # Errors
 ///
-/// Returns a rejection when the maximum number of sessions is reached.
+/// Returns a rejection when the maximum number of sessions is reached, or when the path is too long.
 // spec: SSE-01, SSE-02
 pub(super) fn open(
     connections: &Arc<SseConnections>,
@@ -53,8 +54,10 @@ pub(super) fn open(
     head: Box<Parts>,
 ) -> Result<Response<Body>, Rejection> {
     let principal = head.extensions.get::<Principal>();
+    let key = session::new_key(context.table, context.config, &head)
+        .map_err(|fault| Rejection::legacy(status::for_rejection(&fault), None, fault))?;
     let permit = context.reserve(principal, &head)?;
-    let connection = SseConnection::new(permit, principal);
+    let connection = SseConnection::new(key, permit, principal);
     let lease = connection.reader.lease(None)?;
     connections.insert(&connection);
     let path = endpoint_path(&context.config.sessions.http_sse_prefix, head.uri.path());
@@ -80,8 +83,8 @@ fn endpoint_path(prefix: &str, path: &str) -> String {
 ///
 /// # Errors
 ///
-/// Returns a rejection when the connection does not exist or belongs to another principal, when the
-/// message is invalid, or when the client does not read.
+/// Returns a rejection when the connection does not exist, belongs to another principal or was opened at
+/// another path, when the message is invalid, or when the client does not read.
 // spec: SSE-03, SSE-04, SESS-11
 pub(super) fn post(
     connections: &SseConnections,
@@ -92,10 +95,13 @@ pub(super) fn post(
     let connection = connection_id(&head).and_then(|id| connections.find(id));
     let connection = connection
         .filter(|connection| connection.belongs_to(head.extensions.get::<Principal>()))
+        .filter(|connection| session::has_key(context.config, &head, &connection.key))
         .ok_or_else(Rejection::session_not_found)?;
     let message = session::parse(body)?;
-    McpHeaders::collect(&head.headers)
-        .verify_legacy(&message)
+    let headers = McpHeaders::collect(&head.headers);
+    headers
+        .check_one_version()
+        .and_then(|()| headers.verify_legacy(&message))
         .map_err(|fault| route::header_mismatch(&message, fault))?;
     if connection.unread() > MAX_BUFFERED {
         let message = "too many unread messages on the connection; read its event stream first";
@@ -201,7 +207,8 @@ fn open_first(
     let permit = connection.take_permit();
     let permit = permit.ok_or_else(|| Rejection::session_not_found().into_fault().1)?;
     let (id, reader) = (Arc::clone(&connection.id), Arc::clone(&connection.reader));
-    let session = context.new_session(id, protocol, permit, Some(reader));
+    let key = Arc::clone(&connection.key);
+    let session = context.new_session(id, key, protocol, permit, Some(reader));
     if context.insert(&session).is_err() {
         return Err(Fault::internal("the server has no id for the new session"));
     }

@@ -180,7 +180,7 @@ fn ready_call_with_notifications_is_one_body_of_events() {
     let response = call_now(&endpoint, tool_call(true));
     let headers = response.headers();
     assert_eq!(headers[names::CONTENT_TYPE], names::EVENT_STREAM);
-    assert_eq!(headers[names::CACHE_CONTROL], "no-store");
+    assert_eq!(headers[names::CACHE_CONTROL], "no-store, no-transform");
     assert_eq!(headers[names::X_ACCEL_BUFFERING], "no");
     let events = events(std::str::from_utf8(response.body()).unwrap());
     let progress: Vec<_> = events

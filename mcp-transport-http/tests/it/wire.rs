@@ -52,7 +52,7 @@ async fn notifications_are_streamed_without_delay() {
     let head = client.head().await.unwrap();
     assert_eq!(head.status, 200);
     assert_eq!(head.header("content-type"), Some("text/event-stream"));
-    assert_eq!(head.header("cache-control"), Some("no-store"));
+    assert_eq!(head.header("cache-control"), Some("no-store, no-transform"));
     assert_eq!(head.header("x-accel-buffering"), Some("no"));
     let first = client.chunk().await.unwrap();
     assert!(first.starts_with("event: message\ndata: ") && first.contains("\"progress\":1"));

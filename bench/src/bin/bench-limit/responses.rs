@@ -110,8 +110,13 @@ impl Sessions {
         id
     }
 
-    fn context(&self, headers: &HeaderMap, sse: bool) -> Result<RequestContext, StatusCode> {
-        let era = match headers.get(SESSION) {
+    fn context<'h>(
+        &self,
+        headers: &'h HeaderMap,
+        sse: bool,
+    ) -> Result<RequestContext<'h>, StatusCode> {
+        let session = headers.get(SESSION);
+        let era = match session {
             Some(id) if self.lock().contains(id) => Era::Session,
             Some(_) => return Err(StatusCode::NOT_FOUND),
             None => match headers.get(VERSION) {
@@ -121,6 +126,7 @@ impl Sessions {
         };
         Ok(RequestContext {
             era,
+            session,
             events: sse && era != Era::Modern,
         })
     }
@@ -142,20 +148,25 @@ impl Sessions {
 
 /// Properties of a request that determine the form of its response.
 #[derive(Clone, Copy)]
-struct RequestContext {
+struct RequestContext<'h> {
     era: Era,
+    /// The session id, which the response repeats.
+    session: Option<&'h HeaderValue>,
     /// The response is an event stream.
     events: bool,
 }
 
-impl RequestContext {
+impl RequestContext<'_> {
     fn response(self, body: Body, content_type: &'static str) -> Response<Body> {
         let mut response = Response::new(body);
         let headers = response.headers_mut();
         headers.insert(CONTENT_TYPE, HeaderValue::from_static(content_type));
         if content_type == EVENTS {
-            headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
+            headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store, no-transform"));
             headers.insert(ACCEL_BUFFERING, HeaderValue::from_static("no"));
+        }
+        if let Some(session) = self.session {
+            headers.insert(SESSION, session.clone());
         }
         response
     }
@@ -243,7 +254,7 @@ impl Limit {
         }
     }
 
-    fn dispatch(&self, message: &Message<'_>, context: RequestContext) -> Response<Body> {
+    fn dispatch(&self, message: &Message<'_>, context: RequestContext<'_>) -> Response<Body> {
         let Message { id, method, params } = message;
         let Some(id) = id.map(RawValue::get) else {
             return refuse(StatusCode::ACCEPTED, "");
@@ -260,10 +271,9 @@ impl Limit {
             }
             ("server/discover", _) => context.message(result(context.prefix(), id, DISCOVERED)),
             ("initialize", _) => {
+                let session = Some(&self.sessions.open());
                 let text = result(context.prefix(), id, INITIALIZED);
-                let mut response = context.message(text);
-                response.headers_mut().insert(SESSION, self.sessions.open());
-                response
+                RequestContext { session, ..context }.message(text)
             }
             _ => refuse(StatusCode::NOT_FOUND, "no such method or tool"),
         }
@@ -271,7 +281,12 @@ impl Limit {
 
     /// Spawns a task that sends the progress notifications to the event stream through a bounded
     /// channel.
-    fn progress(&self, id: &str, params: &Params<'_>, context: RequestContext) -> Response<Body> {
+    fn progress(
+        &self,
+        id: &str,
+        params: &Params<'_>,
+        context: RequestContext<'_>,
+    ) -> Response<Body> {
         let Some(token) = params.meta.progress_token else {
             return refuse(StatusCode::BAD_REQUEST, "no progressToken");
         };

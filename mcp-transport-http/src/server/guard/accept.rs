@@ -15,6 +15,22 @@ pub(super) fn is_json(value: &[u8]) -> bool {
     })
 }
 
+/// Returns the charset of a `Content-Type` that is not UTF-8. JSON between systems is UTF-8 (RFC 8259), and
+/// the bytes of another charset would be read as other characters.
+pub(super) fn foreign_charset(value: &[u8]) -> Option<&[u8]> {
+    let mut params = value.split(|&byte| byte == b';').skip(1).map(trim_blanks);
+    let charset = params.find_map(|param| {
+        let (name, charset) = param.split_at_checked(b"charset=".len())?;
+        name.eq_ignore_ascii_case(b"charset=").then_some(charset)
+    })?;
+    let name = match charset {
+        [b'"', name @ .., b'"'] => name,
+        name => name,
+    };
+    let is_utf8 = name.eq_ignore_ascii_case(b"utf-8") || name.eq_ignore_ascii_case(b"utf8");
+    (!is_utf8).then_some(name)
+}
+
 /// Values of `Accept` that most clients send. They are not parsed.
 const COMMON: [&[u8]; 3] = [
     b"application/json, text/event-stream",

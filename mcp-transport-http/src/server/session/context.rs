@@ -73,13 +73,14 @@ impl SessionContext<'_> {
     pub(in crate::server) fn new_session(
         &self,
         id: Arc<str>,
+        key: Arc<str>,
         protocol: Session,
         permit: SessionPermit,
         reader: Option<Arc<ReaderSlot>>,
     ) -> Arc<HttpSession> {
         let (service, config) = (Arc::clone(self.service), Arc::clone(self.config));
         Arc::new(HttpSession::new(
-            id, protocol, service, config, permit, reader,
+            id, key, protocol, service, config, permit, reader,
         ))
     }
 

@@ -28,6 +28,8 @@ pub(super) enum Unsaved {
 /// the latest when it is dropped.
 pub(in crate::server) struct HttpSession {
     pub(in crate::server) id: Arc<str>,
+    /// Binds the session to a part of the program, see `binding`.
+    pub(in crate::server) key: Arc<str>,
     pub(in crate::server) service: Arc<dyn Service>,
     /// The session's rules and state, independent of HTTP.
     pub(in crate::server) protocol: Arc<Session>,
@@ -51,6 +53,7 @@ impl HttpSession {
     /// Creates a session. `reader` is its reader's slot, when that is connected already.
     pub(super) fn new(
         id: Arc<str>,
+        key: Arc<str>,
         protocol: Session,
         service: Arc<dyn Service>,
         config: Arc<Config>,
@@ -60,6 +63,7 @@ impl HttpSession {
         protocol.set_observed_id(SessionId(Arc::clone(&id)));
         Self {
             id,
+            key,
             service,
             protocol: Arc::new(protocol),
             calls: Arc::new(RunningCalls::new(config.sessions.max_calls)),
@@ -80,6 +84,7 @@ impl HttpSession {
         protocol.set_observed_id(SessionId(Arc::clone(&self.id)));
         Self {
             id: Arc::clone(&self.id),
+            key: Arc::clone(&self.key),
             service: Arc::clone(&self.service),
             protocol: Arc::new(protocol),
             calls: Arc::clone(&self.calls),
@@ -141,9 +146,16 @@ impl HttpSession {
         &self.config.sessions
     }
 
+    /// Returns the state to store.
+    pub(super) fn record(&self) -> SessionRecord {
+        let mut record = self.protocol.record();
+        record.key = Some((*self.key).to_owned());
+        record
+    }
+
     /// Returns what the session store does not have yet, or `None` when it is up to date.
     pub(super) fn unsaved(&self) -> Option<Unsaved> {
-        let record = self.protocol.record();
+        let record = self.record();
         let saved = self.saved.lock();
         match saved.as_deref() {
             Some((last, _)) if *last != record => Some(Unsaved::State(Box::new(record))),
@@ -172,7 +184,7 @@ impl HttpSession {
     pub(super) fn apply_stored(&self, record: SessionRecord) {
         let mut saved = self.saved.lock();
         if let Some((last, _)) = saved.as_deref_mut()
-            && *last == self.protocol.record()
+            && *last == self.record()
         {
             last.clone_from(&record);
             self.protocol.update(record);

@@ -13,7 +13,7 @@ use super::super::config::{SessionEnd, SessionMode};
 use super::super::rejection::Rejection;
 use super::context::SessionContext;
 use super::http_session::HttpSession;
-use super::{relay, store};
+use super::{binding, relay, store};
 use crate::headers::{self, McpHeaders, names};
 
 /// Target of a POST with one message.
@@ -23,7 +23,11 @@ pub(in crate::server) enum Target<'m> {
     /// The message is an `initialize` that opens a session.
     New(&'m Request<'m>),
     /// The message belongs to a session.
-    Session(Arc<HttpSession>),
+    Session {
+        session: Arc<HttpSession>,
+        /// The session id in the request, for the header of its response.
+        id: Option<HeaderValue>,
+    },
 }
 
 /// Loads the session of a request from the session store, before [`find_target`] or [`find`] looks it
@@ -74,10 +78,16 @@ async fn load_from(
         session.apply_stored(record);
         return Ok(());
     }
+    // A session without a key is of an earlier release: its client opens another one.
+    let key = record.key.as_deref();
+    let Some(key) = key.filter(|key| binding::has_key(context.config, head, key)) else {
+        return Ok(());
+    };
+    let key = context.table.share_key(key);
     let permit = context.reserve(record.principal().as_ref(), head)?;
     let limits = context.config.sessions.limits;
     let protocol = Session::restore(record.clone(), context.service, limits);
-    let session = context.new_session(id.into(), protocol, permit, None);
+    let session = context.new_session(id.into(), key, protocol, permit, None);
     session.mark_saved(record);
     // An error means that a concurrent request has continued the session.
     if context.insert(&session).is_ok() {
@@ -113,7 +123,10 @@ pub(in crate::server) fn find_target<'m>(
         {
             Ok(Target::New(request))
         }
-        _ => find(context, head, headers).map(Target::Session),
+        _ => Ok(Target::Session {
+            session: find(context, head, headers)?,
+            id: headers.session_id.first.cloned(),
+        }),
     }
 }
 
@@ -121,8 +134,8 @@ pub(in crate::server) fn find_target<'m>(
 ///
 /// # Errors
 ///
-/// Returns a rejection when the request has no session id, when the session does not exist or belongs
-/// to another principal, or when the request has an unsupported version.
+/// Returns a rejection when the request has no session id, when the session does not exist, belongs to
+/// another principal or has another key, or when the request has an unsupported version.
 // spec: SESS-06, SESS-07, SESS-10, SESS-11
 pub(super) fn find(
     context: &SessionContext<'_>,
@@ -131,13 +144,16 @@ pub(super) fn find(
 ) -> Result<Arc<HttpSession>, Rejection> {
     let session = context.table.find(session_id(headers)?.as_bytes());
     let session = session.ok_or_else(Rejection::session_not_found)?;
-    // A client with another principal must not learn that the session exists.
-    if !session
-        .protocol
-        .belongs_to(head.extensions.get::<Principal>())
+    // A client with another principal, or at another path, must not learn that the session exists.
+    let principal = head.extensions.get::<Principal>();
+    if !session.protocol.belongs_to(principal)
+        || !binding::has_key(context.config, head, &session.key)
     {
         return Err(Rejection::session_not_found());
     }
+    headers
+        .check_one_version()
+        .map_err(|fault| Rejection::modern(None, fault))?;
     if !headers.has_version(session.protocol.version()) {
         version(head, &*session.service)?;
     }

@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use http::request::Parts;
 use http::{Response, StatusCode};
-use mcp_core::ClientNotification;
 use mcp_core::legacy::read_batch;
 use mcp_core::store::RelayEvent;
-use mcp_types::Message;
+use mcp_core::{ClientNotification, Fault};
+use mcp_types::{Message, Method};
 
 use super::super::config::{SessionEnd, SessionMode};
 use super::super::exchange::MessageOutcome;
@@ -38,7 +38,7 @@ pub(in crate::server) async fn post(
             let response = Box::pin(open::open(context, &head, request)).await?;
             Ok(response.into())
         }
-        Target::Session(session) => {
+        Target::Session { session, id } => {
             // Boxed like the other futures of servers with a store.
             if context.config.sessions.relay.is_some()
                 && Box::pin(relay_message(&session, message)).await
@@ -49,7 +49,7 @@ pub(in crate::server) async fn post(
             if context.config.sessions.store.is_some() {
                 Box::pin(save(context, &session)).await?;
             }
-            Ok(outcome)
+            Ok(outcome.with_session_id(id))
         }
     }
 }
@@ -95,10 +95,29 @@ pub(in crate::server) async fn post_batch(
     if context.config.sessions.mode != SessionMode::InMemory {
         return stateless::respond_to_batch(context, head, body).await;
     }
+    let headers = McpHeaders::collect(&head.headers);
+    if headers.session_id.first.is_none() && opens_session(body) {
+        let message = "a session begins with a message of its own, not in a batch";
+        let fault = Fault::InvalidRequest(message.into());
+        return Err(Rejection::legacy(StatusCode::BAD_REQUEST, None, fault));
+    }
     let session = find(context, &head).await?;
+    let id = response::session_id(&head);
     let response = respond_to_batch(&session, head, body).await;
     save(context, &session).await?;
-    response
+    let mut response = response?;
+    response::set_session_id(&mut response, id);
+    Ok(response)
+}
+
+/// Returns true for a batch with an `initialize`.
+// spec: BASE-15
+fn opens_session(body: &[u8]) -> bool {
+    let texts = Message::split_batch(body).unwrap_or_default();
+    texts.into_iter().any(|text| {
+        let message = Message::parse(text.as_bytes());
+        matches!(message, Ok(Message::Request(request)) if request.method == Method::Initialize.as_str())
+    })
 }
 
 // spec: BASE-14, HTTP-SL-01, HTTP-SL-02
@@ -165,7 +184,10 @@ pub(in crate::server) async fn get(
     head: Box<Parts>,
 ) -> Result<Response<Body>, Rejection> {
     let session = find(context, &head).await?;
-    get_stream::open(&session, head, context.config).await
+    let id = response::session_id(&head);
+    let mut response = get_stream::open(&session, head, context.config).await?;
+    response::set_session_id(&mut response, id);
+    Ok(response)
 }
 
 /// Handles a DELETE: ends the session.

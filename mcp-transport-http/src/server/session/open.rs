@@ -12,10 +12,9 @@ use uuid::Uuid;
 use super::super::config::SessionEnd;
 use super::super::exchange;
 use super::super::rejection::Rejection;
-use super::super::response::Body;
+use super::super::response::{self, Body};
 use super::context::SessionContext;
-use super::{relay, store};
-use crate::headers::names;
+use super::{binding, relay, store};
 use crate::status;
 
 /// Opens a session and returns the response to `initialize`.
@@ -35,6 +34,7 @@ pub(super) async fn open(
         Rejection::legacy(status, Some(request.id.clone()), fault)
     };
     let params = decode_initialize(request).map_err(reject)?;
+    let key = binding::new_key(context.table, context.config, head).map_err(reject)?;
     let principal = head.extensions.get::<Principal>();
     let permit = context.reserve(principal, head)?;
     let limits = context.config.sessions.limits;
@@ -42,7 +42,7 @@ pub(super) async fn open(
         Session::open_request(&request.id, &params, context.service, principal, limits)
             .map_err(reject)?;
     let id = new_id(context, head).map_err(reject)?;
-    let session = context.new_session(id, protocol, permit, None);
+    let session = context.new_session(id, key, protocol, permit, None);
     context
         .insert(&session)
         .map_err(|_| reject(store::id_in_use()))?;
@@ -54,10 +54,7 @@ pub(super) async fn open(
     session.announce_opened();
     let target = session.reply_target(&request.id);
     let mut response = exchange::ready(session.settings().answer, &target, reply);
-    // spec: SESS-01
-    if let Ok(id) = HeaderValue::from_str(&session.id) {
-        response.headers_mut().insert(names::MCP_SESSION_ID, id);
-    }
+    response::set_session_id(&mut response, HeaderValue::from_str(&session.id).ok());
     Ok(response)
 }
 

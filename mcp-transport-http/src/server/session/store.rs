@@ -19,7 +19,7 @@ pub(super) async fn insert(session: &HttpSession) -> Result<(), Rejection> {
     let Some(store) = &session.settings().store else {
         return Ok(());
     };
-    let record = session.protocol.record();
+    let record = session.record();
     let (new, ttl) = (record.clone(), session.settings().store_lifetime());
     let call = async { store.insert(&session.id, new, ttl).await };
     let inserted = guard("insert a session", session.config.store_timeout, call).await;

@@ -37,6 +37,8 @@ struct TableState {
     /// Facts about the newest session's client. Sessions of the same client software share one
     /// allocation, which saves 200 bytes per idle session.
     facts: Option<Arc<ClientContext>>,
+    /// Key of the newest session. Most sessions of an endpoint have the same one.
+    key: Option<Arc<str>>,
 }
 
 type SessionsById = HashMap<Arc<[u8]>, Arc<HttpSession>, RandomState>;
@@ -159,6 +161,15 @@ impl SessionTable {
         // A task that is finished was dropped together with its runtime.
         if task.as_ref().is_none_or(AbortHandle::is_finished) {
             *task = Some(start());
+        }
+    }
+
+    /// Returns a key, in the allocation of the newest session's key if they are equal.
+    pub(super) fn share_key(&self, key: &str) -> Arc<str> {
+        let mut state = self.state.lock();
+        match &state.key {
+            Some(last) if **last == *key => Arc::clone(last),
+            _ => Arc::clone(state.key.insert(key.into())),
         }
     }
 

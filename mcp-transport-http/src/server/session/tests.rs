@@ -2,9 +2,11 @@
 
 mod asking;
 mod batches;
+mod binding;
 mod deletion;
 mod eviction;
 mod expiry;
+mod headers;
 mod http_sse;
 mod limits;
 mod memory_relay;

@@ -22,6 +22,8 @@ pub(in crate::server) struct SseConnections {
 pub(super) struct SseConnection {
     /// Id of the connection and of its session.
     pub(super) id: Arc<str>,
+    /// Key of the connection's sessions: that of its GET, which has the path of its messages.
+    pub(super) key: Arc<str>,
     pub(super) reader: Arc<ReaderSlot>,
     /// The principal that opened the connection.
     owner: Option<Principal>,
@@ -41,9 +43,14 @@ pub(super) struct OpenSession {
 }
 
 impl SseConnection {
-    pub(super) fn new(permit: SessionPermit, principal: Option<&Principal>) -> Arc<Self> {
+    pub(super) fn new(
+        key: Arc<str>,
+        permit: SessionPermit,
+        principal: Option<&Principal>,
+    ) -> Arc<Self> {
         Arc::new(Self {
             id: Uuid::new_v4().to_string().into(),
+            key,
             reader: Arc::default(),
             owner: principal.cloned(),
             permit: Mutex::new(Some(permit)),

@@ -20,6 +20,7 @@ async fn batch_of_ready_calls_is_answered_with_an_array() {
             7,
         ]))
         .await;
+    assert_eq!(got.header("mcp-session-id"), peer.session);
     let answers = got.json().await;
     let ids: Vec<_> = answers
         .as_array()

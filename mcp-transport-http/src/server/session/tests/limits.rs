@@ -123,7 +123,7 @@ async fn rejected_first_message_opens_no_session() {
         (no_version, (400, -32602)),
         (tool(1, "echo"), (400, -32000)),
         (initialized(), (400, -32000)),
-        (json!([initialize("2025-03-26")]), (400, -32000)),
+        (json!([initialize("2025-03-26")]), (400, -32600)),
     ] {
         assert_eq!(peer.send(message).await.refusal().await, expected);
     }

@@ -91,7 +91,11 @@ async fn get_returns_stream_headers_at_once() {
     let mut got = peer.get().await;
     assert_eq!(got.status, 200);
     assert!(got.is_stream());
-    assert_eq!(got.header("cache-control").as_deref(), Some("no-store"));
+    assert_eq!(got.header("mcp-session-id"), peer.session);
+    assert_eq!(
+        got.header("cache-control").as_deref(),
+        Some("no-store, no-transform")
+    );
     assert_eq!(got.header("x-accel-buffering").as_deref(), Some("no"));
     assert_eq!(got.frame().await.as_deref(), Some(":\n\n"));
     assert_eq!(got.frame_now(), None);
@@ -182,12 +186,23 @@ async fn initialize_in_a_first_batch_is_rejected() {
     let (endpoint, _) = endpoint();
     let peer = Peer::new(&endpoint);
     let batch = json!([initialize("2025-03-26"), tool(1, "echo")]);
-    assert_eq!(peer.send(batch).await.status, 400);
+    assert_eq!(peer.send(batch).await.refusal().await, (400, -32600));
+    let alone = peer
+        .send(json!([initialize("2025-03-26")]))
+        .await
+        .json()
+        .await;
+    assert_eq!(alone["error"]["code"], -32600);
+    let message = alone["error"]["message"].as_str().unwrap();
+    assert!(
+        message.contains("a session begins with a message of its own"),
+        "{message}"
+    );
     assert_eq!(endpoint.session_count(), 0);
 }
 
 #[tokio::test(start_paused = true)]
-async fn session_id_is_a_header_of_the_response_to_initialize_only() {
+async fn session_id_is_a_header_of_every_response_but_202() {
     // spec: SESS-01, SESS-02, SESS-03
     let (endpoint, _) = endpoint();
     let opened = Arc::<Mutex<Vec<String>>>::default();
@@ -205,13 +220,25 @@ async fn session_id_is_a_header_of_the_response_to_initialize_only() {
     let peer = Peer::open(&endpoint).await;
     assert_ne!(peer.session.as_ref(), Some(&id));
     for got in [
-        peer.send(initialized()).await,
         peer.tool(1, "echo").await,
         peer.send(steps(2)).await,
+        peer.send(json!({ "jsonrpc": "2.0", "id": 3, "method": "ping" }))
+            .await,
+        peer.tool(4, "wait").await,
         peer.get().await,
-        peer.delete().await,
     ] {
-        assert_eq!(got.header("mcp-session-id"), None);
+        assert_eq!(got.header("mcp-session-id"), peer.session);
+    }
+    // Responses without a body and errors have none.
+    for got in [
+        peer.send(initialized()).await,
+        peer.send(initialize("2025-11-25")).await,
+        peer.call(peer.request(Method::POST, "nonsense")).await,
+        peer.call(peer.request(Method::PUT, "")).await,
+        peer.delete().await,
+        peer.tool(5, "echo").await,
+    ] {
+        assert_eq!(got.header("mcp-session-id"), None, "{}", got.status);
     }
 }
 

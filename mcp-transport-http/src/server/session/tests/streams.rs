@@ -72,7 +72,10 @@ async fn stream_resumed_after_any_event_continues_there() {
             }
             let last = seen.last().unwrap().id.clone().unwrap();
             let rest = peer.resume(&last).await;
-            assert_eq!(rest.status, 200);
+            assert_eq!(
+                (rest.status, rest.header("mcp-session-id")),
+                (200, peer.session.clone())
+            );
             seen.extend(rest.rest().await);
             assert_eq!(
                 seen[1..].iter().map(said).collect::<Vec<_>>(),

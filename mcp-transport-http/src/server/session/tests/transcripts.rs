@@ -64,11 +64,11 @@ fn transcript_is_equal_in_all_legacy_revisions() {
         initialize -> 200 application/json id
           {"jsonrpc":"2.0","id":0,"result":{"protocolVersion":"REVISION","capabilities":{"tools":{"listChanged":true},"resources":{"subscribe":true,"listChanged":true},"logging":{}},"serverInfo":{"name":"test","version":"1.0.0"}}}
         notifications/initialized -> 202  
-        ping -> 200 application/json 
+        ping -> 200 application/json id
           {"jsonrpc":"2.0","id":1,"result":{}}
-        tools/call -> 200 application/json 
+        tools/call -> 200 application/json id
           {"jsonrpc":"2.0","id":"a","result":{"content":[{"type":"text","text":"echo"}]}}
-        tools/call -> 200 text/event-stream 
+        tools/call -> 200 text/event-stream id
           event: message
           data: {"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":"p","progress":1}}
           event: message
@@ -83,9 +83,9 @@ fn transcript_is_equal_in_all_legacy_revisions() {
           data: {"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","data":"step"}}
           event: message
           data: {"jsonrpc":"2.0","id":2,"result":{"content":[{"type":"text","text":"done"}]}}
-        nonsense -> 200 application/json 
+        nonsense -> 200 application/json id
           {"jsonrpc":"2.0","id":3,"error":{"code":-32601,"message":"method not found: nonsense"}}
-        resources/subscribe -> 200 application/json 
+        resources/subscribe -> 200 application/json id
           {"jsonrpc":"2.0","id":4,"result":{}}
         DELETE -> 200  
         DELETE -> 404 application/json 
@@ -108,7 +108,7 @@ fn elicitation_is_available_since_2025_06_18() {
     check_asking(
         ["2025-11-25", "2025-06-18"],
         &expect![[r#"
-        tools/call -> 200 text/event-stream 
+        tools/call -> 200 text/event-stream id
           event: message
           data: {"jsonrpc":"2.0","id":1,"method":"elicitation/create","params":{"_meta":{"progressToken":1},"message":"Go on?","requestedSchema":{"type":"object","properties":{}}}}
     "#]],
@@ -116,7 +116,7 @@ fn elicitation_is_available_since_2025_06_18() {
     check_asking(
         ["2025-03-26", "2024-11-05"],
         &expect![[r#"
-        tools/call -> 200 application/json 
+        tools/call -> 200 application/json id
           {"jsonrpc":"2.0","id":5,"result":{"content":[{"type":"text","text":"the client did not answer: the client does not declare a capability that this call needs: `elicitation` (it asks the user)"}]}}
     "#]],
     );
