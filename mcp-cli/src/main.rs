@@ -16,6 +16,7 @@
 //! | `values` | `key=value` arguments |
 //! | `credentials` | logins, and where their tokens are stored |
 //! | `target` | connections to servers |
+//! | `written` | files that the command writes |
 //! | `page_guard` | who may use a page of this program |
 //! | `inspect` | the page of the inspector |
 //! | `admin` | the admin page of a gateway |
@@ -42,6 +43,7 @@ mod sampling;
 mod session_file;
 mod target;
 mod values;
+mod written;
 
 use std::process::ExitCode;
 

@@ -139,10 +139,7 @@ fn write(path: &Path, text: &[u8]) {
     let Some(folder) = path.parent() else {
         return;
     };
-    let temporary = path.with_extension(std::process::id().to_string());
-    let written = fs::create_dir_all(folder)
-        .and_then(|()| fs::write(&temporary, text))
-        .and_then(|()| fs::rename(&temporary, path));
+    let written = fs::create_dir_all(folder).and_then(|()| files::replace(path, text));
     if written.is_ok() {
         remove_oldest(folder);
     }

@@ -11,6 +11,7 @@ use super::support::to_json;
 use crate::cli::{GenArgs, GenCommand};
 use crate::failure::Failure;
 use crate::output::Output;
+use crate::written;
 
 /// The name of the struct or trait, without a file.
 const DEFAULT_NAME: &str = "Server";
@@ -59,7 +60,7 @@ async fn write(file: &Path, source: &str) -> Result<(), Failure> {
     {
         return Ok(());
     }
-    let written = tokio::fs::write(file, source).await;
+    let written = written::write(file, source);
     written.map_err(|error| Failure::unwritable(file, &error))
 }
 

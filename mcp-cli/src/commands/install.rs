@@ -1,18 +1,19 @@
 //! `mcp install` and `mcp uninstall`.
 
+use std::fs::{self, File};
+use std::io::{self, Read as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
-use std::{fs, io};
 
 use mcp::group::{ServerSpec, files};
 use serde_json::json;
 use tokio::process::Command;
 
 use crate::cli::{EntryArgs, InstallArgs, ServerArgs, UninstallArgs};
-use crate::config;
 use crate::failure::{Failure, usage};
 use crate::hosts::{self, EditError, Entry, Host, Launch, is_secret, to_value};
 use crate::output::Output;
+use crate::{config, target, written};
 
 /// Largest settings file in bytes: 16 MiB.
 const MAX_BYTES: u64 = 16 << 20;
@@ -20,54 +21,42 @@ const MAX_BYTES: u64 = 16 << 20;
 const COMMAND_TIMEOUT: Duration = Duration::from_secs(60);
 
 pub(super) async fn install(args: &InstallArgs, output: &Output) -> Result<(), Failure> {
-    let (launch, default_name) = launch(&args.server)?;
+    let (launch, default_name) = launch(&args.server, output).await?;
     let name = args.name.clone().unwrap_or(default_name);
     check_name(&name)?;
     let host = args.entry.host;
     let entry = host.entry(&name, &launch).map_err(Failure::usage)?;
-    if uses_command(&args.entry) {
-        let json = to_value(&entry).to_string();
-        let words = ["mcp", "add-json", "--scope", "user", &name, &json];
-        return run_claude(&words, &args.entry, output).await;
-    }
-    let path = path(&args.entry)?;
-    let old = read(&path)?;
-    let text = old.as_deref().unwrap_or_default();
-    let edited = hosts::insert(host, text, &name, &entry, args.replace);
-    let edited = edited.map_err(|error| failure(&error, &name, &path))?;
+    let settings = Settings::open(&args.entry)?;
+    let edited = hosts::insert(host, settings.text(), &name, &entry, args.replace);
+    let edited = edited.map_err(|error| failure(&error, &name, &settings.path))?;
     let change = Change {
         args: &args.entry,
-        path: &path,
+        settings: &settings,
         name: &name,
         entry: Some(&entry),
     };
-    change.apply(old.as_deref(), &edited, output)
+    change.apply(&edited, output).await
 }
 
 pub(super) async fn uninstall(args: &UninstallArgs, output: &Output) -> Result<(), Failure> {
-    if uses_command(&args.entry) {
-        let words = ["mcp", "remove", "--scope", "user", &args.name];
-        return run_claude(&words, &args.entry, output).await;
-    }
-    let path = path(&args.entry)?;
-    let old = read(&path)?;
-    let text = old.as_deref().unwrap_or_default();
-    let edited = hosts::remove(args.entry.host, text, &args.name);
-    let edited = edited.map_err(|error| failure(&error, &args.name, &path))?;
+    let settings = Settings::open(&args.entry)?;
+    let path = &settings.path;
+    let edited = hosts::remove(args.entry.host, settings.text(), &args.name);
+    let edited = edited.map_err(|error| failure(&error, &args.name, path))?;
     let Some(edited) = edited else {
         return Err(usage!("{} lists no server {:?}", path.display(), args.name));
     };
     let change = Change {
         args: &args.entry,
-        path: &path,
+        settings: &settings,
         name: &args.name,
         entry: None,
     };
-    change.apply(old.as_deref(), &edited, output)
+    change.apply(&edited, output).await
 }
 
 /// Reads how the server is started or reached, and its name, from the command line.
-fn launch(args: &ServerArgs) -> Result<(Launch, String), Failure> {
+async fn launch(args: &ServerArgs, output: &Output) -> Result<(Launch, String), Failure> {
     let headers = pairs(&args.header, ':', "header")?;
     if let Some((program, rest)) = args.command.split_first() {
         if let Some(word) = args.words.first() {
@@ -84,14 +73,14 @@ fn launch(args: &ServerArgs) -> Result<(Launch, String), Failure> {
             stem.unwrap_or_default().to_string_lossy().into_owned(),
         ));
     }
-    let [target] = args.words.as_slice() else {
+    let [word] = args.words.as_slice() else {
         return Err(Failure::usage(
             "pass one server: a URL, a name (`mcp servers` lists them), or a command after `--`",
         ));
     };
-    if target.contains("://") {
-        let Some(url) = config::parse_url(target) else {
-            return Err(usage!("{target:?} is not an http or https URL"));
+    if word.contains("://") {
+        let Some(url) = config::parse_url(word) else {
+            return Err(usage!("{word:?} is not an http or https URL"));
         };
         if url.password().is_some() {
             return Err(Failure::usage(
@@ -107,24 +96,25 @@ fn launch(args: &ServerArgs) -> Result<(Launch, String), Failure> {
             name,
         ));
     }
-    let (_, entry) = config::find(target, args.config.as_deref())?;
+    let (location, entry) = config::find(word, args.config.as_deref())?;
     if !entry.variables.is_empty() {
         return Err(usage!(
-            "the entry of {target:?} uses the variables {}; pass its URL or command, with `--env NAME` or `--header 'Name: ${{NAME}}'`",
+            "the entry of {word:?} uses the variables {}; pass its URL or command, with `--env NAME` or `--header 'Name: ${{NAME}}'`",
             entry.variables.join(", ")
         ));
     }
-    let launch = match entry.spec {
-        Ok(ServerSpec::Command {
+    let spec = entry.spec.map_err(|error| usage!("{word}: {error}"))?;
+    target::approve_entry(&location, word, &spec, &[], args.yes, output).await?;
+    let launch = match spec {
+        ServerSpec::Command {
             command, args, env, ..
-        }) => Launch::Program { command, args, env },
-        Ok(ServerSpec::Url { url, headers, .. }) => Launch::Url { url, headers },
-        Ok(_) => {
+        } => Launch::Program { command, args, env },
+        ServerSpec::Url { url, headers, .. } => Launch::Url { url, headers },
+        _ => {
             return Err(usage!(
-                "the entry of {target:?} is neither a command nor a URL"
+                "the entry of {word:?} is neither a command nor a URL"
             ));
         }
-        Err(error) => return Err(usage!("{target}: {error}")),
     };
     let (Launch::Program { env: values, .. }
     | Launch::Url {
@@ -132,7 +122,7 @@ fn launch(args: &ServerArgs) -> Result<(Launch, String), Failure> {
     }) = &launch;
     if let Some((name, _)) = values.iter().find(|(name, _)| is_secret(name)) {
         return Err(usage!(
-            "the entry of {target:?} has the value of {name:?} in plain text; pass its URL or command, with a reference to a variable"
+            "the entry of {word:?} has the value of {name:?} in plain text; pass its URL or command, with a reference to a variable"
         ));
     }
     Ok((launch, entry.name))
@@ -196,28 +186,90 @@ fn check_name(name: &str) -> Result<(), Failure> {
     ))
 }
 
-fn path(args: &EntryArgs) -> Result<PathBuf, Failure> {
-    let path = args.file.clone().or_else(|| args.host.file(args.project));
-    path.ok_or_else(|| {
-        usage!(
-            "{} has no file with servers {}; pass --file",
-            args.host.owner(),
-            if args.project {
-                "in a project"
-            } else {
-                "of the user"
-            },
-        )
-    })
+/// A settings file.
+struct Settings {
+    path: PathBuf,
+    /// The file behind the path.
+    target: PathBuf,
+    is_project: bool,
+    /// `None` if the file does not exist.
+    old: Option<String>,
 }
 
-/// Reads a settings file. `None` if it does not exist.
-fn read(path: &Path) -> Result<Option<String>, Failure> {
-    match files::read(path, MAX_BYTES) {
-        Ok(text) => Ok(Some(text)),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-        Err(error) => Err(Failure::unusable(path, error)),
+impl Settings {
+    fn open(args: &EntryArgs) -> Result<Self, Failure> {
+        let path = args.file.clone().or_else(|| args.host.file(args.project));
+        let path = path.ok_or_else(|| {
+            usage!(
+                "{} has no file with servers {}; pass --file",
+                args.host.owner(),
+                if args.project {
+                    "in a project"
+                } else {
+                    "of the user"
+                },
+            )
+        })?;
+        let is_project = args.project || args.file.as_deref().is_some_and(written::is_in_project);
+        let target = written::target(&path, is_project);
+        let target = target.map_err(|error| Failure::unusable(&path, error))?;
+        let old = read(&target).map_err(|error| Failure::unusable(&path, error))?;
+        Ok(Self {
+            path,
+            target,
+            is_project,
+            old,
+        })
     }
+
+    fn text(&self) -> &str {
+        self.old.as_deref().unwrap_or_default()
+    }
+
+    /// Replaces the file. Keeps its first content beside it, and returns the path of that when it is new.
+    fn replace(&self, edited: &str) -> io::Result<Option<PathBuf>> {
+        if let Some(folder) = self.target.parent() {
+            fs::create_dir_all(folder)?;
+        }
+        if read(&self.target)? != self.old {
+            return Err(io::Error::other(
+                "another program has changed it; try again",
+            ));
+        }
+        let mut backup = None;
+        if let Some(old) = &self.old {
+            let mut path = self.target.clone().into_os_string();
+            path.push(".mcp-backup");
+            match File::create_new(&path) {
+                Ok(mut file) => {
+                    file.set_permissions(fs::metadata(&self.target)?.permissions())?;
+                    file.write_all(old.as_bytes())?;
+                    backup = Some(path.into());
+                }
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+                Err(error) => return Err(error),
+            }
+        }
+        files::replace_with(&self.target, !self.is_project, |file| {
+            file.write_all(edited.as_bytes())
+        })?;
+        Ok(backup)
+    }
+}
+
+/// Reads a settings file with its byte order mark. `None` if it does not exist.
+fn read(path: &Path) -> io::Result<Option<String>> {
+    let mut text = String::new();
+    let file = match File::open(path) {
+        Ok(file) => file,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(error),
+    };
+    file.take(MAX_BYTES + 1).read_to_string(&mut text)?;
+    if text.len() as u64 > MAX_BYTES {
+        return Err(io::ErrorKind::FileTooLarge.into());
+    }
+    Ok(Some(text))
 }
 
 fn failure(error: &EditError, name: &str, path: &Path) -> Failure {
@@ -233,41 +285,42 @@ fn failure(error: &EditError, name: &str, path: &Path) -> Failure {
 /// A settings file change.
 struct Change<'a> {
     args: &'a EntryArgs,
-    path: &'a Path,
+    settings: &'a Settings,
     name: &'a str,
     /// `None` removes the server.
     entry: Option<&'a Entry>,
 }
 
 impl Change<'_> {
-    fn apply(&self, old: Option<&str>, edited: &str, output: &Output) -> Result<(), Failure> {
-        let is_changed = old != Some(edited);
+    async fn apply(&self, edited: &str, output: &Output) -> Result<(), Failure> {
+        let is_changed = self.settings.old.as_deref() != Some(edited);
         let mut backup = None;
         if is_changed && !self.args.dry_run {
-            backup = self
-                .write(old, edited)
-                .map_err(|error| Failure::unwritable(self.path, &error))?;
+            if uses_command(self.args) {
+                self.run_claude().await?;
+            } else {
+                let replaced = self.settings.replace(edited);
+                backup =
+                    replaced.map_err(|error| Failure::unwritable(&self.settings.path, &error))?;
+            }
         }
         self.print(is_changed, backup.as_deref(), output);
         Ok(())
     }
 
-    /// Copies the old file, and replaces it. Returns the backup's path.
-    fn write(&self, old: Option<&str>, edited: &str) -> io::Result<Option<PathBuf>> {
-        // A link stays a link.
-        let path = fs::canonicalize(self.path).unwrap_or_else(|_| self.path.to_owned());
-        if let Some(folder) = path.parent() {
-            fs::create_dir_all(folder)?;
+    /// Lets Claude Code change its file. It refuses to replace an entry, so that an old one is removed first.
+    async fn run_claude(&self) -> Result<(), Failure> {
+        let name = self.name;
+        if hosts::remove(self.args.host, self.settings.text(), name)
+            .is_ok_and(|text| text.is_some())
+        {
+            claude(&["mcp", "remove", "--scope", "user", name]).await?;
         }
-        if old.is_none() {
-            fs::write(&path, edited)?;
-            return Ok(None);
+        if let Some(entry) = self.entry {
+            let json = to_value(entry).to_string();
+            claude(&["mcp", "add-json", "--scope", "user", name, &json]).await?;
         }
-        let mut backup = path.clone().into_os_string();
-        backup.push(".mcp-backup");
-        fs::copy(&path, &backup)?;
-        files::replace(&path, edited.as_bytes())?;
-        Ok(Some(backup.into()))
+        Ok(())
     }
 
     fn print(&self, is_changed: bool, backup: Option<&Path>, output: &Output) {
@@ -275,7 +328,7 @@ impl Change<'_> {
         if output.json {
             return output.document(&json!({
                 "host": owner,
-                "file": self.path,
+                "file": self.settings.path,
                 "name": self.name,
                 "entry": self.entry.map(to_value),
                 "backup": backup,
@@ -283,7 +336,7 @@ impl Change<'_> {
                 "dryRun": self.args.dry_run,
             }));
         }
-        let path = self.path.display();
+        let path = self.settings.path.display();
         let done = match (is_changed, self.args.dry_run) {
             (false, _) => "has the entry already",
             (true, true) => "would be changed",
@@ -315,37 +368,23 @@ fn uses_command(args: &EntryArgs) -> bool {
     is_own_file && std::env::split_paths(&path).any(|folder| folder.join("claude").is_file())
 }
 
-async fn run_claude(words: &[&str], args: &EntryArgs, output: &Output) -> Result<(), Failure> {
+async fn claude(words: &[&str]) -> Result<(), Failure> {
     let line = format!("claude {}", words.join(" "));
-    if !args.dry_run {
-        let run = Command::new("claude")
-            .args(words)
-            .kill_on_drop(true)
-            .output();
-        let run = tokio::time::timeout(COMMAND_TIMEOUT, run).await;
-        let ended = match run {
-            Ok(Ok(ended)) => ended,
-            Ok(Err(error)) => {
-                return Err(usage!("claude cannot be started: {error}"));
-            }
-            Err(_) => return Err(Failure::usage("claude did not end within 60 seconds")),
-        };
-        if !ended.status.success() {
-            let reason = String::from_utf8_lossy(&ended.stderr);
-            return Err(usage!("{line}: {}", reason.trim()));
-        }
+    let run = Command::new("claude")
+        .args(words)
+        .kill_on_drop(true)
+        .output();
+    let run = tokio::time::timeout(COMMAND_TIMEOUT, run).await;
+    let ended = match run {
+        Ok(Ok(ended)) => ended,
+        Ok(Err(error)) => return Err(usage!("{line}: claude cannot be started: {error}")),
+        Err(_) => return Err(usage!("{line}: claude did not end within 60 seconds")),
+    };
+    if ended.status.success() {
+        return Ok(());
     }
-    if output.json {
-        let command = [&["claude"], words].concat();
-        output.document(&json!({
-            "host": args.host.owner(),
-            "command": command,
-            "dryRun": args.dry_run,
-        }));
-    } else {
-        output.line(&line);
-    }
-    Ok(())
+    let reason = String::from_utf8_lossy(&ended.stderr);
+    Err(usage!("{line}: {}", reason.trim()))
 }
 
 #[cfg(test)]

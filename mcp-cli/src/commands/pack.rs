@@ -13,8 +13,9 @@ use zip::write::SimpleFileOptions;
 
 use crate::cli::PackArgs;
 use crate::failure::{Failure, usage};
+use crate::hosts::is_secret;
 use crate::output::Output;
-use crate::target;
+use crate::{target, written};
 
 /// Largest program in bytes.
 const MAX_PROGRAM: u64 = 1 << 30;
@@ -48,7 +49,7 @@ pub(super) async fn run(args: &PackArgs, output: &Output) -> Result<(), Failure>
         .output
         .clone()
         .unwrap_or_else(|| bundle_name(&manifest));
-    let written = write_bundle(&path, &manifest, program);
+    let written = written::write_with(&path, |file| write_bundle(file, &manifest, program));
     written.map_err(|error| Failure::unwritable(&path, &error))?;
     let digest = digest(&path).map_err(|error| Failure::unwritable(&path, &error))?;
     let entry = match registry {
@@ -138,7 +139,7 @@ fn manifest(
     };
     let file = program.file_name().unwrap_or_default().to_string_lossy();
     let entry_point = format!("server/{file}");
-    let (env, asked) = environment(&args.target.server.env);
+    let (env, asked) = environment(&args.target.server.env)?;
     let tools = tools.iter().map(|tool| {
         let mut listed = Map::new();
         listed.insert("name".to_owned(), tool.name.as_str().into());
@@ -192,10 +193,20 @@ fn author_of(text: &str) -> Value {
 }
 
 /// The program variables: with values, and those that the user is asked for when the bundle is installed.
-fn environment(list: &[String]) -> (Map<String, Value>, Map<String, Value>) {
+///
+/// # Errors
+///
+/// Returns a usage [`Failure`] for the value of a secret: everybody who gets the bundle can read it.
+fn environment(list: &[String]) -> Result<(Map<String, Value>, Map<String, Value>), Failure> {
     let (mut env, mut asked) = (Map::new(), Map::new());
     for text in list {
         if let Some((name, value)) = text.split_once('=') {
+            if is_secret(name) {
+                return Err(usage!(
+                    "the variable {name:?} looks like a secret, and the bundle would contain its value; pass --env {name}, \
+                     so that users are asked for theirs"
+                ));
+            }
             env.insert(name.to_owned(), value.into());
             continue;
         }
@@ -209,7 +220,7 @@ fn environment(list: &[String]) -> (Map<String, Value>, Map<String, Value>) {
         });
         asked.insert(text.clone(), question);
     }
-    (env, asked)
+    Ok((env, asked))
 }
 
 const fn platform() -> &'static str {
@@ -242,8 +253,8 @@ fn bundle_name(manifest: &Value) -> PathBuf {
 }
 
 /// Writes the bundle. The same inputs give the same bytes.
-fn write_bundle(path: &Path, manifest: &Value, program: &Path) -> io::Result<()> {
-    let mut bundle = ZipWriter::new(File::create(path)?);
+fn write_bundle(file: &mut File, manifest: &Value, program: &Path) -> io::Result<()> {
+    let mut bundle = ZipWriter::new(file);
     let options = SimpleFileOptions::default();
     bundle.start_file("manifest.json", options)?;
     let text = format!("{manifest:#}\n");
@@ -254,7 +265,8 @@ fn write_bundle(path: &Path, manifest: &Value, program: &Path) -> io::Result<()>
     bundle.start_file(entry_point, options.unix_permissions(0o755))?;
     let mut program = io::Read::take(File::open(program)?, MAX_PROGRAM);
     io::copy(&mut program, &mut bundle)?;
-    bundle.finish()?.sync_all()
+    bundle.finish()?;
+    Ok(())
 }
 
 fn digest(path: &Path) -> io::Result<String> {
@@ -338,7 +350,7 @@ fn write_entry(
         }],
     });
     let path = bundle.with_file_name("server.json");
-    let written = std::fs::write(&path, &*escape_json(&format!("{entry:#}\n")));
+    let written = written::write(&path, escape_json(&format!("{entry:#}\n")).as_bytes());
     written.map_err(|error| Failure::unwritable(&path, &error))?;
     Ok(path)
 }
@@ -394,13 +406,18 @@ mod tests {
 
     #[test]
     fn variables_without_a_value_are_asked_for() {
-        let (env, asked) = environment(&["LEVEL=debug".to_owned(), "SHOP_KEY".to_owned()]);
+        let list = ["LEVEL=debug".to_owned(), "SHOP_KEY".to_owned()];
+        let (env, asked) = environment(&list).unwrap();
         assert_eq!(
             json!(env),
             json!({"LEVEL": "debug", "SHOP_KEY": "${user_config.SHOP_KEY}"})
         );
         assert_eq!(asked["SHOP_KEY"]["sensitive"], true);
         assert_eq!(asked.len(), 1);
+        let refused = environment(&["SHOP_KEY=s3cret".to_owned()]).unwrap_err();
+        let refused = refused.to_string();
+        assert!(refused.contains("--env SHOP_KEY"), "{refused}");
+        assert!(!refused.contains("s3cret"), "{refused}");
     }
 
     #[test]

@@ -6,11 +6,12 @@ use super::diff;
 use crate::cli::SnapshotArgs;
 use crate::failure::Failure;
 use crate::output::Output;
+use crate::written;
 
 pub(super) async fn run(args: &SnapshotArgs, output: &Output) -> Result<(), Failure> {
     let snapshot = diff::capture(&args.target, output).await?;
     if let Some(path) = &args.output {
-        let written = tokio::fs::write(path, &*escape_json(&snapshot.to_json())).await;
+        let written = written::write(path, escape_json(&snapshot.to_json()).as_bytes());
         return written.map_err(|error| Failure::unwritable(path, &error));
     }
     if output.json {

@@ -31,7 +31,7 @@ use super::doctor;
 use crate::cli::TestArgs;
 use crate::failure::Failure;
 use crate::output::Output;
-use crate::target;
+use crate::{target, written};
 
 /// Time limit of a check. What it has found until then is reported.
 const CHECK_LIMIT: Duration = Duration::from_secs(180);
@@ -49,7 +49,7 @@ pub(super) async fn run(args: &TestArgs, output: &Output) -> Result<(), Failure>
     let done = run_checks(session, args, &mut report, output).await;
     report.print(output);
     if let Some(path) = &args.junit {
-        let written = tokio::fs::write(path, report.junit()).await;
+        let written = written::write(path, report.junit());
         written.map_err(|error| Failure::unwritable(path, &error))?;
     }
     done?;

@@ -9,6 +9,9 @@ use toml_edit::{DocumentMut, Item, Table};
 
 use super::{Entry, Format, Host, to_value};
 
+/// The byte order mark of some editors, which stays.
+const BOM: char = '\u{feff}';
+
 /// Reason for which a file cannot be edited.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum EditError {
@@ -27,6 +30,10 @@ pub(crate) fn insert(
     entry: &Entry,
     replaces: bool,
 ) -> Result<String, EditError> {
+    if let Some(rest) = text.strip_prefix(BOM) {
+        let edited = insert(host, rest, name, entry, replaces)?;
+        return Ok(format!("{BOM}{edited}"));
+    }
     let mut expected = parse(host.format(), text)?;
     let value = to_value(entry);
     let old = servers(&mut expected, host)?.insert(name.to_owned(), value.clone());
@@ -51,6 +58,10 @@ pub(crate) fn insert(
 
 /// Removes a server entry. Returns `None` if there is none.
 pub(crate) fn remove(host: Host, text: &str, name: &str) -> Result<Option<String>, EditError> {
+    if let Some(rest) = text.strip_prefix(BOM) {
+        let edited = remove(host, rest, name)?;
+        return Ok(edited.map(|edited| format!("{BOM}{edited}")));
+    }
     let mut expected = parse(host.format(), text)?;
     if servers(&mut expected, host)?.remove(name).is_none() {
         return Ok(None);

@@ -43,3 +43,6 @@ mod shop;
 #[cfg(unix)]
 #[cfg(test)]
 mod terminal;
+#[cfg(unix)]
+#[cfg(test)]
+mod written;

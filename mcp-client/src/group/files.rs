@@ -37,21 +37,46 @@ pub fn read_from(from: impl Read, max: u64) -> io::Result<String> {
     })
 }
 
-/// Replaces a file at once: a reader finds the old or the new content. The new file has the old one's permissions.
+/// Replaces a file at once: a reader finds the old or the new content. The file keeps its permissions; a new one can be
+/// read by the user alone. A link is replaced, not followed.
 ///
 /// # Errors
 ///
 /// Returns an error if the file cannot be written.
 pub fn replace(path: &Path, content: &[u8]) -> io::Result<()> {
+    replace_with(path, true, |file| file.write_all(content))
+}
+
+/// Replaces a file like [`replace`] by one that `write` fills. `is_private`: if it is new, only the user can read it.
+///
+/// # Errors
+///
+/// Returns an error if the file cannot be written, or that of `write`.
+pub fn replace_with(
+    path: &Path,
+    is_private: bool,
+    write: impl FnOnce(&mut File) -> io::Result<()>,
+) -> io::Result<()> {
     static COUNT: AtomicU64 = AtomicU64::new(0);
 
     let number = COUNT.fetch_add(1, Ordering::Relaxed);
     let temporary = path.with_extension(format!("{}-{number}.tmp", std::process::id()));
-    let written = File::create_new(&temporary).and_then(|mut file| {
-        if let Ok(old) = fs::metadata(path) {
+    let mut options = File::options();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    if is_private {
+        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    }
+    #[cfg(not(unix))]
+    let _ = is_private;
+    let written = options.open(&temporary).and_then(|mut file| {
+        // Not those of a link's target.
+        if let Ok(old) = fs::symlink_metadata(path)
+            && old.is_file()
+        {
             file.set_permissions(old.permissions())?;
         }
-        file.write_all(content)?;
+        write(&mut file)?;
         file.sync_all()
     });
     let moved = written.and_then(|()| fs::rename(&temporary, path));

@@ -309,9 +309,10 @@ fn check_document(check: &Check) -> Value {
     })
 }
 
-/// Escapes a text for XML. Control characters have no place in it and are shown as escapes.
+/// Escapes a text for XML. Control characters and noncharacters have no place in it and are shown as escapes.
 fn xml_text(text: &str) -> String {
-    let text = escape_line(text);
+    let text = escape_line(text).replace('\u{fffe}', "\\u{fffe}");
+    let text = text.replace('\u{ffff}', "\\u{ffff}");
     text.replace('&', "&amp;")
         .replace('<', "&lt;")
         .replace('>', "&gt;")
@@ -339,5 +340,25 @@ mod tests {
         let expected = "message=\"tool `a`: \\u{1b}[2J&lt;b&gt; &amp; &quot;c&quot;\"";
         assert!(xml.contains(expected), "{xml}");
         assert!(xml.contains("tests=\"1\" failures=\"1\""), "{xml}");
+    }
+
+    #[test]
+    fn junit_has_only_characters_of_xml() {
+        let all: String = ('\0'..=char::MAX).collect();
+        let mut check = Check::new("examples");
+        check.add(Finding::new(
+            Confidence::Likely,
+            "crash",
+            &*all,
+            &*all,
+            &*all,
+        ));
+        check.skipped.push(all.clone());
+        let mut report = Report::new(all, 0);
+        report.add(check);
+        let is_allowed = |c: char| matches!(c, '\t' | '\n' | '\r' | ' '..='\u{d7ff}' | '\u{e000}'..='\u{fffd}' | '\u{10000}'..);
+        let xml = report.junit();
+        let other = xml.chars().find(|c| !is_allowed(*c));
+        assert_eq!(other, None);
     }
 }

@@ -1,0 +1,88 @@
+//! Files that the command writes.
+//!
+//! The author of a project may have put a link where the command writes, so that it would change any file of the user.
+//! Below the current folder, links are refused. Elsewhere a link stays, and its target is replaced.
+
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+use std::{env, io};
+
+use mcp::group::files;
+
+/// Longest chain of links.
+const MAX_LINKS: usize = 40;
+
+/// Returns true for a path below the current folder, unless that is the user's home folder.
+pub(crate) fn is_in_project(path: &Path) -> bool {
+    let (Ok(folder), Ok(path)) = (env::current_dir(), std::path::absolute(path)) else {
+        return true;
+    };
+    let is_home = env::home_dir().and_then(|home| fs::canonicalize(home).ok());
+    is_home.as_ref() != Some(&folder) && path.starts_with(folder)
+}
+
+/// Returns the file that is written for a path: in a project the path itself, elsewhere the target of a link.
+///
+/// # Errors
+///
+/// Returns an error for a link in a project, for a path out of it, and for links in a circle.
+pub(crate) fn target(path: &Path, is_project: bool) -> io::Result<PathBuf> {
+    if is_project {
+        return target_in_project(path);
+    }
+    let mut target = path.to_owned();
+    for _ in 0..MAX_LINKS {
+        match fs::read_link(&target) {
+            Ok(next) => target = target.parent().unwrap_or(Path::new("")).join(next),
+            Err(_) => return Ok(target),
+        }
+    }
+    Err(io::Error::other("its links form a circle"))
+}
+
+fn target_in_project(path: &Path) -> io::Result<PathBuf> {
+    let folder = env::current_dir()?;
+    let path = std::path::absolute(path)?;
+    let below = path.strip_prefix(&folder);
+    let is_inside =
+        below.is_ok_and(|below| !below.components().any(|part| part.as_os_str() == ".."));
+    if !is_inside {
+        return Err(io::Error::other("it is not below the project's folder"));
+    }
+    let mut parts = path.ancestors().take_while(|part| *part != folder);
+    match parts.find(|part| part.is_symlink()) {
+        Some(link) => Err(io::Error::other(format!(
+            "{} is a link, which could lead to any file; remove it, or name a file outside of the folder",
+            link.display()
+        ))),
+        None => Ok(path),
+    }
+}
+
+/// Replaces a file that the user has named.
+///
+/// # Errors
+///
+/// As [`target`], and if the file cannot be written.
+pub(crate) fn write(path: &Path, content: impl AsRef<[u8]>) -> io::Result<()> {
+    write_with(path, |file| io::Write::write_all(file, content.as_ref()))
+}
+
+/// Replaces a file that the user has named by one that `fill` writes.
+///
+/// # Errors
+///
+/// As [`write`], and those of `fill`.
+pub(crate) fn write_with(
+    path: &Path,
+    fill: impl FnOnce(&mut File) -> io::Result<()>,
+) -> io::Result<()> {
+    let is_project = is_in_project(path);
+    let target = target(path, is_project)?;
+    let opened = if is_project { &target } else { path };
+    // A pipe or a device, such as `/dev/stdout`.
+    if fs::metadata(opened).is_ok_and(|found| !found.is_file()) {
+        return fill(&mut File::options().write(true).open(opened)?);
+    }
+    files::replace_with(&target, false, fill)
+}

@@ -1,0 +1,359 @@
+//! Files that commands write: links, existing files, other programs.
+
+use std::fs;
+use std::os::unix::fs::{PermissionsExt as _, symlink};
+use std::path::Path;
+
+use serde_json::json;
+
+use crate::kit::{Run, folder, mcp_in, stdio_shop};
+
+/// The state of the path that a command writes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Before {
+    Absent,
+    File,
+    Link,
+    DanglingLink,
+    LinkedFolder,
+}
+
+const ALL: [Before; 5] = [
+    Before::Absent,
+    Before::File,
+    Before::Link,
+    Before::DanglingLink,
+    Before::LinkedFolder,
+];
+
+/// The text of a file that is there already: settings with a comment.
+const OLD: &str = "{ /* mine */ }\n";
+/// A file of the user that a link leads to.
+const VICTIM: &str = "ssh-ed25519 AAAA user\n";
+
+/// A command that writes `path`, which is relative to its folder.
+struct Writer {
+    name: &'static str,
+    path: &'static str,
+    words: Vec<String>,
+    /// True if it refuses an existing file of another kind, or keeps it.
+    merges: bool,
+}
+
+fn writers(program: &str) -> Vec<Writer> {
+    let writer = |name, path, merges, line: &str| {
+        let words = line.split(' ').map(|word| word.replace("PROGRAM", program));
+        Writer {
+            name,
+            path,
+            words: words.collect(),
+            merges,
+        }
+    };
+    let pack = "pack --author Ada --description Shop --registry-name io.github.ada/shop --url https://a.example/a";
+    vec![
+        writer(
+            "install",
+            "sub/.mcp.json",
+            true,
+            "install --host claude-code --file sub/.mcp.json --name shop -- PROGRAM",
+        ),
+        writer(
+            "install-project",
+            ".cursor/mcp.json",
+            true,
+            "install --host cursor --project --name shop -- PROGRAM",
+        ),
+        writer(
+            "install-codex",
+            ".codex/config.toml",
+            true,
+            "install --host codex --project --name shop -- PROGRAM",
+        ),
+        writer(
+            "pack",
+            "sub/shop.mcpb",
+            false,
+            &format!("{pack} -o sub/shop.mcpb -- PROGRAM"),
+        ),
+        writer(
+            "pack-entry",
+            "sub/server.json",
+            false,
+            &format!("{pack} -o sub/shop.mcpb -- PROGRAM"),
+        ),
+        writer(
+            "snapshot",
+            "sub/shop.json",
+            false,
+            "snapshot -o sub/shop.json -- PROGRAM",
+        ),
+        writer(
+            "gen",
+            "sub/shop.rs",
+            false,
+            "gen rust -o sub/shop.rs -- PROGRAM",
+        ),
+    ]
+}
+
+/// Writes a small program, because a large one takes long to pack.
+fn program(folder: &Path) -> String {
+    let program = folder.join("shop");
+    fs::write(&program, format!("#!/bin/sh\nexec '{}'\n", stdio_shop())).unwrap();
+    fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
+    program.to_str().unwrap().to_owned()
+}
+
+fn run(folder: &Path, writer: &Writer) -> Run {
+    let words: Vec<_> = writer.words.iter().map(String::as_str).collect();
+    mcp_in(folder, &words, "")
+}
+
+#[test]
+fn files_in_a_project_are_written_through_no_link() {
+    let outside = folder("written-outside");
+    let shop = program(&outside);
+    for writer in writers(&shop) {
+        for before in ALL {
+            let case = format!("{} {before:?}", writer.name);
+            let folder = folder(&format!("written-{}-{before:?}", writer.name));
+            let victim = outside.join(format!("victim-{}-{before:?}", writer.name));
+            let path = folder.join(writer.path);
+            let parent = path.parent().unwrap().to_owned();
+            fs::write(&victim, VICTIM).unwrap();
+            if before == Before::LinkedFolder {
+                let elsewhere = folder.join("../written-outside/elsewhere");
+                fs::create_dir_all(&elsewhere).unwrap();
+                symlink(fs::canonicalize(&elsewhere).unwrap(), &parent).unwrap();
+            } else {
+                fs::create_dir_all(&parent).unwrap();
+            }
+            match before {
+                Before::Absent | Before::LinkedFolder => {}
+                Before::File => {
+                    let old = if writer.path.ends_with("toml") {
+                        "# mine\n"
+                    } else {
+                        OLD
+                    };
+                    fs::write(&path, old).unwrap();
+                    fs::set_permissions(&path, fs::Permissions::from_mode(0o640)).unwrap();
+                }
+                Before::Link => symlink(&victim, &path).unwrap(),
+                Before::DanglingLink => {
+                    fs::remove_file(&victim).unwrap();
+                    symlink(&victim, &path).unwrap();
+                }
+            }
+            let done = run(&folder, &writer);
+            let is_refused = matches!(
+                before,
+                Before::Link | Before::DanglingLink | Before::LinkedFolder
+            );
+            assert_eq!(done.code, i32::from(is_refused), "{case}: {done:?}");
+            if is_refused {
+                assert!(done.err.contains("is a link"), "{case}: {done:?}");
+            } else {
+                let text = String::from_utf8_lossy(&fs::read(&path).unwrap()).into_owned();
+                let keeps = text.contains("mine");
+                assert_eq!(
+                    keeps,
+                    before == Before::File && writer.merges,
+                    "{case}: {text}"
+                );
+            }
+            if before == Before::File {
+                let mode = fs::metadata(&path).unwrap().permissions().mode();
+                assert_eq!(mode & 0o777, 0o640, "{case}");
+            }
+            if before == Before::DanglingLink {
+                assert!(!victim.exists(), "{case}");
+            } else {
+                assert_eq!(fs::read_to_string(&victim).unwrap(), VICTIM, "{case}");
+            }
+            let left = fs::read_dir(outside.join("elsewhere"));
+            assert_eq!(left.map_or(0, Iterator::count), 0, "{case}");
+        }
+    }
+}
+
+#[test]
+fn link_of_a_backup_leads_nowhere() {
+    let folder = folder("written-backup");
+    let victim = folder.join("authorized_keys");
+    let backup = folder.join(".mcp.json.mcp-backup");
+    let words = [
+        "install",
+        "--host",
+        "claude-code",
+        "--project",
+        "--name",
+        "shop",
+        "--",
+        "npx",
+    ];
+    for dangling in [false, true] {
+        drop(fs::remove_file(&backup));
+        fs::write(folder.join(".mcp.json"), "{ // ssh-ed25519 AAAA evil\n}\n").unwrap();
+        fs::write(&victim, VICTIM).unwrap();
+        symlink(&victim, &backup).unwrap();
+        if dangling {
+            fs::remove_file(&victim).unwrap();
+        }
+        assert_eq!(mcp_in(&folder, &words, "").code, 0);
+        assert_eq!(victim.exists(), !dangling);
+        assert!(dangling || fs::read_to_string(&victim).unwrap() == VICTIM);
+    }
+    assert_eq!(fs::read_link(&backup).unwrap(), victim);
+}
+
+#[test]
+fn first_backup_stays() {
+    let folder = folder("written-first-backup");
+    fs::write(folder.join(".mcp.json"), OLD).unwrap();
+    for name in ["a", "b"] {
+        let words = [
+            "install",
+            "--host",
+            "claude-code",
+            "--project",
+            "--name",
+            name,
+            "--",
+            "npx",
+        ];
+        assert_eq!(mcp_in(&folder, &words, "").code, 0);
+    }
+    let backup = fs::read_to_string(folder.join(".mcp.json.mcp-backup")).unwrap();
+    assert_eq!(backup, OLD);
+}
+
+#[test]
+fn link_of_the_user_stays_and_its_target_is_replaced() {
+    for is_dangling in [false, true] {
+        let folder = folder(&format!("written-user-{is_dangling}"));
+        let target = folder.join("home/dotfiles/cursor.json");
+        let link = folder.join("home/.cursor/mcp.json");
+        fs::create_dir_all(target.parent().unwrap()).unwrap();
+        fs::create_dir_all(link.parent().unwrap()).unwrap();
+        if !is_dangling {
+            fs::write(&target, OLD).unwrap();
+        }
+        symlink("../dotfiles/cursor.json", &link).unwrap();
+        let words = ["install", "--host", "cursor", "--name", "shop", "--", "npx"];
+        let done = mcp_in(&folder, &words, "");
+        assert_eq!(done.code, 0, "{done:?}");
+        assert!(link.is_symlink());
+        assert!(fs::read_to_string(&target).unwrap().contains("\"shop\""));
+        if is_dangling {
+            let mode = fs::metadata(&target).unwrap().permissions().mode();
+            assert_eq!(mode & 0o777, 0o600);
+        } else {
+            let backup = folder.join("home/dotfiles/cursor.json.mcp-backup");
+            assert_eq!(fs::read_to_string(backup).unwrap(), OLD);
+        }
+    }
+}
+
+#[test]
+fn path_out_of_a_project_is_refused() {
+    let folder = folder("written-out/project");
+    let path = "a/../../mcp.json";
+    let words = [
+        "install", "--host", "cursor", "--file", path, "--name", "shop", "--", "npx",
+    ];
+    let done = mcp_in(&folder, &words, "");
+    assert!(
+        done.code == 1 && done.err.contains("not below the project's folder"),
+        "{done:?}"
+    );
+    assert!(!folder.join("../mcp.json").exists());
+}
+
+#[test]
+fn entry_of_a_project_is_installed_with_the_approval_of_a_call() {
+    let folder = folder("written-approval");
+    let entry = json!({"mcpServers": {"shop": {"command": "evil", "args": ["--all"]}}});
+    fs::write(folder.join(".mcp.json"), entry.to_string()).unwrap();
+    let install = ["install", "--host", "cursor", "shop"];
+    let refused = mcp_in(&folder, &install, "");
+    assert!(
+        refused.code == 1 && refused.err.contains(".mcp.json") && refused.err.contains("--yes"),
+        "{refused:?}"
+    );
+    assert!(!folder.join("home/.cursor/mcp.json").exists());
+    let done = mcp_in(&folder, &[&install[..], &["--yes"]].concat(), "");
+    assert_eq!(done.code, 0, "{done:?}");
+    let text = fs::read_to_string(folder.join("home/.cursor/mcp.json")).unwrap();
+    assert!(text.contains("evil"), "{text}");
+}
+
+#[test]
+fn bundle_contains_no_value_of_a_secret() {
+    let folder = folder("written-secret");
+    let shop = program(&folder);
+    let words = [
+        "pack",
+        "--author",
+        "Ada",
+        "--description",
+        "A",
+        "-e",
+        "SHOP_KEY=s3cret",
+        "--",
+        &shop,
+    ];
+    let refused = mcp_in(&folder, &words, "");
+    assert!(
+        refused.code == 1
+            && refused.err.contains("--env SHOP_KEY")
+            && !refused.err.contains("s3cret"),
+        "{refused:?}"
+    );
+    let files = fs::read_dir(&folder).unwrap();
+    assert_eq!(files.count(), 1);
+}
+
+#[test]
+fn programs_at_the_same_time_leave_one_whole_file() {
+    let folder = folder("written-together");
+    let shop = stdio_shop();
+    let runs: Vec<_> = (0..4)
+        .map(|number| {
+            let (folder, shop) = (folder.clone(), shop.clone());
+            let name = format!("shop{number}");
+            std::thread::spawn(move || {
+                let snapshot = mcp_in(&folder, &["snapshot", "-o", "shop.json", "--", &shop], "");
+                let words = [
+                    "install",
+                    "--host",
+                    "cursor",
+                    "--project",
+                    "--name",
+                    &name,
+                    "--",
+                    "npx",
+                ];
+                (snapshot, mcp_in(&folder, &words, ""))
+            })
+        })
+        .collect();
+    let mut installed = 0;
+    for run in runs {
+        let (snapshot, install) = run.join().unwrap();
+        assert_eq!(snapshot.code, 0, "{snapshot:?}");
+        installed += usize::from(install.code == 0);
+    }
+    let text = fs::read_to_string(folder.join("shop.json")).unwrap();
+    serde_json::from_str::<serde_json::Value>(&text).unwrap();
+    let text = fs::read_to_string(folder.join(".cursor/mcp.json")).unwrap();
+    let settings: serde_json::Value = serde_json::from_str(&text).unwrap();
+    assert!(
+        installed > 0 && settings["mcpServers"].is_object(),
+        "{text}"
+    );
+    let names = fs::read_dir(&folder).unwrap().flatten();
+    let left = names.filter(|file| file.file_name().to_string_lossy().ends_with(".tmp"));
+    assert_eq!(left.count(), 0);
+}
