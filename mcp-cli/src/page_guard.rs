@@ -204,7 +204,7 @@ impl Guard {
 }
 
 /// Compares two secrets in constant time.
-fn is_equal(left: &str, right: &str) -> bool {
+pub(crate) fn is_equal(left: &str, right: &str) -> bool {
     left.as_bytes().ct_eq(right.as_bytes()).into()
 }
 

@@ -10,7 +10,7 @@ use mcp::auth::Authorizer;
 use mcp::client::{Error, Target};
 use mcp::core::{Channel, ServerIdentity};
 use mcp::gateway::Relay;
-use mcp::group::{EntryOAuth, ServerSpec};
+use mcp::group::{EntryOAuth, ServerSpec, files};
 use mcp::prelude::*;
 use mcp::stdio::ChildChannel;
 use mcp::{ClientBuilder, HttpChannel, ServerCommand};
@@ -180,29 +180,19 @@ async fn named(
     };
     let variables = entry.variables;
     let spec = entry.spec.map_err(|error| unusable(error.to_string()))?;
-    match &spec {
-        ServerSpec::Command { .. } if !accepts_commands => Err(usage!(
+    if matches!(spec, ServerSpec::Command { .. }) && !accepts_commands {
+        return Err(usage!(
             "the server {name:?} is a command; this command needs one with a URL"
-        )),
+        ));
+    }
+    let env = approve_entry(&location, name, &spec, &variables, args.yes, output).await?;
+    match &spec {
         ServerSpec::Command {
             command,
             args: words,
             cwd,
             ..
         } => {
-            let env = spec
-                .variables()
-                .map_err(|error| unusable(error.to_string()))?;
-            let names: Vec<_> = env.iter().map(|(name, _)| name.as_str()).collect();
-            let folder = std::path::absolute(cwd.as_deref().unwrap_or("."));
-            let folder = folder.map_err(|error| unusable(error.to_string()))?;
-            let shown = format!(
-                "run the command {command:?} {words:?} in the folder {folder:?} with the environment variables \
-                 {names:?}{}",
-                passed(&variables)
-            );
-            let values = env.iter().map(|(_, value)| value.as_str());
-            approve(&location, &shown, values, args.yes, output).await?;
             let mut server = ServerCommand::new(command).args(words).name(name);
             for (name, value) in env {
                 server = server.env(name, value);
@@ -217,13 +207,59 @@ async fn named(
             headers,
             oauth,
             ..
-        } => {
-            let shown = connection(url, headers, &variables).map_err(unusable)?;
-            let values = secrets(url, headers, oauth.as_ref());
-            approve(&location, &shown, values, args.yes, output).await?;
-            with_headers(url, headers, oauth.clone(), args)
-        }
+        } => with_headers(url, headers, oauth.clone(), args),
         _ => Err(unusable("its kind is unknown to this program".to_owned())),
+    }
+}
+
+/// Asks before an entry of a project file is used. Returns the variables of a command.
+///
+/// # Errors
+///
+/// Returns a usage [`Failure`] if the entry cannot be used, or is not approved.
+pub(crate) async fn approve_entry(
+    location: &Location,
+    name: &str,
+    spec: &ServerSpec,
+    variables: &[String],
+    yes: bool,
+    output: &Output,
+) -> Result<Vec<(String, String)>, Failure> {
+    let unusable = |reason: String| {
+        let path = location.path.display();
+        usage!("the server {name:?} of {path} cannot be used: {reason}")
+    };
+    match spec {
+        ServerSpec::Command {
+            command, args, cwd, ..
+        } => {
+            let env = spec
+                .variables()
+                .map_err(|error| unusable(error.to_string()))?;
+            let names: Vec<_> = env.iter().map(|(name, _)| name.as_str()).collect();
+            let folder = std::path::absolute(cwd.as_deref().unwrap_or("."));
+            let folder = folder.map_err(|error| unusable(error.to_string()))?;
+            let shown = format!(
+                "run the command {command:?} {args:?} in the folder {folder:?} with the environment variables \
+                 {names:?}{}",
+                passed(variables)
+            );
+            let values = env.iter().map(|(_, value)| value.as_str());
+            approve(location, &shown, values, yes, output).await?;
+            Ok(env)
+        }
+        ServerSpec::Url {
+            url,
+            headers,
+            oauth,
+            ..
+        } => {
+            let shown = connection(url, headers, variables).map_err(unusable)?;
+            let values = secrets(url, headers, oauth.as_ref());
+            approve(location, &shown, values, yes, output).await?;
+            Ok(Vec::new())
+        }
+        _ => Ok(Vec::new()),
     }
 }
 
@@ -336,7 +372,8 @@ async fn approve<'a>(
     if let Some(file) = remembered
         && let Some(folder) = file.parent()
     {
-        let stored = std::fs::create_dir_all(folder).and_then(|()| std::fs::write(&file, wish));
+        let stored =
+            std::fs::create_dir_all(folder).and_then(|()| files::replace(&file, wish.as_bytes()));
         let folder = folder.display();
         output.note(&match stored {
             Ok(()) => format!("approved until the entry changes; {folder} has the approvals"),
@@ -495,9 +532,9 @@ fn spawn(command: ServerCommand) -> Result<ChildChannel, Failure> {
 }
 
 impl Remote {
-    /// A server without headers.
-    pub(crate) fn at(url: &str) -> Result<Self, Failure> {
-        Self::new(url, &[], &[], credentials::stored)
+    /// A server with a header of this program.
+    pub(crate) fn at(url: &str, header: (String, String)) -> Result<Self, Failure> {
+        Self::new(url, &[header], &[], credentials::stored)
     }
 
     /// A server with the headers from its configuration and from the command line (`Name: value`).

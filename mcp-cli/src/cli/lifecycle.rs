@@ -50,7 +50,7 @@ pub(crate) struct DevArgs {
     /// The command serves HTTP at this URL [default: one that it prints on standard error]
     #[arg(long, value_name = "URL")]
     pub(crate) url: Option<String>,
-    /// Add a header to the HTTP requests that the command gets: `Name: value`
+    /// Add a header to HTTP requests of the command; clients need it, too: `Name: value`
     #[arg(long, short = 'H', value_name = "HEADER")]
     pub(crate) header: Vec<String>,
     /// Serve HTTP instead of standard streams

@@ -4,10 +4,12 @@
 //! |---|---|
 //! | `plan` | the command, its folder, and the program that cargo builds for it |
 //! | `build` | builds by cargo, and their errors |
+//! | `callers` | the credentials that callers need |
 //! | `sources` | changes of source files |
 //! | `front` | the server for clients: a call waits for the build, runs, or fails with the build's errors |
 
 mod build;
+mod callers;
 mod front;
 mod plan;
 mod sources;
@@ -24,6 +26,7 @@ use serde_json::json;
 use tokio_util::task::AbortOnDropHandle;
 
 use self::build::Build;
+use self::callers::Callers;
 use self::front::Front;
 use self::plan::{Plan, Program};
 use self::sources::Sources;
@@ -42,7 +45,12 @@ pub(super) async fn run(args: &DevArgs, output: &Output) -> Result<(), Failure> 
         let folder = plan.sources.display();
         usage!("cannot watch {folder}: {error}")
     })?;
-    let front = Arc::new(Front::new(*output));
+    let is_http = args.http || args.listen.listen.is_some() || !args.listen.allow_host.is_empty();
+    let callers = Callers::new(&plan.headers, &page_guard::random()?);
+    if is_http && !plan.headers.is_empty() {
+        front::report_demand(output, "clients need the same --header", &plan.headers);
+    }
+    let front = Arc::new(Front::new(callers.clone(), is_http, *output));
     let gateway = Gateway::new(&*plan.name, "dev")
         .naming(Naming::PlainUnlessTaken)
         .server(front.server())
@@ -62,13 +70,13 @@ pub(super) async fn run(args: &DevArgs, output: &Output) -> Result<(), Failure> 
     };
     let _following = AbortOnDropHandle::new(tokio::spawn(developer.follow(sources)));
     let _inspector = if args.inspect {
-        Some(inspect(&opened, !args.no_open, output).await?)
+        Some(inspect(&opened, &callers, !args.no_open, output).await?)
     } else {
         None
     };
-    let is_http = args.http || args.listen.listen.is_some() || !args.listen.allow_host.is_empty();
     if is_http {
-        return serve::listen(opened, &args.listen, None, None, output).await;
+        let protect = |serve: Serve| serve.authorize(callers.endpoint(false));
+        return serve::listen(opened, &args.listen, None, protect, output).await;
     }
     if std::io::stdin().is_terminal() {
         output.note("waiting for a client on standard input; pass --http to serve HTTP");
@@ -80,15 +88,17 @@ pub(super) async fn run(args: &DevArgs, output: &Output) -> Result<(), Failure> 
     }
 }
 
-/// Opens the inspector on an endpoint of its own, until the handle is dropped.
+/// Opens the inspector on an endpoint of its own, which demands a token that only the inspector has, until the handle is
+/// dropped.
 async fn inspect(
     opened: &ConnectedGateway,
+    callers: &Callers,
     opens_browser: bool,
     output: &Output,
 ) -> Result<AbortOnDropHandle<()>, Failure> {
     let (listener, port) = page_guard::listen(0).await?;
     let url = format!("http://127.0.0.1:{port}/mcp");
-    let server = Server::Http(Remote::at(&url)?);
+    let server = Server::Http(Remote::at(&url, callers.inspector())?);
     let session = Session::new(url, server, None, None);
     let inspector = Inspector::bind(0, session).await?;
     let url = inspector.url();
@@ -99,7 +109,7 @@ async fn inspect(
     if opens_browser && !questions::open_browser(url).await {
         output.note("no browser could be started; open the URL yourself");
     }
-    let endpoint = Serve::new(opened.server.clone());
+    let endpoint = Serve::new(opened.server.clone()).authorize(callers.endpoint(true));
     Ok(AbortOnDropHandle::new(tokio::spawn(async move {
         let _ = tokio::join!(endpoint.run(listener), inspector.run("auto"));
     })))

@@ -8,6 +8,7 @@ use std::time::Duration;
 use mcp::auth::ResourceServer;
 use mcp::gateway::ConnectedGateway;
 use mcp::gateway::config::AuthorizationConfig;
+use mcp::http::Serve;
 
 use tokio_util::task::AbortOnDropHandle;
 
@@ -44,8 +45,11 @@ pub(super) async fn run(args: &GatewayArgs, output: &Output) -> Result<(), Failu
     } else {
         let http = config.and_then(|config| config.http.clone());
         let authorization = config.and_then(|config| config.authorization.as_ref());
-        let authorization = authorization.map(protection);
-        serve::listen(opened, &args.listen, http, authorization, output).await
+        let protect = |serve: Serve| match authorization {
+            Some(authorization) => serve.authorize(protection(authorization)),
+            None => serve,
+        };
+        serve::listen(opened, &args.listen, http, protect, output).await
     }
 }
 

@@ -3,7 +3,6 @@
 use std::io::ErrorKind;
 
 use mcp::ClientBuilder;
-use mcp::auth::ResourceServer;
 use mcp::gateway::config::HttpConfig;
 use mcp::gateway::{ConnectedGateway, Gateway, GatewayServer};
 use mcp::group::{Health, Naming};
@@ -38,15 +37,15 @@ pub(super) async fn run(args: &ServeArgs, output: &Output) -> Result<(), Failure
     if let Some((_, Health::Down(reason))) = opened.group.health().into_iter().next() {
         return Err(Failure::new(FailureKind::Unreachable, reason));
     }
-    listen(opened, &args.listen, None, None, output).await
+    listen(opened, &args.listen, None, |serve| serve, output).await
 }
 
-/// Serves a gateway until Ctrl-C. Arguments have precedence over the configuration file.
+/// Serves a gateway until Ctrl-C. `protect` may demand credentials. Arguments have precedence over the configuration file.
 pub(super) async fn listen(
     opened: ConnectedGateway,
     args: &ListenAddress,
     config: Option<HttpConfig>,
-    authorization: Option<ResourceServer>,
+    protect: impl FnOnce(Serve) -> Serve,
     output: &Output,
 ) -> Result<(), Failure> {
     let config = config.unwrap_or_default();
@@ -66,9 +65,7 @@ pub(super) async fn listen(
     if !allowed_hosts.is_empty() {
         serve = serve.allowed_hosts(&allowed_hosts);
     }
-    if let Some(authorization) = authorization {
-        serve = serve.authorize(authorization);
-    }
+    serve = protect(serve);
     let url = format!("http://{local}/mcp");
     output.event(
         &format!("listening on {url}"),

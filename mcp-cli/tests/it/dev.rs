@@ -511,7 +511,28 @@ async fn protected_template_gets_the_token_that_it_prints() {
     let program = example("protected");
     let dir = folder.to_str().unwrap();
     let dev = Dev::spawn(&mut dev_in(dir, &["--", &program]));
-    let client = Client::connect(&*dev.url()).await.unwrap();
+    let url = dev.url();
+    let mut token = None;
+    while token.is_none() {
+        let event = dev.events.recv_timeout(LIMIT).unwrap();
+        let line = event["message"].as_str().unwrap_or_default();
+        let rest = line
+            .split_once("Authorization: Bearer ")
+            .map(|(_, rest)| rest);
+        token = rest.and_then(|rest| rest.split(['\'', '"', '`', ' ']).next().map(str::to_owned));
+    }
+    dev.wait_for("demands");
+    // A local port is not a login.
+    for wrong in [None, Some("other")] {
+        let mut client = Client::builder();
+        if let Some(wrong) = wrong {
+            client = client.bearer_token(wrong);
+        }
+        let refused = client.connect(&*url).await.unwrap_err();
+        assert!(refused.is_auth(), "{refused}");
+    }
+    let client = Client::builder().bearer_token(token.unwrap());
+    let client = client.connect(&*url).await.unwrap();
     let file = json!({"path": "notes.md"});
     let read = client.call("read_file", &file).await.unwrap();
     assert_eq!(read.text(), "contents of notes.md");
@@ -620,5 +641,150 @@ fn dev_ends_with_its_client_and_refuses_what_it_cannot_run() {
         let run = mcp(words);
         assert_eq!((run.code, &*run.out), (1, ""), "{words:?}: {run:?}");
         assert!(run.err.contains(problem), "{words:?}: {run:?}");
+    }
+}
+
+/// A program that listens at a port of this machine, and keeps the requests that it gets.
+#[cfg(unix)]
+struct Eavesdropper {
+    url: String,
+    requests: Receiver<String>,
+}
+
+#[cfg(unix)]
+impl Eavesdropper {
+    fn start() -> Self {
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        let url = format!("http://{}/mcp", listener.local_addr().unwrap());
+        let (sender, requests) = channel();
+        std::thread::spawn(move || {
+            for stream in listener.incoming() {
+                let mut stream = stream.unwrap();
+                let mut text = vec![0; 1 << 16];
+                let count = stream.read(&mut text).unwrap_or(0);
+                if count > 0 {
+                    drop(sender.send(String::from_utf8_lossy(&text[..count]).to_lowercase()));
+                }
+                let answer =
+                    "HTTP/1.1 401 Unauthorized\r\ncontent-length: 0\r\nconnection: close\r\n\r\n";
+                drop(std::io::Write::write_all(&mut stream, answer.as_bytes()));
+            }
+        });
+        Self { url, requests }
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn url_that_a_program_only_prints_gets_no_credentials() {
+    let folder = folder("dev_eavesdropper");
+    let other = Eavesdropper::start();
+    let script = format!(
+        "echo 'Authorization: Bearer printed-secret' >&2; echo 'see {}' >&2; exec sleep 100",
+        other.url
+    );
+    let words = ["-H", "X-Key: given-secret", "--", "sh", "-c", &script];
+    let dev = Dev::spawn(&mut dev_in(folder.to_str().unwrap(), &words));
+    let reason = dev.wait_for("ended")["reason"].to_string();
+    assert!(
+        reason.contains("PORT") && reason.contains("--url"),
+        "{reason}"
+    );
+    let requests: Vec<_> = other.requests.try_iter().collect();
+    assert!(!requests.is_empty());
+    let leaked = requests.iter().find(|text| text.contains("secret"));
+    assert_eq!(leaked, None);
+}
+
+#[cfg(unix)]
+#[test]
+fn program_that_ends_at_its_start_gets_no_credentials_sent_in_its_place() {
+    let folder = folder("dev_in_its_place");
+    for script in ["exit 1", "exec sleep 100"] {
+        let other = Eavesdropper::start();
+        let words = [
+            "-H",
+            "X-Key: secret",
+            "--url",
+            &other.url,
+            "--",
+            "sh",
+            "-c",
+            script,
+        ];
+        let dev = Dev::spawn(&mut dev_in(folder.to_str().unwrap(), &words));
+        let reason = dev.wait_for("ended")["reason"].to_string();
+        assert!(reason.contains("another program"), "{reason}");
+        assert_eq!(other.requests.try_iter().next(), None);
+    }
+}
+
+/// Returns the ports of this machine at which a process listens.
+#[cfg(target_os = "linux")]
+fn listening(process: u32) -> Vec<u16> {
+    let files = fs::read_dir(format!("/proc/{process}/fd")).unwrap();
+    let files = files.filter_map(|file| fs::read_link(file.ok()?.path()).ok());
+    let files: Vec<_> = files
+        .map(|file| file.to_string_lossy().into_owned())
+        .collect();
+    let sockets = fs::read_to_string(format!("/proc/{process}/net/tcp")).unwrap();
+    let port = |line: &str| {
+        let words: Vec<_> = line.split_whitespace().collect();
+        let is_own = files.contains(&format!("socket:[{}]", words.get(9)?));
+        let (_, port) = words.get(1)?.split_once(':')?;
+        (is_own && words[3] == "0A").then(|| u16::from_str_radix(port, 16).unwrap())
+    };
+    sockets.lines().skip(1).filter_map(port).collect()
+}
+
+#[cfg(target_os = "linux")]
+#[tokio::test(flavor = "multi_thread")]
+async fn ghsa_qg2g_g9w3_m5h8_inspector_opens_no_endpoint_without_a_token() {
+    let folder = folder("dev_inspector_port");
+    let program = stdio_shop();
+    let words = [
+        "-H",
+        "X-Key: secret",
+        "--inspect",
+        "--no-open",
+        "--",
+        &program,
+    ];
+    let dev = Dev::spawn(&mut dev_in(folder.to_str().unwrap(), &words));
+    let page = dev.wait_for("inspector")["url"]
+        .as_str()
+        .unwrap()
+        .to_owned();
+    dev.url();
+    dev.wait_for("ready");
+    let ports = listening(dev.child.id());
+    assert!(ports.len() >= 3, "{ports:?}");
+    for port in ports {
+        if page.contains(&format!(":{port}/")) {
+            continue;
+        }
+        let refused = Client::connect(&*format!("http://127.0.0.1:{port}/mcp")).await;
+        assert!(
+            refused.is_err_and(|error| error.fault().is_none()),
+            "{port}"
+        );
+        let body = json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
+            "protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "a", "version": "1"},
+        }});
+        let body = body.to_string();
+        let request = format!(
+            "POST /mcp HTTP/1.1\r\nhost: 127.0.0.1:{port}\r\naccept: application/json, text/event-stream\r\n\
+             content-type: application/json\r\ncontent-length: {}\r\nconnection: close\r\n\r\n{body}",
+            body.len()
+        );
+        let mut stream = std::net::TcpStream::connect(("127.0.0.1", port)).unwrap();
+        std::io::Write::write_all(&mut stream, request.as_bytes()).unwrap();
+        let mut response = String::new();
+        stream.read_to_string(&mut response).unwrap();
+        let status = response.split(' ').nth(1).unwrap_or_default().to_owned();
+        assert!(
+            matches!(&*status, "401" | "403" | "404"),
+            "{port}: {response}"
+        );
     }
 }

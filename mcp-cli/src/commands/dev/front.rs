@@ -16,10 +16,12 @@ use mcp::types::{CallToolResult, escape_line};
 use mcp::{ClientBuilder, Over};
 use parking_lot::Mutex;
 use serde_json::json;
+use tokio::net::TcpStream;
 use tokio::sync::watch;
 use tokio::time::{Instant, sleep, timeout, timeout_at};
 use url::{Host, Url};
 
+use super::callers::Callers;
 use super::plan::Program;
 use crate::config;
 use crate::output::{self, Output};
@@ -51,6 +53,12 @@ const DEFAULT_PATH: &str = "/mcp";
 /// The lines with URLs of this machine that a program prints during its start. `None`: no program starts.
 static HELD: Mutex<Option<Vec<String>>> = Mutex::new(None);
 
+/// Time for the end of a program at a port of this machine.
+const MAX_CONNECT: Duration = Duration::from_secs(1);
+
+/// The header of a token.
+const AUTHORIZATION: &str = "Authorization";
+
 /// Number of held lines.
 const MAX_HELD: usize = 64;
 
@@ -58,6 +66,9 @@ const MAX_HELD: usize = 64;
 pub(super) struct Front {
     shared: watch::Sender<Shared>,
     running: Mutex<Option<Running>>,
+    callers: Callers,
+    /// True if the callers are those of a port.
+    is_http: bool,
     output: Output,
 }
 
@@ -129,7 +140,7 @@ impl Drop for StartLines<'_> {
 }
 
 impl Front {
-    pub(super) fn new(output: Output) -> Self {
+    pub(super) fn new(callers: Callers, is_http: bool, output: Output) -> Self {
         Self {
             shared: watch::Sender::new(Shared {
                 state: State::Waiting,
@@ -138,6 +149,8 @@ impl Front {
                 number: 0,
             }),
             running: Mutex::default(),
+            callers,
+            is_http,
             output,
         }
     }
@@ -161,6 +174,14 @@ impl Front {
             Ok(call) => call,
             Err(problem) => return refusal(is_tool, &problem),
         };
+        // The program may have printed its token while the call waited.
+        let head = exchange.extensions.parts();
+        if head.is_some_and(|head| !self.callers.admit(&head.headers)) {
+            return refusal(
+                is_tool,
+                "the server gets a token by now; pass it, and call again",
+            );
+        }
         let running = self.running.lock().clone();
         let reply = next.run(exchange).await;
         let (Reply::Fault(_), Some(running)) = (&reply, running) else {
@@ -294,7 +315,7 @@ impl Front {
                 // Best effort: the process is killed in any case.
                 let _ = tokio::join!(former.process.close(), former.client.close());
             }
-            open(client, &program).await
+            open(client, &program, &self).await
         };
         let mut shared = self.shared.subscribe();
         let connected = tokio::select! {
@@ -360,8 +381,18 @@ impl Front {
 /// # Errors
 ///
 /// Returns a description if the program cannot be reached in either way.
-async fn open(client: ClientBuilder, program: &Program) -> Result<Running, String> {
-    let command = program.command().map_err(|error| error.to_string())?;
+async fn open(client: ClientBuilder, program: &Program, front: &Front) -> Result<Running, String> {
+    let port = program.port().map_err(|error| error.to_string())?;
+    let is_taken = match &program.url {
+        Some(url) => is_taken(url).await,
+        None => false,
+    };
+    if let (Some(url), true, false) = (&program.url, is_taken, program.headers.is_empty()) {
+        return Err(format!(
+            "another program listens at {url} already, and would get the --header: end it, or pass another --url"
+        ));
+    }
+    let command = program.command(port).map_err(|error| error.to_string())?;
     let process = ChildChannel::spawn(command).map_err(|error| Error::from(error).to_string())?;
     let (stderr, over_pipe) = (process.stderr_tail(), client.clone());
     let mut problem = None;
@@ -373,16 +404,48 @@ async fn open(client: ClientBuilder, program: &Program) -> Result<Running, Strin
                 Some(url) => vec![url.clone()],
                 None => printed_urls(&printed),
             };
-            let mut client = client.clone();
-            if let Some(token) = printed_token(&printed) {
-                client = client.bearer_token(token);
-            }
-            for (name, value) in &program.headers {
-                client = client.header(name.as_str(), value.as_str());
-            }
             for url in urls {
-                match client.clone().connect(url.as_str()).await {
-                    Ok(client) => return Ok((client, url)),
+                // Another program may listen at an address that this one only prints.
+                let is_own = match &program.url {
+                    Some(_) => !is_taken,
+                    None => {
+                        url.port_or_known_default() == Some(port)
+                            && matches!(url.host_str(), Some("127.0.0.1" | "localhost"))
+                    }
+                };
+                let token = printed_token(&printed).filter(|_| is_own);
+                let mut client = client.clone();
+                if is_own {
+                    if process.closed().now_or_never().is_some() {
+                        // The other branch reports the end.
+                        return pending().await;
+                    }
+                    if let Some(token) = token {
+                        client = client.bearer_token(token);
+                    }
+                    for (name, value) in &program.headers {
+                        client = client.header(name.as_str(), value.as_str());
+                    }
+                }
+                match client.connect(url.as_str()).await {
+                    Ok(client) => {
+                        if token.is_some_and(|token| front.callers.add(token)) && front.is_http {
+                            let text = "clients need the token that the program prints";
+                            report_demand(&front.output, text, &[(AUTHORIZATION, "")]);
+                        }
+                        return Ok((client, url));
+                    }
+                    Err(error) if error.is_auth() && is_taken => {
+                        return Err(format!(
+                            "{url}: {error}; this is another program, which has listened before the start"
+                        ));
+                    }
+                    Err(error) if error.is_auth() && !is_own => {
+                        return Err(format!(
+                            "{url}: {error}; credentials go only to an address that this command knows: let the program \
+                             serve the port in the variable PORT, or the address in ADDRESS, or pass --url {url}"
+                        ));
+                    }
                     Err(error) if error.is_auth() && refusals == MAX_REFUSALS => {
                         return Err(format!(
                             "{url}: {error}; pass a token as --header '{TOKEN}TOKEN', or let the program print \
@@ -422,6 +485,34 @@ async fn open(client: ClientBuilder, program: &Program) -> Result<Running, Strin
         }
         Err(error) => Err(error.to_string()),
     }
+}
+
+/// Returns true if a program listens at a URL of this machine.
+async fn is_taken(url: &Url) -> bool {
+    let addresses = url.socket_addrs(|| None).unwrap_or_default();
+    let local = addresses
+        .into_iter()
+        .filter(|address| address.ip().is_loopback());
+    for address in local {
+        let end = Instant::now() + MAX_CONNECT;
+        // A former program may still be ending.
+        while let Ok(Ok(_)) = timeout(MAX_CONNECT, TcpStream::connect(address)).await {
+            if Instant::now() >= end {
+                return true;
+            }
+            sleep(RETRY).await;
+        }
+    }
+    false
+}
+
+/// Says which headers clients of the port need, without their values.
+pub(super) fn report_demand<T>(output: &Output, text: &str, headers: &[(impl AsRef<str>, T)]) {
+    let names: Vec<_> = headers.iter().map(|(name, _)| name.as_ref()).collect();
+    output.event(
+        &format!("{text}: --header '{}: …'", names.join(": …' --header '")),
+        &json!({"event": "demands", "headers": names}),
+    );
 }
 
 /// Finds the last token in what a program has printed.

@@ -2,6 +2,7 @@
 
 use std::ffi::{OsStr, OsString};
 use std::io;
+use std::net::{Ipv4Addr, TcpListener};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -12,10 +13,10 @@ use crate::cli::DevArgs;
 use crate::failure::{Failure, usage};
 use crate::{config, target};
 
-/// The variable that names the address of a program over HTTP. Default: a free port, because `mcp dev` may use the
-/// usual one.
+/// The variables that name the address or port of a program over HTTP. Default: a free port, because `mcp dev` may use
+/// the usual one.
 const ADDRESS: &str = "ADDRESS";
-const FREE_PORT: &str = "127.0.0.1:0";
+const PORT: &str = "PORT";
 /// Time to exit after standard input is closed. A program over HTTP does not read standard input, so it is
 /// terminated after this time.
 const CLOSE_TIMEOUT: Duration = Duration::from_millis(300);
@@ -51,7 +52,7 @@ pub(super) struct Plan {
     /// The URL at which the program serves HTTP, if the user names it.
     url: Option<Url>,
     /// Headers of requests over HTTP.
-    headers: Vec<(String, String)>,
+    pub(super) headers: Vec<(String, String)>,
     /// `None` for a command that cargo does not build.
     pub(super) cargo: Option<CargoRun>,
 }
@@ -220,12 +221,26 @@ impl CargoRun {
 }
 
 impl Program {
-    /// Returns the command that starts the program.
+    /// Returns the port that the program is asked to serve: one of the user's variables, or a free one.
+    pub(super) fn port(&self) -> io::Result<u16> {
+        let port_of = |name| {
+            let value = std::env::var(name).ok()?;
+            let port = value.rsplit(':').next()?.parse().ok()?;
+            (port != 0).then_some(port)
+        };
+        if let Some(port) = port_of(ADDRESS).or_else(|| port_of(PORT)) {
+            return Ok(port);
+        }
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
+        Ok(listener.local_addr()?.port())
+    }
+
+    /// Returns the command that starts the program. `port`: the port that it is asked to serve.
     ///
     /// # Errors
     ///
     /// Returns an error if the program cannot be copied.
-    pub(super) fn command(&self) -> io::Result<ServerCommand> {
+    pub(super) fn command(&self, port: u16) -> io::Result<ServerCommand> {
         let path = if cfg!(windows) && self.is_built {
             copy(Path::new(&self.path))?.into()
         } else {
@@ -236,10 +251,16 @@ impl Program {
             .inherit_all_env()
             .current_dir(&self.folder)
             .close_timeout(CLOSE_TIMEOUT);
-        if self.url.is_some() || std::env::var_os(ADDRESS).is_some() {
+        if self.url.is_some() {
             return Ok(command);
         }
-        Ok(command.env(ADDRESS, FREE_PORT))
+        let address = std::env::var(ADDRESS).ok();
+        let host = address
+            .as_deref()
+            .and_then(|address| address.rsplit_once(':'));
+        let host = host.map_or("127.0.0.1", |(host, _)| host);
+        let command = command.env(ADDRESS, format!("{host}:{port}"));
+        Ok(command.env(PORT, port.to_string()))
     }
 
     /// Returns the time at which cargo wrote the program. `None` for a program that cargo does not build: it is
