@@ -70,6 +70,12 @@ const NAMED: [&str; 6] = [
     "definitions",
 ];
 
+/// Returns whether the value of a keyword is a schema, or contains schemas.
+#[cfg(feature = "json-schema")]
+pub(super) fn has_subschemas(keyword: &str) -> bool {
+    DIRECT.contains(&keyword) || NAMED.contains(&keyword)
+}
+
 /// Returns the schemas directly inside a schema. Data that resembles a schema (in `default`, `const`,
 /// `enum`, `examples` and unknown keywords) is skipped.
 pub(super) fn subschemas(schema: &JsonObject) -> impl Iterator<Item = Subschema<'_>> {

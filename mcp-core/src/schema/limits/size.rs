@@ -1,8 +1,9 @@
 //! JSON sizes: validated values, and a schema's keywords.
 
+use mcp_types::JsonObject;
 use serde_json::Value;
 
-use crate::schema::walk::subschemas;
+use crate::schema::walk::{has_subschemas, subschemas};
 
 /// The maximum depth of a JSON value, which the parser enforces.
 pub(super) const MAX_LEVELS: usize = 128;
@@ -83,8 +84,26 @@ pub(super) fn own_bytes(schema: &Value) -> usize {
     bytes(schema).saturating_sub(inner)
 }
 
+/// Returns the approximate size of a schema's keywords in bytes, with the names of subschemas. Does not read the
+/// subschemas.
+pub(super) fn keyword_bytes(schema: &JsonObject) -> usize {
+    let keywords = schema.iter().map(|(name, value)| {
+        let inner = match value {
+            Value::Object(members) if has_subschemas(name) => {
+                members.keys().map(|name| VALUE + name.len()).sum()
+            }
+            Value::Array(elements) if has_subschemas(name) => VALUE * elements.len(),
+            value => bytes(value),
+        };
+        name.len() + inner
+    });
+    keywords.sum()
+}
+
+/// The size of a value without its text and its members, in bytes.
+const VALUE: usize = 16;
+
 fn bytes(value: &Value) -> usize {
-    const VALUE: usize = 16;
     let inner = match value {
         Value::String(text) => text.len(),
         Value::Array(elements) => elements.iter().map(bytes).sum(),
