@@ -78,28 +78,30 @@ struct Stored {
 }
 
 impl StoredResults {
-    /// Cuts the texts of a result in the middle, and stores the rest.
-    pub(crate) fn shorten(&self, parts: &mut [Part], budget: Tokens) {
+    /// Bounds a result: what does not fit is cut in the middle, with one note, and stored.
+    pub(crate) fn shorten(&self, parts: &mut Vec<Part>, budget: Tokens) {
         let mut left = budget.chars();
-        for part in parts {
-            let Part::Text(text) = part else {
-                continue;
+        let mut rest: Vec<String> = Vec::new();
+        for part in std::mem::take(parts) {
+            let size = |part: &Part| match part {
+                Part::Text(text) => text.chars().count(),
+                Part::Media(media) => Tokens(media.tokens).chars(),
             };
-            let chars = text.chars().count();
-            if chars <= left {
-                left -= chars;
-                continue;
+            let part = match part {
+                Part::Media(media) if Tokens(media.tokens).chars() > left => Part::Text(media.note),
+                part => part,
+            };
+            if rest.is_empty() && size(&part) <= left {
+                left -= size(&part);
+                parts.push(part);
+            } else {
+                rest.push(part.into_text());
             }
-            let id = self.store(text);
-            let start = left * 2 / 3;
-            let end = left - start;
-            let missing = chars - left;
-            let head: String = text.chars().take(start).collect();
-            let tail: String = text.chars().skip(chars - end).collect();
-            *text = format!(
-                "{head}\n[{missing} of {chars} characters are missing here: {READ_RESULT} with id {id:?} has all lines]\n{tail}"
-            );
-            left = 0;
+        }
+        if !rest.is_empty() {
+            let text = rest.join("\n");
+            let id = self.store(&text);
+            parts.push(Part::Text(cut(&text, left, &id)));
         }
     }
 
@@ -107,7 +109,8 @@ impl StoredResults {
         let mut stored = self.0.lock();
         stored.count += 1;
         let id = format!("r{}", stored.count);
-        stored.texts.push_back((id.clone(), text.to_owned()));
+        let text: String = text.chars().take(MAX_STORED_CHARS).collect();
+        stored.texts.push_back((id.clone(), text));
         let size = |stored: &Stored| {
             stored
                 .texts
@@ -155,6 +158,19 @@ impl StoredResults {
     }
 }
 
+/// Returns the first two thirds and the last third of `left` characters, and a note between them.
+fn cut(text: &str, left: usize, id: &str) -> String {
+    let chars = text.chars().count();
+    let start = left * 2 / 3;
+    let end = left - start;
+    let missing = chars - left;
+    let head: String = text.chars().take(start).collect();
+    let tail: String = text.chars().skip(chars - end).collect();
+    format!(
+        "{head}\n[{missing} of {chars} characters are missing here: {READ_RESULT} with id {id:?} has all lines]\n{tail}"
+    )
+}
+
 /// Splits a line into parts of at most [`LINE_CHARS`].
 fn wrapped(line: &str) -> impl Iterator<Item = &str> {
     let mut rest = Some(line);
@@ -195,13 +211,14 @@ mod tests {
     use serde_json::json;
 
     use super::{Part, StoredResults, Tokens};
+    use crate::media::Media;
 
     #[test]
     fn one_long_line_is_read_in_parts() {
         let results = StoredResults::default();
         let items: Vec<String> = (0..1000).map(|n| format!(r#"{{"id":{n}}}"#)).collect();
         let json = format!("[{}]", items.join(","));
-        results.shorten(&mut [Part::Text(json.clone())], Tokens(25));
+        results.shorten(&mut vec![Part::Text(json.clone())], Tokens(25));
         let all = results.read(&json!({"id": "r1"})).text();
         let parts = all.lines().map(|line| line.split_once(": ").unwrap().1);
         assert!(parts.clone().all(|part| part.len() <= 500), "{all}");
@@ -216,7 +233,7 @@ mod tests {
     fn long_result_is_cut_in_the_middle_and_stays_readable() {
         let results = StoredResults::default();
         let text: Vec<String> = (1..=100).map(|n| format!("line é {n}")).collect();
-        let mut parts = [Part::Text("short".to_owned()), Part::Text(text.join("\n"))];
+        let mut parts = vec![Part::Text("short".to_owned()), Part::Text(text.join("\n"))];
         results.shorten(&mut parts, Tokens(25));
         assert_eq!(parts[0], Part::Text("short".to_owned()));
         let Part::Text(cut) = &parts[1] else {
@@ -233,11 +250,36 @@ mod tests {
         assert_eq!(found.text(), "77: line é 77");
         assert!(results.read(&json!({"id": "r9"})).is_error());
         for _ in 0..40 {
-            results.shorten(&mut [Part::Text("x".repeat(9))], Tokens(1));
+            results.shorten(&mut vec![Part::Text("x".repeat(9))], Tokens(1));
         }
         assert!(
             results.read(&json!({"id": "r1"})).is_error(),
             "the oldest is dropped"
         );
+    }
+
+    #[test]
+    fn budget_bounds_blocks_notes_and_images_together() {
+        let results = StoredResults::default();
+        let image = Media {
+            kind: "image/png",
+            data: "x".repeat(1_000_000),
+            tokens: 600,
+            note: "[image image/png, 750000 bytes]".to_owned(),
+        };
+        let mut parts = Vec::new();
+        for number in 0..10_000 {
+            parts.push(Part::Text(format!("block {number}")));
+            parts.push(Part::Media(image.clone()));
+        }
+        results.shorten(&mut parts, Tokens(1_000));
+        let images = parts.iter().filter(|part| matches!(part, Part::Media(_)));
+        assert_eq!(images.count(), 1);
+        let text: Vec<_> = parts.into_iter().map(Part::into_text).collect();
+        let text = text.join("\n");
+        assert!(text.len() < 2_000, "{}", text.len());
+        assert_eq!(text.matches("read_result").count(), 1, "{text}");
+        let found = results.read(&json!({"id": "r1", "search": "block 9999"}));
+        assert!(found.text().contains("block 9999"));
     }
 }

@@ -16,6 +16,7 @@
 //! | [`search`] | `search_tools`, `describe_tools` and `call_tool` over a list of tools |
 //! | `provider` | [`Provider`], [`Profile`]: what providers accept |
 //! | `names`, `schema` | names and schemas for a provider, and arguments back for the server |
+//! | `media` | images and sounds that a provider accepts |
 //! | `result`, `budget` | definitions, calls and results in the provider shapes; long results |
 //! | `trust_file` | files with what a user has agreed to, [`TrustError`] |
 //! | `pins` | [`PinFile`]: the tools whose definitions a user has approved |
@@ -35,6 +36,8 @@
 mod approval;
 #[cfg(feature = "client")]
 mod budget;
+#[cfg(feature = "client")]
+mod media;
 #[cfg(feature = "client")]
 mod names;
 mod pins;
@@ -56,7 +59,7 @@ pub use approval::{Answer, Approval, ProposedCall, Verdict};
 pub use budget::Tokens;
 pub use pins::{HeldTool, PinFile};
 #[cfg(feature = "client")]
-pub use provider::{Profile, Provider};
+pub use provider::{Profile, Provider, SchemaLimits};
 pub use rank::{Ranker, Ranking, WordRanker};
 #[cfg(feature = "client")]
 pub use set::ToolSet;

@@ -43,6 +43,10 @@ pub struct Profile {
     pub has_nullable: bool,
     /// Values of `enum` are strings.
     pub has_string_enums_only: bool,
+    /// `anyOf` is the only field of its schema.
+    pub has_sole_unions: bool,
+    /// Patterns have no look-around, and nothing that only some engines of regular expressions know.
+    pub has_plain_patterns: bool,
     /// Each schema has a type.
     pub needs_types: bool,
     /// Objects have all their properties and no others.
@@ -55,10 +59,30 @@ pub struct Profile {
     pub max_description: Option<usize>,
     /// Maximum number of tools in a request. `None`: not documented.
     pub max_tools: Option<usize>,
+    /// Limits for all of a schema. `None`: not documented.
+    pub limits: Option<SchemaLimits>,
+    /// Maximum size of an image or a sound in a result, in bytes. Larger ones are lines of text.
+    pub max_media_bytes: usize,
+    /// Maximum width and height of an image in a result, in pixels. `None`: not documented. Larger ones are lines of text.
+    pub max_image_side: Option<usize>,
     /// MIME types of images in results. Others are lines of text.
     pub images: &'static [&'static str],
     /// MIME types of sounds in results. Others are lines of text.
     pub audio: &'static [&'static str],
+}
+
+/// Limits of a provider for all of a schema.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct SchemaLimits {
+    /// Maximum number of properties. A tool with more is left out.
+    pub properties: usize,
+    /// Maximum number of values in all enumerations. Further enumerations become a part of the description.
+    pub values: usize,
+    /// An enumeration of more values than the first number has strings with at most the second number of bytes.
+    pub long_values: (usize, usize),
+    /// Maximum size of the property names and the strings in enumerations, in bytes. A tool with more is left out.
+    pub chars: usize,
 }
 
 /// Constraints and annotations of JSON Schema that have no other place in a profile.
@@ -100,12 +124,19 @@ const ANTHROPIC: Profile = Profile {
     has_type_lists: true,
     has_nullable: false,
     has_string_enums_only: false,
+    has_sole_unions: false,
+    has_plain_patterns: false,
     needs_types: false,
     needs_properties: false,
     is_strict: false,
     max_depth: MAX_DEPTH,
     max_description: None,
     max_tools: None,
+    limits: None,
+    // "5 MB per image", counted in base64; error "image exceeds 5 MB maximum". Newer models accept more.
+    max_media_bytes: 3_750_000,
+    // "Images larger than 8000x8000 px are rejected".
+    max_image_side: Some(8000),
     images: &["image/png", "image/jpeg", "image/gif", "image/webp"],
     audio: &[],
 };
@@ -116,11 +147,16 @@ const OPENAI: Profile = Profile {
     max_description: Some(1024),
     // Reference of chat completions: "A max of 128 functions are supported". Error of responses: "array too long".
     max_tools: Some(128),
+    // Error "regex lookaround is not supported", also without `strict`; other patterns are compiled by Python.
+    has_plain_patterns: true,
+    // The documented total of a request is 50 MB, with all that it repeats.
+    max_media_bytes: 10_000_000,
+    max_image_side: None,
     ..ANTHROPIC
 };
 
 const OPENAI_CHAT: Profile = Profile {
-    audio: &["audio/wav", "audio/x-wav", "audio/mpeg", "audio/mp3"],
+    audio: &["audio/wav", "audio/mp3"],
     ..OPENAI
 };
 
@@ -152,6 +188,12 @@ const OPENAI_STRICT: Profile = Profile {
     ]),
     needs_types: true,
     is_strict: true,
+    limits: Some(SchemaLimits {
+        properties: 5000,
+        values: 1000,
+        long_values: (250, 15_000),
+        chars: 120_000,
+    }),
     // Half of the documented 10 levels: errors have said "exceeds limit of 5".
     max_depth: 5,
     ..OPENAI
@@ -178,15 +220,20 @@ const GEMINI: Profile = Profile {
     has_type_lists: false,
     has_nullable: true,
     has_string_enums_only: true,
+    // Error "When using any_of, it must be the only field set".
+    has_sole_unions: true,
+    has_plain_patterns: true,
     needs_types: true,
     needs_properties: true,
     // Reference of Vertex AI: "Maximum 512 function declarations". Error of both services.
     max_tools: Some(512),
+    // The documented total of a request is 20 MB, with all that it repeats.
+    max_media_bytes: 10_000_000,
+    max_image_side: None,
     images: &["image/png", "image/jpeg", "image/webp"],
     audio: &[
         "audio/wav",
         "audio/mp3",
-        "audio/mpeg",
         "audio/aiff",
         "audio/aac",
         "audio/ogg",

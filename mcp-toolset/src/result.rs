@@ -1,12 +1,10 @@
 //! Definitions, calls and results in the provider shapes.
 
-use mcp_types::{Blob, CallToolResult, ContentBlock, ResourceContents, escape_block};
+use mcp_types::{Blob, CallToolResult, ContentBlock, ResourceContents, escape_block, shorten};
 use serde_json::{Value, json};
 
+use crate::media::{Media, MediaLeft, media};
 use crate::provider::{Profile, Provider};
-
-/// Maximum size of an image or a sound, in bytes: the lowest limit among the providers.
-const MAX_MEDIA_BYTES: usize = 5_000_000;
 
 /// A tool call of a model.
 #[derive(Debug, Clone, PartialEq)]
@@ -102,74 +100,89 @@ fn call(id: &Value, name: &Value, arguments: &Value) -> ModelCall {
     }
 }
 
+/// Blocks of a result. The texts of further ones are joined.
+const MAX_PARTS: usize = 100;
+/// Maximum length of a name or an address in a result, in characters.
+const MAX_NAME: usize = 2000;
+
 /// A part of a result, as models read it.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Part {
     Text(String),
-    /// An image or a sound that the provider accepts: MIME type, and data in base64.
-    Media(String, String),
+    Media(Media),
 }
 
-/// Returns the parts of a result. Structured content is read only if there is no other. Media that `profile` does not accept
-/// are lines of text; `None` accepts none.
-pub(crate) fn parts(result: &CallToolResult, profile: Option<&Profile>) -> Vec<Part> {
-    let mut parts: Vec<Part> = result
-        .content
-        .iter()
-        .map(|block| part(block, profile))
-        .collect();
-    if parts.is_empty()
-        && let Some(structured) = &result.structured_content
-    {
-        parts.push(Part::Text(clean(structured.get())));
+impl Part {
+    /// The text of a part, or the line in place of media.
+    pub(crate) fn into_text(self) -> String {
+        match self {
+            Self::Text(text) => text,
+            Self::Media(media) => media.note,
+        }
+    }
+}
+
+/// Returns the parts of a result: at least one. Blank texts are left out, because a provider refuses them. Structured content
+/// is read only if nothing else remains. Media that the provider does not accept are lines of text.
+pub(crate) fn parts(
+    result: &CallToolResult,
+    provider: Provider,
+    is_text_only: bool,
+    left: &mut MediaLeft,
+) -> Vec<Part> {
+    // Anthropic, error: "all content must be type `text` if `is_error` is true".
+    let is_text_only = is_text_only || result.is_error() && matches!(provider, Provider::Anthropic);
+    let profile = (!is_text_only).then_some(provider.profile());
+    let blocks = result.content.iter();
+    let mut parts: Vec<Part> = blocks.map(|block| part(block, profile, left)).collect();
+    parts.retain(|part| !matches!(part, Part::Text(text) if text.trim().is_empty()));
+    if parts.is_empty() {
+        let structured = result.structured_content.as_ref();
+        let text = structured.map(|structured| clean(structured.get()));
+        parts.push(Part::Text(
+            text.unwrap_or_else(|| "(the result is empty)".to_owned()),
+        ));
+    }
+    if parts.len() > MAX_PARTS {
+        let further = parts.split_off(MAX_PARTS - 1).into_iter();
+        let further: Vec<_> = further.map(Part::into_text).collect();
+        parts.push(Part::Text(further.join("\n")));
     }
     parts
 }
 
-fn part(block: &ContentBlock, profile: Option<&Profile>) -> Part {
+fn part(block: &ContentBlock, profile: Option<&Profile>, left: &mut MediaLeft) -> Part {
+    let mut media = |name: &str, kind: Option<&str>, data: &Blob| match media(
+        name, kind, data, profile, left,
+    ) {
+        Ok(media) => Part::Media(Media {
+            note: clean(&media.note),
+            ..media
+        }),
+        Err(note) => Part::Text(clean(&note)),
+    };
     match block {
         ContentBlock::Text(text) => Part::Text(clean(&text.text)),
-        ContentBlock::Image(image) => media("image", &image.mime_type, &image.data, profile),
-        ContentBlock::Audio(audio) => media("audio", &audio.mime_type, &audio.data, profile),
+        ContentBlock::Image(image) => media("image", Some(&image.mime_type), &image.data),
+        ContentBlock::Audio(audio) => media("audio", Some(&audio.mime_type), &audio.data),
         ContentBlock::Resource(embedded) => match &embedded.resource {
             ResourceContents::Text(text) => {
-                Part::Text(clean(&format!("[resource {}]\n{}", text.uri, text.text)))
+                let uri = shorten(&text.uri, MAX_NAME);
+                Part::Text(clean(&format!("[resource {uri}]\n{}", text.text)))
             }
             ResourceContents::Blob(blob) => {
-                let kind = blob.mime_type.as_deref().unwrap_or("bytes");
-                media(
-                    &format!("resource {},", blob.uri),
-                    kind,
-                    &blob.blob,
-                    profile,
-                )
+                let name = format!("resource {},", shorten(&blob.uri, MAX_NAME));
+                media(&name, blob.mime_type.as_deref(), &blob.blob)
             }
             _ => Part::Text("[resource of an unknown kind]".to_owned()),
         },
         ContentBlock::ResourceLink(link) => {
             let text = link.description.as_deref().unwrap_or(&link.name);
-            Part::Text(clean(&format!("[link {}: {text}]", link.uri)))
+            let uri = shorten(&link.uri, MAX_NAME);
+            Part::Text(clean(&format!("[link {uri}: {text}]")))
         }
         other => Part::Text(clean(&serde_json::to_string(other).unwrap_or_default())),
     }
-}
-
-/// Returns bytes as media, or as a line of text: a provider refuses the whole request for a type that it does not know.
-fn media(name: &str, kind: &str, data: &Blob, profile: Option<&Profile>) -> Part {
-    let size = data.as_bytes().len();
-    let accepts = |profile: &&Profile| {
-        let kinds = profile.images.iter().chain(profile.audio);
-        size <= MAX_MEDIA_BYTES
-            && kinds
-                .into_iter()
-                .any(|known| known.eq_ignore_ascii_case(kind))
-    };
-    if profile.filter(accepts).is_none() {
-        return Part::Text(clean(&format!("[{name} {kind}, {size} bytes]")));
-    }
-    let json = serde_json::to_value(data).unwrap_or_default();
-    let data = json.as_str().unwrap_or_default().to_owned();
-    Part::Media(kind.to_ascii_lowercase(), data)
 }
 
 fn is_image(kind: &str) -> bool {
@@ -200,7 +213,7 @@ pub(crate) fn block(provider: Provider, call: &ModelCall, parts: &[Part], is_err
     let text = || {
         let texts = parts.iter().map(|part| match part {
             Part::Text(text) => text.clone(),
-            Part::Media(kind, _) => format!("[{kind}, see below]"),
+            Part::Media(media) => format!("[{}, see below]", media.kind),
         });
         texts.collect::<Vec<_>>().join("\n")
     };
@@ -208,9 +221,9 @@ pub(crate) fn block(provider: Provider, call: &ModelCall, parts: &[Part], is_err
         Provider::Anthropic => {
             let content = parts.iter().map(|part| match part {
                 Part::Text(text) => json!({"type": "text", "text": text}),
-                Part::Media(kind, data) => json!({
+                Part::Media(media) => json!({
                     "type": "image",
-                    "source": {"type": "base64", "media_type": kind, "data": data},
+                    "source": {"type": "base64", "media_type": media.kind, "data": media.data},
                 }),
             });
             json!({
@@ -227,13 +240,15 @@ pub(crate) fn block(provider: Provider, call: &ModelCall, parts: &[Part], is_err
         Provider::OpenAiResponses | Provider::OpenAiResponsesStrict => {
             let has_image = parts.iter().any(|part| matches!(part, Part::Media(..)));
             let output = if has_image {
+                let mark = is_error.then(|| json!({"type": "input_text", "text": "Error:"}));
                 let items = parts.iter().map(|part| match part {
                     Part::Text(text) => json!({"type": "input_text", "text": text}),
-                    Part::Media(kind, data) => {
-                        json!({"type": "input_image", "image_url": data_url(kind, data)})
+                    Part::Media(media) => {
+                        let url = data_url(media.kind, &media.data);
+                        json!({"type": "input_image", "image_url": url})
                     }
                 });
-                Value::Array(items.collect())
+                Value::Array(mark.into_iter().chain(items).collect())
             } else {
                 json!(marked(text(), is_error))
             };
@@ -287,7 +302,7 @@ pub(crate) fn media_after(provider: Provider, results: &[(&ModelCall, Vec<Part>)
 fn media_of(parts: &[Part]) -> impl Iterator<Item = (&str, &str)> {
     parts.iter().filter_map(|part| match part {
         Part::Text(_) => None,
-        Part::Media(kind, data) => Some((&**kind, &**data)),
+        Part::Media(media) => Some((media.kind, &*media.data)),
     })
 }
 
@@ -295,7 +310,7 @@ fn chat_media(kind: &str, data: &str) -> Value {
     if is_image(kind) {
         return json!({"type": "image_url", "image_url": {"url": data_url(kind, data)}});
     }
-    let format = if kind.contains("wav") { "wav" } else { "mp3" };
+    let format = kind.strip_prefix("audio/").unwrap_or(kind);
     json!({"type": "input_audio", "input_audio": {"data": data, "format": format}})
 }
 

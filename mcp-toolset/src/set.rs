@@ -7,13 +7,14 @@ use std::sync::Arc;
 use futures_util::future::join_all;
 use mcp_client::Client;
 use mcp_client::group::Group;
-use mcp_core::schema::{JsonSchema, Validator as _};
+use mcp_core::schema::{JsonSchema, SchemaError, Validator as _};
 use mcp_types::{CallToolResult, RawObject, Tool, escape_line};
 use parking_lot::Mutex;
 use serde_json::{Value, json};
 
 use crate::approval::{Approval, ProposedCall};
 use crate::budget::{self, READ_RESULT, StoredResults, Tokens, read_result_tool};
+use crate::media::MediaLeft;
 use crate::names::Names;
 use crate::pins::PinFile;
 use crate::provider::Provider;
@@ -27,6 +28,12 @@ const MAX_DESCRIPTION: usize = 8_000;
 
 /// JSON size of a tool schema, in bytes. A tool with a larger one is left out.
 const MAX_SCHEMA_BYTES: usize = 200_000;
+
+/// JSON size of all definitions, in bytes: a million tokens, which is all that the largest models read.
+const MAX_DEFINITION_BYTES: usize = 4_000_000;
+
+/// Steps through the schemas of all tools: those of 100 tools at the limit of one. A call cannot exceed the latter.
+const MAX_STEPS: usize = 1_000_000;
 
 type Filter = Arc<dyn Fn(&Tool) -> bool + Send + Sync>;
 
@@ -141,8 +148,9 @@ impl ToolSet {
         self
     }
 
-    /// Sets the maximum size of a result text. Default: no limit. A longer text is cut in the middle with a note that
-    /// names what is missing, and the model reads it with a further tool, `read_result`. A server can ask for more, up
+    /// Sets the maximum size of a result, in all of its blocks. Default: no limit. What is beyond is cut in the middle with a note
+    /// that names what is missing, and the model reads it with a further tool, `read_result`. An image counts as a token per 750
+    /// pixels, at most 1,600; one that does not fit is a line of text. A server can ask for more, up
     /// to 500,000 characters, with `anthropic/maxResultSizeChars` in the `_meta` of the tool or of the result.
     pub fn result_budget(mut self, budget: Tokens) -> Self {
         self.budget = Some(budget);
@@ -161,8 +169,8 @@ impl ToolSet {
     }
 
     /// Lists the tools, and returns the `tools` value of a request. Tools beyond the number that the provider accepts
-    /// are left out, with a warning in the log; see [`deferred`](Self::deferred). Tools with a schema above
-    /// 200 kB are left out as well.
+    /// are left out, with a warning in the log; see [`deferred`](Self::deferred). So are tools with a schema above 200 kB or the
+    /// limits of [`JsonSchema`](mcp_core::schema::JsonSchema), and tools beyond 4 MB of definitions.
     ///
     /// # Errors
     ///
@@ -182,47 +190,67 @@ impl ToolSet {
                 "the provider accepts fewer tools; use `deferred`"
             );
         }
-        let definitions = all.take(max).chain(&own).filter_map(|tool| {
+        let (mut bytes, mut steps) = (0, MAX_STEPS);
+        let mut definitions = Vec::new();
+        // The set's own tools first: they are never left out.
+        for tool in own.iter().chain(all.take(max)) {
             let name = list.names.name(&tool.name);
-            let limit = profile.max_description.unwrap_or(MAX_DESCRIPTION);
-            let text = clean(tool.description.as_deref().unwrap_or(tool.display_name()));
-            let text: String = text.chars().take(limit).collect();
-            let schema = result::clean_json(rewrite(&tool.input_schema, profile));
-            let size = schema.to_string().len();
-            if size > MAX_SCHEMA_BYTES {
-                tracing::warn!(name, size, "a tool with a schema of this size is left out");
-                return None;
+            match definition(provider, name, tool, &mut steps) {
+                Ok(definition) => {
+                    let size = definition.to_string().len();
+                    if bytes + size <= MAX_DEFINITION_BYTES {
+                        bytes += size;
+                        definitions.push(definition);
+                    } else {
+                        tracing::warn!(
+                            name,
+                            size,
+                            "a tool is left out: the definitions are too large; use `deferred`"
+                        );
+                    }
+                }
+                Err(error) => {
+                    let reason = escape_line(&error.to_string()).into_owned();
+                    tracing::warn!(name, reason, "a tool is left out");
+                }
             }
-            Some(result::definition(provider, name, &text, schema))
-        });
-        Ok(result::tools(provider, definitions.collect()))
+        }
+        let count = own.len().min(definitions.len());
+        definitions.rotate_left(count);
+        Ok(result::tools(provider, definitions))
     }
 
     /// Runs the tool calls of a reply concurrently, and returns their results as the provider's blocks, in call order.
     /// The reply is the provider's answer, or the message in it.
     ///
-    /// Images and sounds that a provider does not accept in results follow after all of them: for OpenAI chat completions as a
+    /// The first bytes of an image or a sound decide about its type. One that the provider refuses is a line of text, as are those
+    /// beyond 20 or 10 MB in the results of a reply. Media that a provider does not accept in results follow after all of them: for OpenAI chat completions as a
     /// user message, which says that they are data, and for Gemini as parts.
     ///
     /// The result of a failed call says why it failed. Empty: the reply has no calls.
     pub async fn run(&self, provider: Provider, reply: &Value) -> Vec<Value> {
         let calls = result::calls(provider, reply);
-        let results = calls.iter().map(|call| self.result(provider, call));
-        let results = join_all(results).await.into_iter();
-        let (mut blocks, parts): (Vec<_>, Vec<_>) = results.unzip();
-        let parts: Vec<_> = calls.iter().zip(parts).collect();
-        blocks.extend(result::media_after(provider, &parts));
+        let results = join_all(calls.iter().map(|call| self.answer(call))).await;
+        let mut left = MediaLeft::default();
+        let (mut blocks, mut all) = (Vec::new(), Vec::new());
+        for (call, result) in calls.iter().zip(&results) {
+            let parts = self.parts(provider, call, result, &mut left);
+            blocks.push(result::block(provider, call, &parts, result.is_error()));
+            all.push((call, parts));
+        }
+        blocks.extend(result::media_after(provider, &all));
         blocks
     }
 
-    /// Returns the result of a call as a block, and its parts.
-    async fn result(&self, provider: Provider, call: &ModelCall) -> (Value, Vec<Part>) {
-        let result = self.answer(call).await;
-        let profile = provider.profile();
-        let mut parts = result::parts(&result, (!self.is_text_only).then_some(profile));
-        if parts.is_empty() {
-            parts.push(Part::Text("(the result is empty)".to_owned()));
-        }
+    /// Returns the parts of a result, within the budget.
+    fn parts(
+        &self,
+        provider: Provider,
+        call: &ModelCall,
+        result: &CallToolResult,
+        left: &mut MediaLeft,
+    ) -> Vec<Part> {
+        let mut parts = result::parts(result, provider, self.is_text_only, left);
         let is_read = self.own_name(&call.name) == Some(READ_RESULT);
         if let Some(budget) = self.budget {
             let budget = budget.max(budget::hint(result.meta.as_ref()));
@@ -232,8 +260,7 @@ impl ToolSet {
                 self.results.shorten(&mut parts, budget);
             }
         }
-        let block = result::block(provider, call, &parts, result.is_error());
-        (block, parts)
+        parts
     }
 
     async fn answer(&self, call: &ModelCall) -> CallToolResult {
@@ -295,7 +322,15 @@ impl ToolSet {
 
     /// Checks arguments and calls a tool.
     async fn call(&self, list: &List, tool: &Tool, arguments: Value) -> CallToolResult {
-        let arguments = restore(arguments, &tool.input_schema);
+        let mut steps = MAX_STEPS;
+        let arguments = match restore(arguments, &tool.input_schema, &mut steps) {
+            Ok(arguments) => arguments,
+            Err(error) => {
+                return CallToolResult::error(clean(&format!(
+                    "the tool cannot be called: {error}"
+                )));
+            }
+        };
         if !arguments.is_object() {
             return CallToolResult::error("the arguments must be a JSON object");
         }
@@ -427,6 +462,30 @@ impl List {
         let own = self.names.find(name)?;
         self.tools.iter().find(|tool| tool.name == own)
     }
+}
+
+/// Returns the definition of a tool. `steps`: those that the schemas of the list may still take.
+fn definition(
+    provider: Provider,
+    name: &str,
+    tool: &Tool,
+    steps: &mut usize,
+) -> Result<Value, SchemaError> {
+    let profile = provider.profile();
+    let limit = profile.max_description.unwrap_or(MAX_DESCRIPTION);
+    let text = tool.description.as_deref().map(clean).unwrap_or_default();
+    let text = match text.trim() {
+        "" => clean(tool.display_name()),
+        _ => text,
+    };
+    let text: String = text.chars().take(limit).collect();
+    let schema = result::clean_json(rewrite(&tool.input_schema, profile, steps)?);
+    let bytes = schema.to_string().len();
+    if bytes > MAX_SCHEMA_BYTES {
+        let limit = MAX_SCHEMA_BYTES;
+        return Err(SchemaError::TooLarge { bytes, limit });
+    }
+    Ok(result::definition(provider, name, &text, schema))
 }
 
 /// Cuts an answer of `read_result` at its end: the model can ask for fewer lines.

@@ -1,18 +1,24 @@
 //! The schema for a profile.
 
+use std::collections::HashSet;
+use std::ptr;
+
+use mcp_core::schema::SchemaError;
 use mcp_types::{JsonObject, shorten};
 use serde_json::{Map, Value, json};
 
-use super::read::{all_of, alternatives, key, properties, required, resolve, types, values};
+use super::keyword::{Keyword, flag, keyword};
+use super::read::{Merged, Reader, key, type_of};
 use crate::provider::Profile;
 
 /// Subschemas of one tool. Further ones accept any value: references can multiply them.
 const MAX_NODES: usize = 2000;
-/// Maximum length of a keyword value in a description, in characters.
+/// Maximum length of a keyword value in a description, and of all of them, in characters.
 const MAX_NOTE: usize = 300;
+const MAX_NOTES: usize = 2000;
 
 /// Keywords that say nothing to a model.
-const DROPPED: [&str; 12] = [
+const DROPPED: [&str; 11] = [
     "$schema",
     "$id",
     "$anchor",
@@ -20,7 +26,6 @@ const DROPPED: [&str; 12] = [
     "$defs",
     "$ref",
     "definitions",
-    "title",
     "readOnly",
     "writeOnly",
     "deprecated",
@@ -43,223 +48,444 @@ const HANDLED: [&str; 12] = [
 ];
 
 /// Returns the schema of tool arguments for a provider. Its root is an object without alternatives.
-pub(crate) fn rewrite(schema: &JsonObject, profile: &Profile) -> Value {
+///
+/// # Errors
+///
+/// Returns [`SchemaError`] when the schema exceeds a limit of the validator or of the provider, or takes more than `steps`, which
+/// are counted down.
+pub(crate) fn rewrite(
+    schema: &JsonObject,
+    profile: &Profile,
+    steps: &mut usize,
+) -> Result<Value, SchemaError> {
     let root = Value::Object(schema.clone());
     let mut rewriter = Rewriter {
-        root: &root,
+        reader: Reader::new(schema, &root, *steps)?,
         profile,
         nodes: 0,
-        parents: Vec::new(),
+        properties: 0,
+        values: 0,
+        chars: 0,
+        open: Vec::new(),
     };
-    let merged = with_alternatives(merged(&root, &root), &root);
-    Value::Object(rewriter.object(&merged, 0))
+    let node = rewriter.root(&root);
+    *steps = steps.saturating_sub(rewriter.reader.taken());
+    node
 }
 
 struct Rewriter<'a> {
-    root: &'a Value,
+    reader: Reader<'a>,
     profile: &'a Profile,
     nodes: usize,
-    /// The references around the current schema.
-    parents: Vec<String>,
+    /// Properties, values of enumerations, and characters of both, in the rewritten schema.
+    properties: usize,
+    values: usize,
+    chars: usize,
+    /// The schemas around the current one, with the targets of their references.
+    open: Vec<*const Value>,
 }
 
-impl Rewriter<'_> {
-    fn node(&mut self, schema: &Value, depth: usize) -> Value {
-        self.nodes += 1;
-        let reference = schema.get("$ref").and_then(Value::as_str);
-        let is_circle =
-            reference.is_some_and(|target| self.parents.iter().any(|parent| parent == target));
-        if self.nodes > MAX_NODES || is_circle || depth > self.profile.max_depth {
-            return self.any(schema);
+/// A place in a schema.
+#[derive(Debug, Clone, Copy, Default)]
+struct At {
+    /// Levels of objects and arrays.
+    depth: usize,
+    /// Schemas on the path, alternatives included.
+    nested: usize,
+}
+
+/// The properties of an object, with those of its alternatives.
+struct Fields<'a> {
+    properties: Vec<(&'a String, &'a Value)>,
+    required: HashSet<&'a str>,
+    note: Option<String>,
+}
+
+impl At {
+    fn below(self) -> Self {
+        Self {
+            depth: self.depth + 1,
+            nested: self.nested + 1,
         }
-        let count = self.parents.len();
-        self.parents.extend(reference.map(str::to_owned));
-        let merged = merged(self.root, schema);
-        let node = self.merged_node(&merged, depth);
-        self.parents.truncate(count);
+    }
+
+    fn beside(self) -> Self {
+        Self {
+            nested: self.nested + 1,
+            ..self
+        }
+    }
+}
+
+impl<'a> Rewriter<'a> {
+    fn root(&mut self, root: &'a Value) -> Result<Value, SchemaError> {
+        let merged = self.reader.merged(root, 0)?;
+        let fields = self.fields(&merged, 0)?;
+        let node = self.object(&merged, fields, At::default())?;
+        self.check_totals()?;
+        Ok(Value::Object(node))
+    }
+
+    fn node(&mut self, schema: &'a Value, at: At) -> Result<Value, SchemaError> {
+        self.nested(schema, None, at)
+    }
+
+    /// Rewrites a schema that may be an alternative of another one.
+    fn nested(
+        &mut self,
+        schema: &'a Value,
+        around: Option<&Merged<'a>>,
+        at: At,
+    ) -> Result<Value, SchemaError> {
+        self.nodes += 1;
+        let object = schema.as_object();
+        let target = object.and_then(|object| self.reader.target(object));
+        let here = [Some(schema), target].into_iter().flatten();
+        let here: Vec<*const Value> = here.map(ptr::from_ref).collect();
+        let is_circle = here.iter().any(|here| self.open.contains(here));
+        if self.nodes > MAX_NODES || is_circle || at.depth > self.profile.max_depth {
+            self.reader.skip(schema, at.nested)?;
+            let text = schema.get("description").and_then(Value::as_str);
+            return Ok(self.any(text.unwrap_or_default()));
+        }
+        let merged = match around {
+            None => self.reader.merged(schema, at.nested)?,
+            Some(around) => self.reader.alternative(schema, around, at.nested)?,
+        };
+        let count = self.open.len();
+        self.open.extend(here);
+        let node = self.merged_node(&merged, at);
+        self.open.truncate(count);
         node
     }
 
-    fn merged_node(&mut self, schema: &Map<String, Value>, depth: usize) -> Value {
-        let is_null = |value: &Value| value.get("type") == Some(&json!("null"));
-        let mut is_nullable = alternatives(schema).any(is_null);
-        let mut variants: Vec<Value> = alternatives(schema)
-            .filter(|variant| !is_null(variant))
-            .map(|variant| self.node(variant, depth))
-            .collect();
-        variants.dedup();
-        let kinds: Vec<&str> = types(schema);
-        is_nullable |= kinds.contains(&"null");
-        let kinds: Vec<&str> = kinds.into_iter().filter(|kind| *kind != "null").collect();
-        let mut node = match variants.len() {
-            0 => self.typed(schema, &kinds, depth),
-            1 => variants.remove(0),
-            _ => json!({ "anyOf": variants }),
+    fn merged_node(&mut self, schema: &Merged<'a>, at: At) -> Result<Value, SchemaError> {
+        let (kinds, mut is_nullable) = schema.types();
+        let alternatives: Vec<_> = schema.alternatives().collect();
+        let (nulls, alternatives): (Vec<_>, Vec<_>) = alternatives
+            .into_iter()
+            .partition(|alternative| is_null(alternative));
+        is_nullable |= !nulls.is_empty();
+        let has_fields = kinds == ["object"] && schema.properties().next().is_some();
+        let mut node = if alternatives.is_empty() {
+            if kinds.is_empty() && is_nullable {
+                return Ok(self.null(schema.description()));
+            }
+            self.typed(schema, &kinds, at)?
+        } else if has_fields {
+            self.whole_object(schema, at)?
+        } else {
+            let mut variants = Vec::new();
+            for alternative in alternatives {
+                let variant = self.nested(alternative, Some(schema), at.beside())?;
+                if !variants.contains(&variant) {
+                    variants.push(variant);
+                }
+            }
+            self.union(variants, schema.description())
         };
-        let text = description(schema);
-        if alternatives(schema).next().is_some()
-            && !text.is_empty()
-            && let Some(node) = node.as_object_mut()
-        {
-            node.entry("description").or_insert_with(|| text.into());
-        }
         if is_nullable {
             self.make_nullable(&mut node);
+        }
+        Ok(node)
+    }
+
+    /// Returns a schema with alternatives.
+    fn union(&self, mut variants: Vec<Value>, text: &str) -> Value {
+        let is_described = !text.is_empty();
+        let describe = |node: &mut Value| {
+            if let (true, Some(node)) = (is_described, node.as_object_mut()) {
+                node.entry("description").or_insert_with(|| text.into());
+            }
+        };
+        if variants.len() == 1 {
+            let mut node = variants.remove(0);
+            describe(&mut node);
+            return node;
+        }
+        let mut flat: Vec<Value> = Vec::new();
+        for mut variant in variants {
+            let is_sole = variant.as_object().is_some_and(|node| node.len() == 1);
+            let union = variant.get_mut("anyOf").filter(|_| is_sole);
+            let inner = match union.map(Value::take) {
+                Some(Value::Array(inner)) => inner,
+                _ => vec![variant],
+            };
+            for variant in inner {
+                if !flat.contains(&variant) {
+                    flat.push(variant);
+                }
+            }
+        }
+        if self.profile.has_sole_unions {
+            flat.iter_mut().for_each(describe);
+        }
+        let mut node = json!({ "anyOf": flat });
+        if !self.profile.has_sole_unions {
+            describe(&mut node);
         }
         node
     }
 
     /// Rewrites a schema without alternatives.
-    fn typed(&mut self, schema: &Map<String, Value>, kinds: &[&str], depth: usize) -> Value {
-        match kinds {
-            [] => self.any(&Value::Object(schema.clone())),
-            ["object"]
-                if self.profile.is_strict && is_open(schema)
-                    || self.profile.needs_properties && !has_properties(schema) =>
-            {
-                json_text(schema, "A JSON object, as a string.")
-            }
-            ["object"] => Value::Object(self.object(schema, depth)),
-            ["array"] => self.array(schema, depth),
+    fn typed(
+        &mut self,
+        schema: &Merged<'a>,
+        kinds: &[&'static str],
+        at: At,
+    ) -> Result<Value, SchemaError> {
+        Ok(match kinds {
+            [] => self.any(schema.description()),
+            ["object"] => self.whole_object(schema, at)?,
+            ["array"] => self.array(schema, at)?,
             [kind] => {
                 let mut node = Map::from_iter([("type".to_owned(), json!(kind))]);
-                let notes = self.values(schema, kind, &mut node);
-                self.finish(&mut node, schema, notes);
+                let notes = self.values(schema, kinds, &mut node);
+                self.finish(&mut node, schema, kinds, notes);
                 Value::Object(node)
             }
             kinds if self.profile.has_type_lists && !self.profile.needs_types => {
                 // The schema stays as it is, with its parts rewritten.
                 let mut node = Map::from_iter([("type".to_owned(), json!(kinds))]);
                 if kinds.contains(&"object") {
-                    node.extend(self.object(schema, depth));
+                    let fields = self.fields(schema, at.nested)?;
+                    node.extend(self.object(schema, fields, at)?);
                 }
-                if let (true, Value::Object(array)) =
-                    (kinds.contains(&"array"), self.array(schema, depth))
+                if kinds.contains(&"array")
+                    && let Value::Object(mut array) = self.array(schema, at)?
                 {
-                    node.extend(array.into_iter().filter(|(name, _)| name == "items"));
+                    node.extend(array.remove_entry("items"));
                 }
                 node.insert("type".to_owned(), json!(kinds));
-                let notes = self.values(schema, "", &mut node);
-                self.finish(&mut node, schema, notes);
+                let notes = self.values(schema, kinds, &mut node);
+                self.finish(&mut node, schema, kinds, notes);
                 Value::Object(node)
             }
             kinds => {
-                let kinds = kinds.iter();
-                let variants: Vec<_> = kinds
-                    .map(|kind| self.typed(schema, &[*kind], depth))
-                    .collect();
-                json!({ "anyOf": variants })
+                let mut variants = Vec::new();
+                for kind in kinds {
+                    variants.push(self.typed(schema, &[kind], at.beside())?);
+                }
+                self.union(variants, "")
             }
-        }
+        })
     }
 
-    fn object(&mut self, schema: &Map<String, Value>, depth: usize) -> Map<String, Value> {
-        let required: Vec<&str> = required(schema).collect();
+    /// Rewrites an object, which is sent as text where the provider cannot describe it.
+    fn whole_object(&mut self, schema: &Merged<'a>, at: At) -> Result<Value, SchemaError> {
+        let fields = self.fields(schema, at.nested)?;
+        let has_properties = fields.has_properties();
+        if self.profile.is_strict && is_open(schema, has_properties)
+            || self.profile.needs_properties && !has_properties
+        {
+            return Ok(json_text(
+                schema.description(),
+                "A JSON object, as a string.",
+            ));
+        }
+        self.object(schema, fields, at).map(Value::Object)
+    }
+
+    /// Returns the properties of an object and of its alternatives. Properties that all alternatives require are required.
+    fn fields(&mut self, schema: &Merged<'a>, nested: usize) -> Result<Fields<'a>, SchemaError> {
+        let mut fields = Fields {
+            properties: schema.properties().collect(),
+            required: schema.required().collect(),
+            note: None,
+        };
+        let alternatives: Vec<_> = schema.alternatives().filter(|one| !is_null(one)).collect();
+        if alternatives.is_empty() {
+            return Ok(fields);
+        }
+        let mut known: HashSet<_> = fields.properties.iter().map(|(name, _)| *name).collect();
+        let mut sets = Vec::new();
+        for alternative in alternatives {
+            let alternative = self.reader.merged(alternative, nested)?;
+            let new = alternative
+                .properties()
+                .filter(|(name, _)| known.insert(name));
+            fields.properties.extend(new);
+            sets.push(alternative.required().collect::<Vec<_>>());
+        }
+        let mut shared: HashSet<&str> = sets.first().into_iter().flatten().copied().collect();
+        for set in &sets {
+            let set: HashSet<_> = set.iter().copied().collect();
+            shared.retain(|name| set.contains(name));
+        }
+        fields.required.extend(shared);
+        sets.retain(|set| !set.is_empty());
+        if !sets.is_empty() {
+            fields.note = Some(note("one of these sets is required", &json!(sets)));
+        }
+        Ok(fields)
+    }
+
+    fn object(
+        &mut self,
+        schema: &Merged<'a>,
+        fields: Fields<'a>,
+        at: At,
+    ) -> Result<Map<String, Value>, SchemaError> {
         let mut known = Map::new();
-        for (own, property) in properties(schema) {
+        let mut required = Vec::new();
+        for (own, property) in fields.properties {
             if *property == Value::Bool(false) {
                 continue;
             }
-            let mut node = self.node(property, depth + 1);
-            if self.profile.is_strict && !required.contains(&&**own) {
+            let name = key(own);
+            let is_required = fields.required.contains(own.as_str());
+            let mut node = self.node(property, at.below())?;
+            if self.profile.is_strict && !is_required {
                 self.make_nullable(&mut node);
             }
-            known.insert(key(own), node);
+            self.properties += 1;
+            self.chars += name.len();
+            if known.insert(name.clone(), node).is_none() && (self.profile.is_strict || is_required)
+            {
+                required.push(name);
+            }
         }
-        let required: Vec<String> = if self.profile.is_strict {
-            known.keys().cloned().collect()
-        } else {
-            let names = required.iter().map(|own| key(own));
-            names.filter(|name| known.contains_key(name)).collect()
-        };
         let mut node = Map::new();
         node.insert("type".to_owned(), json!("object"));
         node.insert("properties".to_owned(), Value::Object(known));
         if !required.is_empty() {
             node.insert("required".to_owned(), json!(required));
         }
-        let mut notes = Vec::new();
-        match schema.get("additionalProperties") {
-            _ if self.profile.is_strict => {
-                node.insert("additionalProperties".to_owned(), json!(false));
-            }
-            Some(further) if self.profile.keywords.contains(&"additionalProperties") => {
-                let further = match further {
-                    Value::Object(_) => self.node(further, depth + 1),
-                    further => further.clone(),
-                };
+        let mut notes = Vec::from_iter(fields.note);
+        let further = schema.get("additionalProperties");
+        if self.profile.is_strict {
+            node.insert("additionalProperties".to_owned(), json!(false));
+        } else if let Some(further) = further {
+            if !self.profile.keywords.contains(&"additionalProperties") {
+                notes.extend(
+                    further
+                        .is_object()
+                        .then(|| note("further properties", further)),
+                );
+            } else if further.is_object() {
+                let further = self.node(further, at.below())?;
                 node.insert("additionalProperties".to_owned(), further);
+            } else if let Some(flag) = flag(further) {
+                node.insert("additionalProperties".to_owned(), flag);
             }
-            Some(further @ Value::Object(_)) => notes.push(note("further properties", further)),
-            _ => {}
         }
-        self.finish(&mut node, schema, notes);
-        node
+        notes.extend(constants(schema));
+        self.finish(&mut node, schema, &["object"], notes);
+        Ok(node)
     }
 
-    fn array(&mut self, schema: &Map<String, Value>, depth: usize) -> Value {
+    fn array(&mut self, schema: &Merged<'a>, at: At) -> Result<Value, SchemaError> {
         let mut notes = Vec::new();
         let items = match (schema.get("prefixItems"), schema.get("items")) {
-            (Some(places @ Value::Array(_)), _) | (None, Some(places @ Value::Array(_))) => {
+            (Some(places @ Value::Array(_)), _) | (_, Some(places @ Value::Array(_))) => {
                 notes.push(note("items by place", places));
-                self.any(&Value::Null)
+                self.any("")
             }
-            (_, Some(items @ Value::Object(_))) => self.node(items, depth + 1),
-            _ => self.any(&Value::Null),
+            (_, Some(items @ Value::Object(_))) => self.node(items, at.below())?,
+            _ => self.any(""),
         };
         let mut node = Map::new();
         node.insert("type".to_owned(), json!("array"));
         node.insert("items".to_owned(), items);
-        self.finish(&mut node, schema, notes);
-        Value::Object(node)
+        notes.extend(constants(schema));
+        self.finish(&mut node, schema, &["array"], notes);
+        Ok(Value::Object(node))
     }
 
     /// Adds the values of `enum` or `const`. Returns notes about values that the provider does not accept.
     fn values(
-        &self,
-        schema: &Map<String, Value>,
-        kind: &str,
+        &mut self,
+        schema: &Merged<'a>,
+        kinds: &[&str],
         node: &mut Map<String, Value>,
     ) -> Vec<String> {
-        let Some(values) = values(schema) else {
+        let Some(all) = schema.values() else {
             return Vec::new();
         };
-        let are_accepted = !self.profile.has_string_enums_only
-            || kind == "string" && values.iter().all(|value| value.is_string());
-        if !are_accepted {
-            return vec![note("one of", &json!(values))];
+        let has_type = |value: &Value| match type_of(value) {
+            "integer" => kinds.contains(&"integer") || kinds.contains(&"number"),
+            "number" if kinds.contains(&"integer") => {
+                value.as_f64().is_some_and(|value| value.fract() == 0.0)
+            }
+            kind => kinds.contains(&kind),
+        };
+        let mut known = HashSet::new();
+        let mut values = all.clone();
+        values.retain(|value| has_type(value) && known.insert(value.to_string()));
+        if self.profile.has_string_enums_only {
+            values.retain(|value| value.as_str().is_some_and(|text| !text.is_empty()));
         }
-        let fits = |value: &&&Value| kind.is_empty() || !value.is_null();
-        let values: Vec<_> = values.iter().filter(fits).collect();
+        let chars: usize = values
+            .iter()
+            .filter_map(|value| value.as_str())
+            .map(str::len)
+            .sum();
+        if values.is_empty() || !self.accepts_values(values.len(), chars) {
+            return vec![note("one of", &json!(all))];
+        }
+        self.values += values.len();
+        self.chars += chars;
         node.insert("enum".to_owned(), json!(values));
         Vec::new()
+    }
+
+    /// Returns whether the provider accepts an enumeration in addition to the others.
+    fn accepts_values(&self, count: usize, chars: usize) -> bool {
+        let limits = self.profile.limits.as_ref();
+        limits.is_none_or(|limits| {
+            let (many, long) = limits.long_values;
+            self.values + count <= limits.values
+                && (count <= many || chars <= long)
+                && self.chars + chars <= limits.chars
+        })
+    }
+
+    /// Checks the limits of the provider for the whole schema.
+    fn check_totals(&self) -> Result<(), SchemaError> {
+        let Some(limits) = &self.profile.limits else {
+            return Ok(());
+        };
+        if self.properties > limits.properties {
+            let limit = limits.properties;
+            return Err(SchemaError::TooManySchemas { limit });
+        }
+        if self.chars > limits.chars {
+            return Err(SchemaError::TooLarge {
+                bytes: self.chars,
+                limit: limits.chars,
+            });
+        }
+        Ok(())
     }
 
     /// Adds the description and the other keywords of a schema.
     fn finish(
         &self,
         node: &mut Map<String, Value>,
-        schema: &Map<String, Value>,
+        schema: &Merged<'a>,
+        kinds: &[&str],
         mut notes: Vec<String>,
     ) {
-        for (name, value) in schema {
-            let is_known = HANDLED.contains(&&**name);
-            let format = || self.profile.formats.zip(value.as_str());
-            let is_other_format =
-                name == "format" && format().is_some_and(|(all, format)| !all.contains(&format));
-            if is_known {
+        for (name, value) in schema.keywords() {
+            if HANDLED.contains(&name) || DROPPED.contains(&name) {
                 continue;
             }
-            if self.profile.keywords.contains(&&**name) && !is_other_format {
-                node.insert(name.clone(), value.clone());
-            } else if !DROPPED.contains(&&**name) {
-                notes.push(note(name, value));
+            let Some(name) = in_draft_2020(schema, name) else {
+                continue;
+            };
+            match keyword(name, value, kinds, self.profile) {
+                Keyword::Valid(value) => {
+                    node.insert(name.to_owned(), value);
+                }
+                Keyword::Told => notes.push(note(name, value)),
+                Keyword::Void => {}
             }
         }
-        let text = description(schema).to_owned();
+        let text = schema.description();
         let notes = notes.join("; ");
+        let notes = shorten(&notes, MAX_NOTES);
         let text = match (text.is_empty(), notes.is_empty()) {
-            (_, true) => text,
+            (_, true) => text.to_owned(),
             (true, false) => format!("({notes})"),
             (false, false) => format!("{text} ({notes})"),
         };
@@ -269,17 +495,25 @@ impl Rewriter<'_> {
     }
 
     /// Returns a schema for any value, or for its JSON where a schema needs a type.
-    fn any(&self, schema: &Value) -> Value {
-        let empty = Map::new();
-        let schema = schema.as_object().unwrap_or(&empty);
+    fn any(&self, text: &str) -> Value {
         if self.profile.needs_types {
-            return json_text(schema, "Any JSON value, as a string.");
+            return json_text(text, "Any JSON value, as a string.");
         }
-        let mut node = Map::new();
-        if let Some(text) = schema.get("description") {
-            node.insert("description".to_owned(), text.clone());
+        let text = (!text.is_empty()).then(|| ("description".to_owned(), text.into()));
+        Value::Object(Map::from_iter(text))
+    }
+
+    /// Returns a schema for `null` alone.
+    fn null(&self, text: &str) -> Value {
+        let mut node = if self.profile.has_nullable {
+            json!({"type": "string", "nullable": true})
+        } else {
+            json!({"type": "null"})
+        };
+        if !text.is_empty() {
+            node["description"] = text.into();
         }
-        Value::Object(node)
+        node
     }
 
     /// Lets a schema accept `null`.
@@ -288,19 +522,29 @@ impl Rewriter<'_> {
             return;
         };
         if self.profile.has_nullable {
-            node.insert("nullable".to_owned(), json!(true));
+            match node.get_mut("anyOf") {
+                Some(Value::Array(variants)) if self.profile.has_sole_unions => {
+                    let variants = variants.iter_mut();
+                    variants.for_each(|variant| self.make_nullable(variant));
+                }
+                _ => {
+                    node.insert("nullable".to_owned(), json!(true));
+                }
+            }
             return;
         }
-        let null = json!("null");
+        let name = json!("null");
         if let Some(Value::Array(variants)) = node.get_mut("anyOf") {
-            let null = json!({ "type": null });
-            if !variants.contains(&null) {
-                variants.push(null);
+            let variant = json!({ "type": "null" });
+            if !variants.contains(&variant) {
+                variants.push(variant);
             }
         }
         match node.get_mut("type") {
-            Some(Value::Array(kinds)) if !kinds.contains(&null) => kinds.push(null),
-            Some(kind @ Value::String(_)) if *kind != null => *kind = json!([kind, null]),
+            Some(Value::Array(kinds)) if !kinds.contains(&name) => kinds.push(name),
+            Some(kind @ Value::String(_)) if *kind != name => {
+                *kind = Value::Array(vec![kind.take(), name]);
+            }
             _ => {}
         }
         if let Some(Value::Array(values)) = node.get_mut("enum")
@@ -311,110 +555,66 @@ impl Rewriter<'_> {
     }
 }
 
-/// Returns a schema with what its reference and its `allOf` require.
-fn merged(root: &Value, schema: &Value) -> Map<String, Value> {
-    let mut merged = Map::new();
-    merge(root, &mut merged, schema, 0);
-    merged
+impl Fields<'_> {
+    fn has_properties(&self) -> bool {
+        self.properties
+            .iter()
+            .any(|(_, property)| **property != Value::Bool(false))
+    }
 }
 
-/// Adds a schema, its reference's target and its `allOf` to another one. The first of two keywords stays.
-fn merge(root: &Value, into: &mut Map<String, Value>, schema: &Value, depth: usize) {
-    /// Levels of `allOf`.
-    const MAX_LEVELS: usize = 8;
+/// Returns a note about the values of an object or an array.
+fn constants(schema: &Merged<'_>) -> Option<String> {
+    Some(note("one of", &json!(schema.values()?)))
+}
 
-    let Some(object) = schema.as_object() else {
-        return;
+/// Returns the name of a bound in the current draft: draft 4 has `exclusiveMinimum` as a flag of `minimum`. `None`: the keyword
+/// says nothing of its own.
+fn in_draft_2020<'n>(schema: &Merged<'_>, name: &'n str) -> Option<&'n str> {
+    let (flag_name, is_flag) = match name {
+        "minimum" | "exclusiveMinimum" => ("exclusiveMinimum", name == "exclusiveMinimum"),
+        "maximum" | "exclusiveMaximum" => ("exclusiveMaximum", name == "exclusiveMaximum"),
+        _ => return Some(name),
     };
-    for (name, value) in object {
-        match (into.get_mut(name), value) {
-            (Some(Value::Object(known)), Value::Object(new)) if name == "properties" => {
-                for (name, property) in new {
-                    known.entry(name).or_insert_with(|| property.clone());
-                }
-            }
-            (Some(Value::Array(known)), Value::Array(new)) if name == "required" => {
-                known.extend(new.iter().cloned());
-            }
-            (Some(_), _) => {}
-            (None, value) => {
-                into.insert(name.clone(), value.clone());
-            }
-        }
-    }
-    if depth < MAX_LEVELS {
-        if object.contains_key("$ref")
-            && let Some(target) = resolve(root, schema)
-        {
-            merge(root, into, target, depth + 1);
-        }
-        for part in all_of(object) {
-            merge(root, into, part, depth + 1);
-        }
+    match schema.get(flag_name).and_then(flag) {
+        None => Some(name),
+        Some(_) if is_flag => None,
+        Some(Value::Bool(true)) => Some(flag_name),
+        Some(_) => Some(name),
     }
 }
 
-/// Returns a root with the properties of its alternatives. Properties that all alternatives require are required.
-fn with_alternatives(mut schema: Map<String, Value>, root: &Value) -> Map<String, Value> {
-    let variants = alternatives(&schema).map(|variant| merged(root, variant));
-    let variants: Vec<_> = variants.collect();
-    if variants.is_empty() {
-        return schema;
-    }
-    let mut sets = Vec::new();
-    for variant in &variants {
-        let known = schema.entry("properties").or_insert_with(|| json!({}));
-        if let Some(known) = known.as_object_mut() {
-            for (name, property) in properties(variant) {
-                known.entry(name).or_insert_with(|| property.clone());
-            }
-        }
-        sets.push(required(variant).collect::<Vec<_>>());
-    }
-    let mut all: Vec<String> = required(&schema).map(str::to_owned).collect();
-    let shared = sets.first().into_iter().flatten();
-    let shared = shared.filter(|name| sets.iter().all(|set| set.contains(*name)));
-    all.extend(shared.map(|name| (*name).to_owned()));
-    let sets: Vec<_> = sets.iter().filter(|set| !set.is_empty()).collect();
-    if !sets.is_empty() {
-        let text = description(&schema);
-        let text = format!("{text} (one of these sets is required: {})", json!(sets));
-        schema.insert("description".to_owned(), text.trim().into());
-    }
-    schema.insert("required".to_owned(), json!(all));
-    schema.remove("anyOf");
-    schema.remove("oneOf");
-    schema
-}
-
-fn description(schema: &Map<String, Value>) -> &str {
-    let text = schema.get("description").and_then(Value::as_str);
-    text.unwrap_or_default()
-}
-
-fn has_properties(schema: &Map<String, Value>) -> bool {
-    properties(schema).next().is_some()
+/// Returns whether a schema accepts `null` only.
+fn is_null(schema: &Value) -> bool {
+    let is_constant = || schema.get("const").is_some_and(Value::is_null);
+    schema.get("type") == Some(&json!("null")) || is_constant()
 }
 
 /// Returns whether an object may have properties that its schema does not name.
-fn is_open(schema: &Map<String, Value>) -> bool {
-    match schema.get("additionalProperties") {
-        Some(Value::Bool(false)) => false,
-        Some(Value::Object(further)) => !further.is_empty() || !has_properties(schema),
-        _ => !has_properties(schema),
+fn is_open(schema: &Merged<'_>, has_properties: bool) -> bool {
+    let further = schema.get("additionalProperties");
+    match further {
+        Some(Value::Object(further)) => !further.is_empty() || !has_properties,
+        further => {
+            let is_closed = further.and_then(flag) == Some(json!(false));
+            !is_closed && !has_properties
+        }
     }
 }
 
 /// Returns the schema of a string that contains a value as JSON.
-fn json_text(schema: &Map<String, Value>, kind: &str) -> Value {
-    let text = format!("{} {kind}", description(schema));
+fn json_text(text: &str, kind: &str) -> Value {
+    let text = format!("{text} {kind}");
     json!({ "type": "string", "description": text.trim() })
 }
 
 fn note(name: &str, value: &Value) -> String {
+    /// Maximum length of a keyword, in characters.
+    const MAX_NAME: usize = 64;
+
     let value = match value {
         Value::String(text) => text.clone(),
         value => value.to_string(),
     };
-    format!("{name}: {}", shorten(&value, MAX_NOTE))
+    format!("{}: {}", shorten(name, MAX_NAME), shorten(&value, MAX_NOTE))
 }

@@ -18,6 +18,9 @@ const CATALOGS: [(&str, &str); 12] = [
     ("time", include_str!("catalogs/time.json")),
 ];
 
+/// The head of a picture with one pixel.
+pub(crate) const PNG: &[u8; 24] = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\0\x01\0\0\0\x01";
+
 /// Returns the tools of all catalogs, named `server__tool`.
 pub(crate) fn tools() -> Vec<Tool> {
     #[derive(Deserialize)]

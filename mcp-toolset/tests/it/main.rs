@@ -8,6 +8,7 @@
 
 mod approvals;
 mod checker;
+mod generated;
 mod hostile;
 mod kit;
 mod ranking;

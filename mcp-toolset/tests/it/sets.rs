@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use mcp::group::Group;
 use mcp::prelude::*;
-use mcp::types::{JsonObject, ResourceLink};
+use mcp::types::{JsonObject, ResourceContents, ResourceLink};
 use mcp::{ContentBlock, InProcess};
 use mcp_toolset::{Provider, Tokens, ToolSet};
 use serde_json::{Value, json};
@@ -21,7 +21,7 @@ pub(crate) const PROVIDERS: [Provider; 5] = [
 ];
 
 /// Serves tools that return their arguments.
-async fn client(tools: Vec<Tool>) -> Client {
+pub(crate) async fn client(tools: Vec<Tool>) -> Client {
     let server = tools
         .into_iter()
         .fold(Server::new("tools", "1.0.0"), |server, tool| {
@@ -203,6 +203,61 @@ async fn refused_schemas_are_rewritten() {
 }
 
 #[tokio::test]
+async fn optional_text_is_a_text_or_null_in_the_definition() {
+    let optional = json!({"anyOf": [{"type": "string"}, {"type": "null"}], "default": null});
+    let schema = json!({"type": "object", "properties": {"a": optional}});
+    let client = client(vec![raw("t", schema)]).await;
+    for provider in PROVIDERS {
+        let definitions = ToolSet::from(&client).definitions(provider).await.unwrap();
+        let json = definitions.to_string();
+        let expected = match provider {
+            Provider::Gemini => r#""type":"string","nullable":true"#,
+            _ => r#""type":["string","null"]"#,
+        };
+        assert!(json.contains(expected), "{provider:?}: {json}");
+    }
+}
+
+#[tokio::test]
+async fn definitions_have_a_total_size() {
+    let text = "x".repeat(6_000);
+    let tool = |number| raw(&format!("t{number}"), json!({"type": "object"})).description(&*text);
+    let client = client((0..1_000).map(tool).collect()).await;
+    for provider in PROVIDERS {
+        let tools = ToolSet::from(&client).result_budget(Tokens(1_000));
+        let definitions = tools.definitions(provider).await.unwrap().to_string();
+        assert!(
+            definitions.len() < 4_100_000,
+            "{provider:?}: {}",
+            definitions.len()
+        );
+        assert!(definitions.contains("read_result"), "{provider:?}");
+    }
+}
+
+#[tokio::test]
+async fn tool_with_an_endless_schema_is_left_out_and_refused() {
+    let chain: serde_json::Map<_, _> = (0..1_990)
+        .map(|number| {
+            let next = format!("#/$defs/d{}", number + 1);
+            (format!("d{number}"), json!({"anyOf": [{"$ref": next}]}))
+        })
+        .collect();
+    let schema = json!({
+        "type": "object", "properties": {"a": {"$ref": "#/$defs/d0"}}, "$defs": chain,
+    });
+    let good = raw("good", json!({"type": "object", "properties": {}}));
+    let client = client(vec![raw("endless", schema), good]).await;
+    for provider in PROVIDERS {
+        let tools = ToolSet::from(&client);
+        let definitions = tools.definitions(provider).await.unwrap().to_string();
+        assert!(definitions.contains("good") && !definitions.contains("endless"));
+        let (text, is_error) = run(&tools, provider, "endless", json!({"a": "x"})).await;
+        assert!(is_error && text.contains("more than 128 steps"), "{text}");
+    }
+}
+
+#[tokio::test]
 async fn arguments_reach_the_server_as_it_expects_them() {
     let client = client(refused()).await;
     for provider in PROVIDERS {
@@ -256,15 +311,18 @@ async fn mistakes_of_a_model_are_results() {
     );
 }
 
+/// [`kit::PNG`] in base64.
+const PNG: &str = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAAB";
+
 #[tokio::test]
 async fn results_have_the_blocks_of_the_provider() {
     let server = Server::new("media", "1.0.0")
         .tool(Tool::new("photo").handler(|| {
             vec![
                 ContentBlock::text("a photo\u{202e}\u{1b}[2K"),
-                ContentBlock::image(&b"\x89PNG"[..], "image/png"),
+                ContentBlock::image(kit::PNG, "image/png"),
                 ContentBlock::from(ResourceLink::new("file:///a.txt", "a")),
-                ContentBlock::audio(&b"RIFF"[..], "audio/wav"),
+                ContentBlock::audio(&b"RIFF\0\0\0\0WAVE"[..], "audio/x-wav"),
                 ContentBlock::image(&b"<svg/>"[..], "image/svg+xml"),
             ]
         }))
@@ -279,11 +337,11 @@ async fn results_have_the_blocks_of_the_provider() {
         assert!(json.contains(&shown.replace('\\', "\\\\")), "{json}");
         assert!(json.contains("[link file:///a.txt: a]"), "{json}");
         assert!(json.contains("[image image/svg+xml, 6 bytes]"), "{json}");
-        assert!(json.contains("iVBORw=="), "{json}");
+        assert!(json.contains(PNG), "{json}");
         let has_audio = matches!(provider, Provider::OpenAiChat | Provider::Gemini);
-        assert_eq!(json.contains("UklGRg=="), has_audio, "{json}");
+        assert_eq!(json.contains("UklGRgAAAABXQVZF"), has_audio, "{json}");
         assert_eq!(
-            json.contains("[audio audio/wav, 4 bytes]"),
+            json.contains("[audio audio/wav, 12 bytes]"),
             !has_audio,
             "{json}"
         );
@@ -291,7 +349,7 @@ async fn results_have_the_blocks_of_the_provider() {
         let blocks = text_only.run(provider, &call).await;
         let json = json!(blocks).to_string();
         assert!(
-            json.contains("[image image/png, 4 bytes]") && !json.contains("iVBORw=="),
+            json.contains("[image image/png, 24 bytes]") && !json.contains(PNG),
             "{json}"
         );
         assert_eq!(
@@ -311,25 +369,105 @@ async fn results_have_the_blocks_of_the_provider() {
     assert!(text.contains("not written by the user"), "{text}");
     assert_eq!(
         content[1]["image_url"]["url"],
-        "data:image/png;base64,iVBORw=="
+        format!("data:image/png;base64,{PNG}")
     );
     assert_eq!(
         content[2]["input_audio"],
-        json!({"data": "UklGRg==", "format": "wav"})
+        json!({"data": "UklGRgAAAABXQVZF", "format": "wav"})
     );
     let gemini = reply(Provider::Gemini, "photo", &json!({}));
     let parts = tools.run(Provider::Gemini, &gemini).await;
     assert_eq!(
         parts[1],
-        json!({"inlineData": {"mimeType": "audio/wav", "data": "UklGRg=="}})
+        json!({"inlineData": {"mimeType": "audio/wav", "data": "UklGRgAAAABXQVZF"}})
     );
     let image = reply(Provider::Anthropic, "photo", &json!({}));
     let block = tools.run(Provider::Anthropic, &image).await.remove(0);
     assert_eq!(block["tool_use_id"], "c1");
     assert_eq!(
         block["content"][1],
-        json!({"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "iVBORw=="}})
+        json!({"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": PNG}})
     );
+}
+
+#[tokio::test]
+async fn results_that_a_provider_refuses_are_repaired_or_told() {
+    const JPEG: &[u8] = b"\xff\xd8\xff\xe0\0\x04ab\xff\xc0\0\x11\x08\0\x10\0\x20\x03";
+
+    let image = |data: &[u8], kind: &str| vec![ContentBlock::image(data, kind)];
+    let untyped = ResourceContents::blob("file:///a", kit::PNG);
+    let wide = [&kit::PNG[..16], &[0, 0, 0x1f, 0x41, 0, 0, 0, 1]].concat();
+    let blank = || vec![ContentBlock::text(""), ContentBlock::text(" \n")];
+    let mut structured = CallToolResult::from_json(&json!({"a": 1})).unwrap();
+    structured.content = blank();
+    let mut failed = CallToolResult::new(image(kit::PNG, "image/png"));
+    failed.is_error = Some(true);
+    let cases = [
+        ("jpeg_as_png", image(JPEG, "image/png"), "image/jpeg"),
+        (
+            "page_as_png",
+            image(b"<!doctype html>", "image/png"),
+            "image/png, 15 bytes, not of that type",
+        ),
+        (
+            "empty",
+            image(b"", "image/png"),
+            "image/png, 0 bytes, not of that type",
+        ),
+        ("jpg", image(JPEG, "image/jpg"), "image/jpeg"),
+        (
+            "parameters",
+            image(kit::PNG, "image/png; charset=binary"),
+            "image/png",
+        ),
+        (
+            "untyped",
+            vec![ContentBlock::resource(untyped)],
+            "image/png",
+        ),
+        ("blank", blank(), "(the result is empty)"),
+        ("wide", image(&wide, "image/png"), "image/png"),
+    ];
+    let server = cases
+        .iter()
+        .fold(Server::new("s", "1"), |server, (name, blocks, _)| {
+            let blocks = blocks.clone();
+            server.tool(Tool::new(*name).handler(move || blocks.clone()))
+        });
+    let server = server
+        .tool(Tool::new("structured").handler(move || structured.clone()))
+        .tool(Tool::new("failed").handler(move || failed.clone()));
+    let client = Client::connect(InProcess(server)).await.unwrap();
+    let tools = ToolSet::from(&client);
+    for provider in PROVIDERS {
+        for (name, _, expected) in &cases {
+            let blocks = tools
+                .run(provider, &reply(provider, name, &json!({})))
+                .await;
+            let json = json!(blocks).to_string();
+            assert!(json.contains(expected), "{provider:?} {name}: {json}");
+            assert!(
+                !json.contains("image/jpg") && !json.contains("charset"),
+                "{json}"
+            );
+            assert!(
+                !json.contains("\"text\":\"\""),
+                "{provider:?} {name}: {json}"
+            );
+            let is_sent = json.contains("base64") || json.contains("inlineData");
+            let is_image = !matches!(*name, "page_as_png" | "empty" | "blank")
+                && (*name != "wide" || provider != Provider::Anthropic);
+            assert_eq!(is_sent, is_image, "{provider:?} {name}: {json}");
+        }
+        let (text, _) = run(&tools, provider, "structured", json!({})).await;
+        assert_eq!(text, "{\"a\":1}", "{provider:?}");
+        let blocks = tools
+            .run(provider, &reply(provider, "failed", &json!({})))
+            .await;
+        let json = json!(blocks).to_string();
+        let is_sent = json.contains("base64") || json.contains("inlineData");
+        assert_eq!(is_sent, provider != Provider::Anthropic, "{json}");
+    }
 }
 
 #[tokio::test]
