@@ -37,6 +37,7 @@ mod elicitation;
 mod escape;
 pub mod ext;
 mod extra;
+mod finite;
 mod icon;
 mod implementation;
 mod input;

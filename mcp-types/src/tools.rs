@@ -10,6 +10,7 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 use crate::content::lines;
+use crate::finite::to_finite_json;
 use crate::legacy_tasks::{TaskMetadata, TaskSupport};
 use crate::page::list_result;
 use crate::setters::setters;
@@ -315,10 +316,11 @@ impl CallToolResult {
     ///
     /// # Errors
     ///
-    /// Returns the error of `serde_json` if the value cannot be serialized.
-    // spec: TOOL-15
+    /// Returns the error of `serde_json` if the value cannot be serialized, and an error with the path of
+    /// a number in it that is not finite: JSON cannot contain it.
+    // spec: TOOL-15, TOOL-16
     pub fn from_json(value: &(impl Serialize + ?Sized)) -> serde_json::Result<Self> {
-        let raw = serde_json::value::to_raw_value(value)?;
+        let raw = to_finite_json(value)?;
         Ok(Self {
             structured_content: Some(raw.clone()),
             ..Self::from_text(Box::<str>::from(raw))

@@ -33,8 +33,9 @@ use crate::schema;
 /// | `Result<T, E>` with `E: Into<ToolError>` | the value, or the error |
 ///
 /// Clients older than revision 2026-07-28 need structured content that is an object. They get other
-/// values as `{"result": …}`, with a schema of that object. A number that is not finite is an error,
-/// because JSON cannot contain it.
+/// values as `{"result": …}`, with a schema of that object: every value of a tool whose schema accepts
+/// others than objects, such as an `Option` of a struct. A number that is not finite is an error that
+/// names its member, because JSON cannot contain it.
 #[diagnostic::on_unimplemented(
     message = "a tool cannot return `{Self}`",
     label = "this does not become a result",
@@ -123,7 +124,10 @@ impl IntoToolResult for Value {
 impl<T: IntoToolResult> IntoToolResult for Vec<T> {
     fn into_tool_result(self) -> Result<CallToolResult, ToolError> {
         let is_empty = self.is_empty();
-        let parts = self.into_iter().map(T::into_tool_result);
+        let parts = self.into_iter().enumerate().map(|(index, element)| {
+            let part = element.into_tool_result();
+            part.map_err(|error| error.in_element(index))
+        });
         let parts: Vec<_> = parts.collect::<Result<_, _>>()?;
         if T::IS_SCALAR {
             let values = raw(&structured_parts(&parts))?;
@@ -205,15 +209,11 @@ fn part_schema<T: IntoToolResult>() -> Option<JsonObject> {
 }
 
 fn structured(value: &impl Serialize) -> Result<CallToolResult, ToolError> {
-    CallToolResult::from_json(value).map_err(|error| no_json(&error))
+    CallToolResult::from_json(value).map_err(|error| ToolError::not_json(&error))
 }
 
 fn raw(value: &impl Serialize) -> Result<Box<RawValue>, ToolError> {
-    serde_json::value::to_raw_value(value).map_err(|error| no_json(&error))
-}
-
-fn no_json(error: &serde_json::Error) -> ToolError {
-    ToolError::new(format!("the result is not JSON: {error}"))
+    serde_json::value::to_raw_value(value).map_err(|error| ToolError::not_json(&error))
 }
 
 fn structured_parts(parts: &[CallToolResult]) -> Vec<&RawValue> {
@@ -289,12 +289,8 @@ macro_rules! floats {
     ($($value:ty),*) => {
         $(impl IntoToolResult for $value {
             fn into_tool_result(self) -> Result<CallToolResult, ToolError> {
-                if !self.is_finite() {
-                    let text = format!("the result is {self}; expected a finite number");
-                    return Err(ToolError::new(text));
-                }
-                let mut result = CallToolResult::from_text(self.to_string());
-                result.structured_content = Some(raw(&self)?);
+                let mut result = structured(&self)?;
+                result.content = vec![ContentBlock::text(self.to_string())];
                 Ok(result)
             }
 

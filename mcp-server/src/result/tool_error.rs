@@ -43,6 +43,11 @@ errors! {
     ToolError;
 }
 
+/// A return value that is not JSON, such as a number that is not finite.
+#[derive(Debug, thiserror::Error)]
+#[error("the result is not JSON: {0}")]
+struct NotJson(String);
+
 impl ToolError {
     /// Creates an error with a message for the language model.
     pub fn new(message: impl Into<String>) -> Self {
@@ -55,6 +60,21 @@ impl ToolError {
         result.is_error = Some(true);
         result.structured_content = None;
         Self(ErrorRepr::Content(Box::new(result)))
+    }
+
+    /// Creates the error for a return value that is not JSON.
+    pub(super) fn not_json(error: &serde_json::Error) -> Self {
+        Self(ErrorRepr::Handler(Box::new(NotJson(error.to_string()))))
+    }
+
+    /// Adds the index of the element that is not JSON.
+    pub(super) fn in_element(mut self, index: usize) -> Self {
+        if let ErrorRepr::Handler(error) = &mut self.0
+            && let Some(NotJson(reason)) = error.downcast_mut()
+        {
+            *reason = format!("element {index}: {reason}");
+        }
+        self
     }
 
     pub(crate) fn from_rejection(rejection: Rejection) -> Self {
@@ -72,7 +92,8 @@ impl ToolError {
                 if let Some(fault) = AskError::find_fault(&*error) {
                     return fault.into();
                 }
-                if masks_errors && !error.is::<ArgumentError>() {
+                let is_own = error.is::<ArgumentError>() || error.is::<NotJson>();
+                if masks_errors && !is_own {
                     let number = log_masked("tool", tool, &*error);
                     return CallToolResult::error(format!("the tool failed (error {number})"))
                         .into();

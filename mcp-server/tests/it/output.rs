@@ -1,5 +1,6 @@
 //! `#[derive(Output)]`.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use expect_test::expect;
@@ -90,6 +91,27 @@ impl Desk {
     #[tool]
     fn undefined(&self) -> f64 {
         f64::NAN
+    }
+
+    #[tool]
+    fn undefined_field(&self) -> Sum {
+        Sum { total: f64::NAN }
+    }
+
+    #[tool]
+    fn undefined_number(&self) -> Vec<Option<f32>> {
+        vec![Some(1.0), Some(f32::INFINITY)]
+    }
+
+    #[tool]
+    fn undefined_element(&self) -> Vec<Page<Sum>> {
+        let items = vec![Sum { total: f64::NAN }];
+        vec![Page { items: Vec::new() }, Page { items }]
+    }
+
+    #[tool]
+    fn undefined_value(&self) -> Json<BTreeMap<&'static str, f64>> {
+        Json(BTreeMap::from([("low", 1.0), ("high", f64::INFINITY)]))
     }
 
     #[tool]
@@ -201,8 +223,31 @@ fn numbers_and_bools_are_structured_and_keep_their_text() {
 
 #[test]
 fn number_that_json_cannot_contain_is_an_error() {
-    let error = call_error(&server(Desk), "undefined", "{}");
-    assert_eq!(error, "the result is NaN; expected a finite number");
+    // Also when messages of errors are hidden.
+    for server in [server(Desk), server(Desk).mask_errors()] {
+        for (tool, expected) in [
+            ("undefined", "expected a finite number, got NaN"),
+            (
+                "undefined_field",
+                "`total`: expected a finite number, got NaN",
+            ),
+            (
+                "undefined_number",
+                "element 1: expected a finite number, got inf",
+            ),
+            (
+                "undefined_element",
+                "element 1: `items[0].total`: expected a finite number, got NaN",
+            ),
+            (
+                "undefined_value",
+                "`high`: expected a finite number, got inf",
+            ),
+        ] {
+            let error = call_error(&server, tool, "{}");
+            assert_eq!(error, format!("the result is not JSON: {expected}"));
+        }
+    }
 }
 
 #[test]
