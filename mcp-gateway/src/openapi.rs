@@ -3,6 +3,7 @@
 //! | module | content; each module uses only modules above it |
 //! |---|---|
 //! | `error` | [`OpenApiError`] |
+//! | `usable` | the parts of a document that can be read |
 //! | `document` | parsing; documents of 3.0 as those of 3.1 |
 //! | `reference` | references to components, and names in URLs |
 //! | `schema` | schemas of tools |
@@ -25,6 +26,7 @@ mod request;
 mod response;
 mod schema;
 mod target;
+mod usable;
 
 pub use builder::OpenApi;
 pub use error::OpenApiError;

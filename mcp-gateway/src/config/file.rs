@@ -244,6 +244,8 @@ pub struct OpenApiConfig {
     pub methods: Option<Vec<String>>,
     /// Size of a response in bytes. Default: 1 MiB.
     pub max_response_bytes: Option<usize>,
+    /// Size of the document in bytes. Default: 32 MiB.
+    pub max_document_bytes: Option<usize>,
 }
 
 /// A table of `servers.NAME.tools`.

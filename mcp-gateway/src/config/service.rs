@@ -1,11 +1,12 @@
 //! Servers of OpenAPI documents in a configuration file.
 
 use std::fmt;
+use std::future::ready;
 use std::sync::Arc;
 
 use http::Method;
 use mcp_client::group::files;
-use mcp_client::{ClientBuilder, Over};
+use mcp_client::{ClientBuilder, Error, Over};
 use mcp_core::{InProcessChannel, ServerIdentity};
 use mcp_server::Server;
 
@@ -13,9 +14,6 @@ use super::error::ConfigError;
 use super::file::OpenApiConfig;
 use crate::gateway::GatewayServer;
 use crate::openapi::{OpenApi, OpenApiError};
-
-/// Longest document in bytes.
-const MAX_BYTES: u64 = 8 << 20;
 
 /// Returns the server of a service with this base URL and these headers, and the header that it passes on.
 pub(super) fn server(
@@ -27,12 +25,17 @@ pub(super) fn server(
 ) -> Result<GatewayServer, ConfigError> {
     let key = format!("{key}.openapi");
     let invalid = |error: &dyn fmt::Display| ConfigError::invalid(&key, error.to_string());
-    let document = files::read(&config.document, MAX_BYTES).map_err(|error| {
+    let limit = config.max_document_bytes.unwrap_or(OpenApi::MAX_BYTES);
+    let document = files::read(&config.document, limit as u64).map_err(|error| {
         let message = format!("the file {:?} cannot be read: {error}", config.document);
         ConfigError::invalid(format!("{key}.document"), message)
     })?;
-    let parsed = OpenApi::parse(&document).and_then(|api| api.base_url(url));
-    let mut api = parsed.map_err(|error| invalid(&error))?;
+    let api = match OpenApi::parse_within(&document, limit) {
+        Ok(api) => api,
+        // The other servers of the gateway are served: this one fails, with the reason in log and status.
+        Err(error) => return Ok(unusable(name, &key, error)),
+    };
+    let mut api = api.base_url(url).map_err(|error| invalid(&error))?;
     for (name, value) in headers {
         api = api.header(name, value).map_err(|error| invalid(&error))?;
     }
@@ -54,7 +57,11 @@ pub(super) fn server(
     if let Some(bytes) = config.max_response_bytes {
         api = api.max_response_bytes(bytes);
     }
-    let server = Arc::new(create(api).map_err(|error| invalid(&error))?);
+    let server = match create(api) {
+        Ok(server) => Arc::new(server),
+        Err(error @ OpenApiError::NoOperation) => return Ok(unusable(name, &key, error)),
+        Err(error) => return Err(invalid(&error)),
+    };
     let settings = format!("{config:?}");
     let mut parts = vec![&*document, url, &settings, forwarded.unwrap_or_default()];
     parts.extend(headers.iter().flat_map(|(name, value)| [&**name, &**value]));
@@ -62,4 +69,10 @@ pub(super) fn server(
     let connect =
         move |client: ClientBuilder| client.connect(Over(InProcessChannel::new(server.clone())));
     Ok(GatewayServer::new(name, connect).connection_id(id))
+}
+
+/// Returns a server that cannot be connected, because of its document.
+fn unusable(name: &str, key: &str, error: OpenApiError) -> GatewayServer {
+    tracing::warn!(key, %error, "the server of an OpenAPI document cannot be used");
+    GatewayServer::new(name, move |_| ready(Err(Error::other(error.clone()))))
 }

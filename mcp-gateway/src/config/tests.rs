@@ -159,6 +159,23 @@ fn errors_of_documents_name_their_key() {
     );
 }
 
+#[tokio::test]
+async fn unusable_document_does_not_stop_the_gateway() {
+    let path = std::env::temp_dir().join(format!("mcp-swagger-{}.json", std::process::id()));
+    std::fs::write(&path, r#"{"swagger": "2.0", "paths": {}}"#).unwrap();
+    let file = format!(
+        "[servers.old]\nurl = \"http://a/\"\nopenapi = {{ document = {:?} }}\n[servers.other]\nurl = \"http://b/\"",
+        path.to_str().unwrap()
+    );
+    let config = GatewayConfig::parse(&file).unwrap();
+    let gateway = config.gateway(&Variables::new(), connect, http());
+    std::fs::remove_file(&path).unwrap();
+    let opened = gateway.unwrap().connect().await.unwrap();
+    let status = opened.control.status().await.unwrap();
+    let status = format!("{:?}", status.servers);
+    assert!(status.contains("Swagger 2.0 is not supported"), "{status}");
+}
+
 #[test]
 fn value_from_a_variable_names_no_file() {
     let variables = Variables::new().env("VALUE", "file:/etc/hostname");

@@ -41,8 +41,9 @@ const MAX_TOOLS: usize = 2000;
 /// The output schema's first alternative is the schema of the first 2xx response. The second one
 /// is any object, because services send responses that their documents do not describe: those are results, too.
 ///
-/// Operations that need a cookie or a body other than JSON are left out with a warning in the log, and so are those
-/// with a path that could leave the base URL.
+/// A form (`application/x-www-form-urlencoded`) is an object in the argument `body`, too. Operations that need a cookie
+/// or another body are left out with a warning in the log, and so are those with a path that could leave the base URL,
+/// and malformed operations and schemas. The rest of the document is used.
 ///
 /// # Examples
 ///
@@ -72,14 +73,26 @@ pub struct OpenApi {
 }
 
 impl OpenApi {
-    /// Parses a document of up to 8 MiB.
+    /// Default limit of a document, in bytes: 32 MiB.
+    pub const MAX_BYTES: usize = 32 << 20;
+
+    /// Parses a document of up to 32 MiB. YAML is read by the rules of YAML 1.2.
     ///
     /// # Errors
     ///
-    /// Returns an [`OpenApiError`] when the document is malformed or of another version.
+    /// Returns an [`OpenApiError`] when the document is neither JSON nor YAML, too long, or of another version.
     pub fn parse(document: &str) -> Result<Self, OpenApiError> {
+        Self::parse_within(document, Self::MAX_BYTES)
+    }
+
+    /// Parses a document of up to `max_bytes`, as [`parse`](Self::parse) does.
+    ///
+    /// # Errors
+    ///
+    /// The errors of [`parse`](Self::parse).
+    pub fn parse_within(document: &str, max_bytes: usize) -> Result<Self, OpenApiError> {
         Ok(Self {
-            spec: document::parse(document)?,
+            spec: document::parse(document, max_bytes)?,
             target: Target::default(),
             tags: None,
             methods: None,

@@ -7,11 +7,11 @@ pub enum OpenApiError {
     /// The document is neither JSON nor YAML, or has members of another type.
     #[error("the OpenAPI document cannot be read: {0}")]
     Malformed(String),
-    /// The document is longer than 8 MiB.
-    #[error("the OpenAPI document is longer than {0} bytes")]
+    /// The document is longer than the limit.
+    #[error("the OpenAPI document is longer than {0} bytes, the limit")]
     TooLong(usize),
-    /// The version is neither 3.0 nor 3.1.
-    #[error("OpenAPI {0:?} is not supported; use a document of version 3.0 or 3.1")]
+    /// The document is not one of OpenAPI 3.
+    #[error("{0} is not supported; convert the document to OpenAPI 3.0 or 3.1")]
     Version(String),
     /// The base URL has no scheme `http` or `https`, no host, or a query.
     #[error("{0:?} is not a base URL; use `https://HOST/PATH` without a query")]

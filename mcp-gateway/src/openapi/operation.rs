@@ -1,5 +1,6 @@
 //! An operation of a document, and its tool's arguments.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use http::Method;
@@ -19,6 +20,8 @@ const MAX_NAME: usize = 128;
 const MAX_SCHEMA: usize = 256 << 10;
 /// The name of the argument with the request body.
 const BODY: &str = "body";
+/// The media type of a form.
+pub(super) const FORM: &str = "application/x-www-form-urlencoded";
 
 /// An operation whose tool can be called.
 #[derive(Debug, Clone)]
@@ -52,6 +55,15 @@ pub(super) struct Argument {
 pub(super) struct BodyArgument {
     pub(super) name: String,
     pub(super) is_required: bool,
+    pub(super) format: BodyFormat,
+}
+
+/// The format of a request's body.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum BodyFormat {
+    Json,
+    /// `application/x-www-form-urlencoded`. The members with these names have the style `deepObject`.
+    Form(HashSet<String>),
 }
 
 /// The form of a value in a request.
@@ -248,12 +260,20 @@ fn add_body(
     let body = resolve(body, "requestBodies", components)?;
     let is_required = body.required == Some(true);
     let json = body.content.iter().find(|(kind, _)| is_json(kind));
-    let Some((_, json)) = json else {
+    let form = || body.content.iter().find(|(kind, _)| is_form(kind));
+    let Some((kind, media)) = json.or_else(form) else {
         return if is_required {
-            Err("its body is not JSON".to_owned())
+            Err("its body is neither JSON nor a form".to_owned())
         } else {
             Ok(None)
         };
+    };
+    let format = if is_json(kind) {
+        BodyFormat::Json
+    } else {
+        let members = media.encoding.iter();
+        let deep = members.filter(|(_, encoding)| encoding.style.as_deref() == Some("deepObject"));
+        BodyFormat::Form(deep.map(|(name, _)| name.clone()).collect())
     };
     let mut name = BODY.to_owned();
     while properties.contains(&name) {
@@ -261,11 +281,15 @@ fn add_body(
     }
     properties.add(
         &name,
-        json.schema.as_ref(),
+        media.schema.as_ref(),
         body.description.as_deref(),
         is_required,
     );
-    Ok(Some(BodyArgument { name, is_required }))
+    Ok(Some(BodyArgument {
+        name,
+        is_required,
+        format,
+    }))
 }
 
 /// Returns the structured content's schema: the schema of the first 2xx response with JSON.
@@ -296,9 +320,18 @@ fn output_schema(spec: &Spec, operation: &Operation) -> Option<JsonObject> {
 
 /// Returns whether a media type is JSON.
 pub(super) fn is_json(media_type: &str) -> bool {
-    let essence = media_type.split(';').next().unwrap_or_default().trim();
-    let essence = essence.to_ascii_lowercase();
+    let essence = essence(media_type);
     essence == "application/json" || essence.ends_with("+json")
+}
+
+fn is_form(media_type: &str) -> bool {
+    essence(media_type) == FORM
+}
+
+/// Returns a media type without its parameters, in lower case.
+fn essence(media_type: &str) -> String {
+    let essence = media_type.split(';').next().unwrap_or_default();
+    essence.trim().to_ascii_lowercase()
 }
 
 fn location(location: ParameterIn) -> &'static str {

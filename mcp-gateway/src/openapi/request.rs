@@ -1,6 +1,6 @@
 //! HTTP requests for calls.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use bytes::Bytes;
 use http::header::{ACCEPT, CONTENT_TYPE};
@@ -10,10 +10,13 @@ use mcp_types::JsonObject;
 use oas3::spec::ParameterIn;
 use serde_json::Value;
 
-use super::operation::{ApiOperation, Argument, ParameterFormat};
+use super::operation::{ApiOperation, Argument, BodyFormat, FORM, ParameterFormat};
 use super::path::{has_dot_segment, is_below};
 use super::reference::escape;
 use super::target::{Target, canonical_name};
+
+/// Deepest nesting of an object that becomes parameters.
+const MAX_BRACKETS: usize = 8;
 
 impl Target {
     /// Returns the HTTP request for a call. Its URL is always below the base URL.
@@ -63,12 +66,19 @@ impl Target {
         );
         let body = operation.body.as_ref().and_then(|body| {
             let value = arguments.get(&body.name)?;
-            (body.is_required || !value.is_null()).then_some(value)
+            (body.is_required || !value.is_null()).then_some((&body.format, value))
         });
-        let body = body.map(|body| {
-            headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
-            Bytes::from(body.to_string())
+        let body = body.map(|(format, body)| match format {
+            BodyFormat::Json => {
+                headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+                Ok(body.to_string())
+            }
+            BodyFormat::Form(deep) => {
+                headers.insert(CONTENT_TYPE, HeaderValue::from_static(FORM));
+                form(deep, body)
+            }
         });
+        let body = body.transpose()?.map(Bytes::from);
         // Arguments cannot replace the configured headers.
         headers.extend(self.headers.clone());
         let mut request = Request::new(body.unwrap_or_default());
@@ -125,6 +135,75 @@ fn segment(argument: &Argument, value: &Value) -> Result<String, ToolError> {
     Ok(escape(&value))
 }
 
+/// Returns an object as a form.
+///
+/// # Errors
+///
+/// Returns a [`ToolError`] when the value is not an object, or is nested too deeply.
+fn form(deep: &HashSet<String>, body: &Value) -> Result<String, ToolError> {
+    let Value::Object(members) = body else {
+        return Err(ToolError::new(
+            "the body must be an object: it is sent as a form",
+        ));
+    };
+    let mut pairs = Vec::new();
+    for (name, value) in members.iter().filter(|(_, value)| !value.is_null()) {
+        match value {
+            value if deep.contains(name) => flatten(name.clone(), value, &mut pairs)?,
+            Value::Array(items) => {
+                let items = items.iter();
+                pairs.extend(items.map(|item| (name.clone(), form_text(item))));
+            }
+            value => pairs.push((name.clone(), form_text(value))),
+        }
+    }
+    Ok(encode_pairs(&pairs))
+}
+
+/// Returns a member of a form: text as it is, everything else as JSON.
+fn form_text(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        value => value.to_string(),
+    }
+}
+
+/// Adds the scalars below a value, each with its path in brackets: `name[member][0]`.
+///
+/// # Errors
+///
+/// Returns a [`ToolError`] for more than [`MAX_BRACKETS`] brackets.
+fn flatten(
+    name: String,
+    value: &Value,
+    pairs: &mut Vec<(String, String)>,
+) -> Result<(), ToolError> {
+    if name.matches('[').count() > MAX_BRACKETS {
+        let name = name.split('[').next().unwrap_or_default();
+        return Err(unusable(name, "is nested too deeply"));
+    }
+    match value {
+        Value::Null => Ok(()),
+        Value::Object(members) => members
+            .iter()
+            .try_for_each(|(key, value)| flatten(format!("{name}[{key}]"), value, pairs)),
+        Value::Array(items) => items
+            .iter()
+            .enumerate()
+            .try_for_each(|(index, item)| flatten(format!("{name}[{index}]"), item, pairs)),
+        value => {
+            pairs.push((name, form_text(value)));
+            Ok(())
+        }
+    }
+}
+
+fn encode_pairs(pairs: &[(String, String)]) -> String {
+    let pairs = pairs.iter();
+    let pairs = pairs.map(|(name, value)| format!("{}={}", escape(name), escape(value)));
+    pairs.collect::<Vec<_>>().join("&")
+}
+
 /// A request query.
 struct Query<'a> {
     pairs: Vec<(String, String)>,
@@ -161,12 +240,20 @@ impl<'a> Query<'a> {
             }
             (ParameterFormat::Deep, Value::Object(members)) => {
                 for (key, value) in members {
-                    self.add_member(argument, format!("{name}[{key}]"), value)?;
+                    let member = format!("{name}[{key}]");
+                    let mut pairs = Vec::new();
+                    match value {
+                        Value::Object(_) => flatten(member, value, &mut pairs)?,
+                        value => pairs.push((member, argument.format.text(value))),
+                    }
+                    for (name, value) in pairs {
+                        self.add_member(argument, name, value)?;
+                    }
                 }
             }
             (ParameterFormat::Exploded, Value::Object(members)) => {
                 for (key, value) in members {
-                    self.add_member(argument, key.clone(), value)?;
+                    self.add_member(argument, key.clone(), argument.format.text(value))?;
                 }
             }
             (format, value) => self.pairs.push((name.clone(), format.text(value))),
@@ -179,7 +266,7 @@ impl<'a> Query<'a> {
         &mut self,
         argument: &'a Argument,
         name: String,
-        value: &Value,
+        value: String,
     ) -> Result<(), ToolError> {
         let group = name.split('[').next().unwrap_or_default();
         for name in [canonical_name(&name), canonical_name(group)] {
@@ -195,20 +282,17 @@ impl<'a> Query<'a> {
             }
             self.owners.insert(name, Some(argument));
         }
-        self.pairs.push((name, argument.format.text(value)));
+        self.pairs.push((name, value));
         Ok(())
     }
 
     /// Encodes the query. The configured parameters come last.
-    fn encode(self, target: &Target) -> String {
-        let pairs = self.pairs.iter().chain(&target.query);
-        let pairs: Vec<_> = pairs
-            .map(|(name, value)| format!("{}={}", escape(name), escape(value)))
-            .collect();
-        if pairs.is_empty() {
+    fn encode(mut self, target: &Target) -> String {
+        self.pairs.extend(target.query.iter().cloned());
+        if self.pairs.is_empty() {
             String::new()
         } else {
-            format!("?{}", pairs.join("&"))
+            format!("?{}", encode_pairs(&self.pairs))
         }
     }
 }

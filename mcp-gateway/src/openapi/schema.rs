@@ -277,7 +277,7 @@ mod tests {
             "openapi": "3.1.0", "info": {"title": "a", "version": "1"}, "paths": {},
             "components": {"schemas": components},
         });
-        let spec = parse(&document.to_string()).unwrap();
+        let spec = parse(&document.to_string(), 1 << 20).unwrap();
         let schema: Schema = serde_json::from_value(schema.clone()).unwrap();
         let mut properties = Properties::default();
         properties.add("body", Some(&schema), None, false);

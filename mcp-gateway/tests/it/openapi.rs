@@ -665,3 +665,68 @@ async fn output_schema_is_that_of_the_response() {
         assert_eq!(check.check(&expected), Ok(()), "{name}");
     }
 }
+
+#[tokio::test]
+async fn forms_and_nested_objects_are_sent_as_documented() {
+    let document = json!({
+        "openapi": "3.0.3", "info": {"title": "shop"},
+        "paths": {"/pets": {"post": {
+            "operationId": "order",
+            "parameters": [
+                {"name": "created", "in": "query", "style": "deepObject", "schema": {"type": "object"}},
+            ],
+            "requestBody": {"required": true, "content": {"application/x-www-form-urlencoded": {
+                "schema": {"type": "object", "properties": {
+                    "name": {"type": "string"}, "tags": {"type": "array", "items": {"type": "string"}},
+                    "meta": {"type": "object"}, "card": {"type": "object"},
+                }},
+                "encoding": {"card": {"style": "deepObject", "explode": true}},
+            }}},
+            "responses": {},
+        }}},
+    });
+    let log = Log::default();
+    let api = OpenApi::parse(&document.to_string()).unwrap();
+    let api = api.base_url("https://api.example.com/v1").unwrap();
+    let server = api.server(http(&log)).unwrap();
+    let client = Client::connect(InProcess(server)).await.unwrap();
+    let body = json!({
+        "name": "a & b", "tags": ["x", "y"], "meta": {"k": 1}, "none": null,
+        "card": {"number": 42, "owner": {"names": ["A", "B"]}},
+    });
+    let created = json!({"gte": {"day": 1}, "lt": 9});
+    let called = client
+        .call("order", json!({"body": body, "created": created}))
+        .await;
+    assert!(!called.unwrap().is_error());
+    let seen = log.lock()[0].clone();
+    assert_eq!(
+        seen.url,
+        "https://api.example.com/v1/pets?created%5Bgte%5D%5Bday%5D=1&created%5Blt%5D=9"
+    );
+    assert_eq!(
+        seen.headers["content-type"],
+        "application/x-www-form-urlencoded"
+    );
+    assert_eq!(
+        seen.body,
+        "name=a%20%26%20b&tags=x&tags=y&meta=%7B%22k%22%3A1%7D&card%5Bnumber%5D=42\
+         &card%5Bowner%5D%5Bnames%5D%5B0%5D=A&card%5Bowner%5D%5Bnames%5D%5B1%5D=B"
+    );
+
+    // The names are bounded, and a form is an object.
+    let mut deep = json!(1);
+    for _ in 0..20 {
+        deep = json!({"a": deep});
+    }
+    for body in [json!({"card": deep}), json!([1]), json!("text")] {
+        let refused = client.call("order", json!({"body": body})).await.unwrap();
+        assert!(refused.is_error(), "{refused:?}");
+    }
+    let refused = client
+        .call("order", json!({"body": {}, "created": {"a": deep}}))
+        .await
+        .unwrap();
+    assert!(refused.is_error(), "{refused:?}");
+    assert_eq!(log.lock().len(), 1);
+}
