@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 use bytes::Bytes;
 use futures_util::Stream;
@@ -16,18 +17,18 @@ use tokio::time::Instant;
 use url::Url;
 
 use crate::challenge::{Challenge, TokenType};
-use crate::dpop::DPOP;
 use crate::error::{AuthError, printable, shown};
 use crate::event::AuthEvent;
 use crate::flight::Flight;
 use crate::limits::{MAX_STEP_UPS, MAX_STEP_UPS_PER_METHOD, STEP_UP_WINDOW};
+use crate::login::Login;
+use crate::logout::Logout;
 use crate::oauth::{Grant, OAuth};
 use crate::record::{ActiveToken, StoredCredentials, authorization};
-use crate::renewal::Need;
+use crate::renewal::{Need, Renewal};
 use crate::scope::Scopes;
 use crate::secret::Secret;
 use crate::source::Source;
-use crate::state::LoginState;
 use crate::token::is_token;
 
 /// Tokens for the requests to one MCP server. Clones share them.
@@ -49,7 +50,7 @@ use crate::token::is_token;
 pub struct Authorizer(Arc<Inner>);
 
 struct Inner {
-    state: Arc<LoginState>,
+    login: Arc<Login>,
     flight: Flight,
     restored: AtomicBool,
     step_ups: Mutex<HashMap<String, StepUps>>,
@@ -60,6 +61,9 @@ struct StepUps {
     count: u32,
     since: Instant,
 }
+
+/// Time without a refresh after one that failed while the token is still valid.
+const RETRY_PAUSE: Duration = Duration::from_secs(10);
 
 /// Number of methods whose logins are counted.
 const MAX_METHODS: usize = 256;
@@ -95,7 +99,7 @@ impl OAuth {
     pub fn authorizer(&self, server: impl AsRef<str>) -> Result<Authorizer, AuthError> {
         self.check()?;
         Ok(Authorizer(Arc::new(Inner {
-            state: Arc::new(LoginState::new(self.clone(), server.as_ref())?),
+            login: Arc::new(Login::new(self.clone(), server.as_ref())?),
             flight: Flight::default(),
             restored: AtomicBool::new(false),
             step_ups: Mutex::default(),
@@ -119,43 +123,48 @@ impl OAuth {
 impl Authorizer {
     /// The MCP server's URL.
     pub fn server(&self) -> &Url {
-        &self.0.state.server
+        &self.0.login.server
     }
 
-    /// Logs in unless there is a token. With a user this opens the login page.
+    /// Logs in unless the server accepts the token that there is. With a user this opens the login page.
+    ///
+    /// A `ping` request shows whether the server accepts the token, before and after the login. Without a
+    /// token, its response has the challenge that names the metadata and the scopes.
     ///
     /// # Errors
     ///
-    /// Returns the [`AuthError`] of the step that failed.
+    /// Returns the [`AuthError`] of the step that failed, and [`AuthError::TokenRefused`] when the server
+    /// refuses the new token.
     pub async fn login(&self) -> Result<(), AuthError> {
-        if matches!(self.0.state.oauth.grant, Grant::Token(_)) {
+        if matches!(self.0.login.oauth.grant, Grant::Token(_)) {
             return Ok(());
         }
+        // A renewal of a request is not a login.
+        let _ = self.0.flight.wait().await;
         self.0.restored.store(true, Ordering::Release);
-        let token = || self.0.state.token.load_full();
-        self.renew(Need::Login, || {
-            token().is_some_and(|token| !token.record.is_expired())
-        })
-        .await
+        self.renew(Need::Login, || false).await
     }
 
     /// Revokes the tokens where the authorization server offers that, and removes them from the
-    /// store. Registrations are kept.
+    /// store. The registration of this client there is forgotten, too: the next login registers it anew.
     ///
     /// # Errors
     ///
     /// Returns [`AuthError::Store`] when the tokens may still be stored.
     pub async fn logout(&self) -> Result<(), AuthError> {
         let _ = self.0.flight.wait().await;
-        self.0.state.log_out().await
+        let logout = Logout {
+            login: &self.0.login,
+        };
+        logout.run().await
     }
 
     /// Returns whether there is a token. Sends nothing.
     pub fn status(&self) -> AuthStatus {
-        if matches!(self.0.state.oauth.grant, Grant::Token(_)) {
+        if matches!(self.0.login.oauth.grant, Grant::Token(_)) {
             return AuthStatus::External;
         }
-        let Some(token) = self.0.state.token.load_full() else {
+        let Some(token) = self.0.login.token.load_full() else {
             return AuthStatus::LoggedOut;
         };
         let record = &token.record;
@@ -163,13 +172,13 @@ impl Authorizer {
             issuer: printable(&record.issuer),
             scopes: record.scopes.clone(),
             expires_in: record.expires_in(),
-            refreshable: record.refresh_token.is_some() || self.0.state.is_machine(),
+            refreshable: record.refresh_token.is_some() || self.0.login.is_machine(),
         }
     }
 
     /// Subscribes to the events of authorization, as [`OAuth::events`] does.
     pub fn events(&self) -> impl Stream<Item = AuthEvent> + Send + Unpin + use<> {
-        self.0.state.oauth.events()
+        self.0.login.oauth.events()
     }
 
     /// Uses tokens that the program brings along, and saves them in the store. They replace those in use.
@@ -195,16 +204,16 @@ impl Authorizer {
     /// # }
     /// ```
     pub async fn import(&self, credentials: StoredCredentials) -> Result<(), AuthError> {
-        let state = &self.0.state;
-        if matches!(state.oauth.grant, Grant::Token(_)) {
+        let login = &self.0.login;
+        if matches!(login.oauth.grant, Grant::Token(_)) {
             let message = "the program manages the token itself; remove .token(…) to import one";
             return Err(AuthError::settings(message));
         }
-        state.check_usable(&credentials)?;
+        login.oauth.check_usable(&credentials)?;
         check_token(&credentials.access_token)?;
         let _ = self.0.flight.wait().await;
-        state.save(&credentials).await?;
-        state.publish(credentials, false)?;
+        login.records.save_tokens(&credentials).await?;
+        login.publish(credentials, false)?;
         self.0.restored.store(true, Ordering::Release);
         Ok(())
     }
@@ -214,7 +223,7 @@ impl Authorizer {
     /// part of the protocol itself. A client declares it in its capabilities; one that connects with the
     /// authorizer does so by itself.
     pub fn extension_id(&self) -> Option<&'static str> {
-        self.0.state.oauth.extension_id()
+        self.0.login.oauth.extension_id()
     }
 
     /// Waits for a login or refresh that is in progress. Returns its outcome, or `None` when there
@@ -226,71 +235,76 @@ impl Authorizer {
 
     /// Returns whether requests to `uri` get the token: those to the MCP server's origin.
     pub(crate) fn covers(&self, uri: &Uri) -> bool {
-        let state = &self.0.state;
-        let is_usual = uri.scheme_str() == Some(state.server.scheme())
+        let login = &self.0.login;
+        let is_usual = uri.scheme_str() == Some(login.server.scheme())
             && uri
                 .authority()
-                .is_some_and(|authority| authority.as_str() == &*state.authority);
+                .is_some_and(|authority| authority.as_str() == &*login.authority);
         // Another notation of the same origin, such as one with the default port.
-        is_usual || parse(uri).is_some_and(|url| url.origin() == state.origin)
+        is_usual || parse(uri).is_some_and(|url| url.origin() == login.origin)
     }
 
     /// Returns the token for a request that need not wait for it. `None` without a token, and for one that
     /// expires soon.
     pub(crate) fn ready_token(&self) -> Option<RequestToken> {
-        let state = &self.0.state;
-        let token = state.token.load_full()?;
-        let can_renew = token.record.refresh_token.is_some() || state.is_machine();
-        (!can_renew || !token.expires_soon()).then_some(RequestToken::Active(token))
+        let login = &self.0.login;
+        let token = login.token.load_full()?;
+        let can_renew = token.record.refresh_token.is_some() || login.is_machine();
+        (!can_renew || !token.is_due()).then_some(RequestToken::Active(token))
     }
 
     /// Returns the token for a request. Refreshes it first if it expires soon.
     ///
     /// # Errors
     ///
-    /// Returns [`AuthError`] when an expired token cannot be renewed.
+    /// Returns [`AuthError`] when an expired token cannot be renewed for the moment.
     pub(crate) async fn token(&self) -> Result<RequestToken, AuthError> {
-        let state = &self.0.state;
-        if let Grant::Token(source) = &state.oauth.grant {
+        let login = &self.0.login;
+        if let Grant::Token(source) = &login.oauth.grant {
             return external(source).await;
         }
         if !self.0.restored.load(Ordering::Acquire) {
-            let token = || state.token.load().is_some();
+            let token = || login.token.load().is_some();
             self.renew(Need::Restore, token).await?;
             self.0.restored.store(true, Ordering::Release);
         }
         if let Some(token) = self.ready_token() {
             return Ok(token);
         }
-        let Some(token) = state.token.load_full() else {
+        let Some(token) = login.token.load_full() else {
             return Ok(RequestToken::None);
         };
         let renewed = self
             .renew(Need::Expiry, self.is_replaced(Some(&token)))
             .await;
         match renewed {
-            Ok(()) => Ok(state
+            Ok(()) => Ok(login
                 .token
                 .load_full()
                 .map_or(RequestToken::None, RequestToken::Active)),
-            Err(error) if token.record.is_expired() => Err(error),
-            // The token is still valid, and the next request tries again.
-            Err(_) => Ok(RequestToken::Active(token)),
+            Err(error) if token.record.is_expired() && error.is_transient() => Err(error),
+            // The token is still valid, or the server's challenge starts a login.
+            Err(_) => {
+                if token.refresh_refusal().is_none() {
+                    token.postpone(RETRY_PAUSE, None);
+                }
+                Ok(RequestToken::Active(token))
+            }
         }
     }
 
     /// Returns whether the token in use is another one than that of a request.
     fn is_replaced(&self, used: Option<&Arc<ActiveToken>>) -> impl FnOnce() -> bool {
         move || {
-            let current = self.0.state.token.load();
+            let current = self.0.login.token.load();
             let current = current.as_ref();
             current.is_some_and(|current| used.is_none_or(|used| !Arc::ptr_eq(current, used)))
         }
     }
 
     async fn renew(&self, need: Need, is_done: impl FnOnce() -> bool) -> Result<(), AuthError> {
-        let state = Arc::clone(&self.0.state);
-        let work = || async move { state.renew(need).await };
+        let login = Arc::clone(&self.0.login);
+        let work = || async move { Renewal { login: &login }.run(need).await };
         self.0.flight.run(|| is_done().then_some(()), work).await
     }
 
@@ -312,15 +326,10 @@ impl Authorizer {
                 request.headers_mut().insert(AUTHORIZATION, header);
             }
             RequestToken::Active(token) => {
-                if token.is_dpop()
-                    && let Some(url) = parse(request.uri())
-                    && let Some(proof) =
-                        token.proof(&self.0.state.fetcher.nonces, request.method(), &url)?
-                {
-                    request.headers_mut().insert(DPOP, proof);
-                }
-                let header = token.header.clone();
-                request.headers_mut().insert(AUTHORIZATION, header);
+                let url = token.is_dpop().then(|| parse(request.uri())).flatten();
+                let method = request.method().clone();
+                let nonces = &self.0.login.fetcher.nonces;
+                token.set_headers(request.headers_mut(), nonces, &method, url.as_ref())?;
             }
         }
         Ok(())
@@ -337,7 +346,7 @@ impl Authorizer {
             if token.is_dpop()
                 && let Some(url) = parse(request.uri())
             {
-                self.0.state.fetcher.nonces.update(&url, headers);
+                self.0.login.fetcher.nonces.update(&url, headers);
             }
             if status != StatusCode::UNAUTHORIZED {
                 token.set_accepted();
@@ -369,7 +378,7 @@ impl Authorizer {
             }
             RequestToken::External(_) => return Ok(false),
         };
-        let challenge = Challenge::select(headers, self.0.state.prefers_dpop());
+        let challenge = Challenge::select(headers, self.0.login.prefers_dpop());
         if status == StatusCode::UNAUTHORIZED {
             return self.unauthorized(challenge, used, budget).await;
         }
@@ -427,12 +436,13 @@ impl Authorizer {
             });
         }
         let is_done = self.is_replaced(used);
-        let state = Arc::clone(&self.0.state);
+        let login = Arc::clone(&self.0.login);
         let work = || {
             let counted = self.count_step_up(operation(request));
             async move {
                 counted?;
-                state.renew(Need::Scopes(challenge)).await
+                let need = Need::Scopes(challenge);
+                Renewal { login: &login }.run(need).await
             }
         };
         self.0.flight.run(|| is_done().then_some(()), work).await?;
@@ -522,7 +532,7 @@ impl From<AuthError> for ChannelError {
 impl fmt::Debug for Authorizer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Authorizer")
-            .field("server", &shown(&self.0.state.server))
+            .field("server", &shown(&self.0.login.server))
             .field("status", &self.status())
             .finish_non_exhaustive()
     }

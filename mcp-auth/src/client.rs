@@ -137,15 +137,16 @@ impl Client {
                 .filter_map(|name| Method::from_name(name))
                 .any(|one| one == method)
         };
+        // The registration asked for this method.
+        let is_registered = self.kind == ClientKind::Dynamic;
         match self.credential {
             Credential::None => Method::None,
             Credential::Key(_) => Method::PrivateKeyJwt,
+            Credential::Secret(_) if is_registered && supports(Method::Post) => Method::Post,
             Credential::Secret(_) if supports(Method::Basic) => Method::Basic,
             Credential::Secret(_) if supports(Method::Post) => Method::Post,
             // The server registers public clients, and gave a secret nevertheless.
-            Credential::Secret(_) if self.kind == ClientKind::Dynamic && supports(Method::None) => {
-                Method::None
-            }
+            Credential::Secret(_) if is_registered && supports(Method::None) => Method::None,
             Credential::Secret(_) => Method::Basic,
         }
     }
@@ -199,11 +200,16 @@ pub(crate) struct ClientRecord {
     /// The origin of the token endpoint when the client was registered.
     #[serde(default)]
     pub(crate) token_origin: String,
+    /// The last login with this registration ended without a code, so the authorization server may have
+    /// forgotten it.
+    #[serde(default)]
+    pub(crate) is_doubtful: bool,
 }
 
 impl ClientRecord {
-    pub(crate) fn is_expired(&self) -> bool {
-        self.expires_at.is_some_and(|at| at <= clock::unix_now())
+    /// Returns whether another login may use the registration.
+    pub(crate) fn is_usable(&self) -> bool {
+        !self.is_doubtful && self.expires_at.is_none_or(|at| at > clock::unix_now())
     }
 }
 

@@ -13,11 +13,14 @@ use url::Url;
 use crate::client::Client;
 use crate::error::{AuthError, printable};
 use crate::fetch::{Fetcher, TokenForm};
+use crate::lenient;
 use crate::metadata::server::ServerMetadata;
 use crate::secret::Secret;
 use crate::token::{TokenEndpoint, Tokens, rejection};
 
 const DEVICE_CODE: &str = "urn:ietf:params:oauth:grant-type:device_code";
+/// Seconds until a code expires when the server does not say.
+const DEFAULT_EXPIRY: u64 = 600;
 /// Delay between two polls when the server names none.
 const DEFAULT_INTERVAL: u64 = 5;
 /// Largest delay between two polls.
@@ -66,7 +69,9 @@ struct DeviceResponse {
     user_code: String,
     verification_uri: String,
     verification_uri_complete: Option<String>,
-    expires_in: u64,
+    #[serde(default, deserialize_with = "lenient::seconds")]
+    expires_in: Option<u64>,
+    #[serde(default, deserialize_with = "lenient::seconds")]
     interval: Option<u64>,
 }
 
@@ -114,7 +119,7 @@ impl PendingDevice {
                 verification_uri: page.to_string(),
                 user_code: printable(&response.user_code),
                 verification_uri_complete: complete.as_ref().map(Url::to_string),
-                expires_in: response.expires_in,
+                expires_in: response.expires_in.unwrap_or(DEFAULT_EXPIRY),
             },
             page,
             code: response.device_code,

@@ -9,9 +9,9 @@ use crate::document::{AuthDocument, DocumentKind};
 use crate::error::{AuthError, shown};
 use crate::event::AuthEvent;
 use crate::fetch::Fetched;
+use crate::login::Login;
 use crate::metadata::resource::{self, ResourceDocument, ResourceMetadata};
 use crate::metadata::server::{self, ServerDocument, ServerMetadata};
-use crate::state::LoginState;
 
 /// The metadata that a login needs.
 #[derive(Debug, Clone)]
@@ -22,9 +22,11 @@ pub(crate) struct Discovered {
 
 /// Finds the metadata of one MCP server.
 pub(crate) struct Discovery<'a> {
-    pub(crate) state: &'a LoginState,
-    /// The endpoints of revision 2025-03-26 may be used.
+    pub(crate) login: &'a Login,
+    /// The authorization server of revision 2025-03-26 may be used.
     pub(crate) allows_legacy: bool,
+    /// Endpoints that no metadata names may be used: those of revision 2025-03-26.
+    pub(crate) allows_unnamed: bool,
     /// The issuer that is selected first: that of stored credentials.
     pub(crate) preferred: Option<&'a str>,
 }
@@ -38,12 +40,12 @@ impl Discovery<'_> {
     pub(crate) async fn run(&self, challenge: Option<&Challenge>) -> Result<Discovered, AuthError> {
         match self.published(challenge).await? {
             Some(found) => Ok(found),
-            None if self.allows_legacy => Ok(Discovered {
+            None if self.allows_legacy && self.allows_unnamed => Ok(Discovered {
                 resource: None,
-                server: ServerMetadata::at_origin(&self.state.server),
+                server: ServerMetadata::at_origin(&self.login.server),
             }),
             None => Err(AuthError::NoMetadata {
-                server: shown(&self.state.server),
+                server: shown(&self.login.server),
             }),
         }
     }
@@ -79,7 +81,7 @@ impl Discovery<'_> {
         &self,
         challenge: Option<&Challenge>,
     ) -> Result<Option<ResourceMetadata>, AuthError> {
-        let mut candidates = resource::candidates(&self.state.server);
+        let mut candidates = resource::candidates(&self.login.server);
         if let Some(named) = challenge.and_then(|challenge| self.named(challenge)) {
             candidates.retain(|url| *url != named);
             candidates.insert(0, named);
@@ -87,7 +89,7 @@ impl Discovery<'_> {
         for url in candidates {
             if let Some(fetched) = self.document(DocumentKind::Resource, &url).await? {
                 let document: ResourceDocument = fetched.json()?;
-                return document.validate(&self.state.server).map(Some);
+                return document.validate(&self.login.server).map(Some);
             }
         }
         Ok(None)
@@ -98,8 +100,8 @@ impl Discovery<'_> {
         let text = challenge.resource_metadata.as_deref()?;
         let url = Url::parse(text).ok();
         let url = url.filter(|url| {
-            let is_downgrade = self.state.server.scheme() == "https" && url.scheme() != "https";
-            !is_downgrade && self.state.fetcher.check(url).is_ok()
+            let is_downgrade = self.login.server.scheme() == "https" && url.scheme() != "https";
+            !is_downgrade && self.login.fetcher.check(url).is_ok()
         });
         if url.is_none() {
             tracing::warn!("the URL in resource_metadata of the challenge is not allowed");
@@ -109,14 +111,14 @@ impl Discovery<'_> {
 
     /// Fetches a document. Returns `None` when there is none at this URL.
     async fn document(&self, kind: DocumentKind, url: &Url) -> Result<Option<Fetched>, AuthError> {
-        let mut fetched = self.state.fetcher.get(url).await;
+        let mut fetched = self.login.fetcher.get(url).await;
         if is_transient(&fetched) {
             tokio::time::sleep(RETRY_DELAY).await;
-            fetched = self.state.fetcher.get(url).await;
+            fetched = self.login.fetcher.get(url).await;
         }
         let fetched = fetched?;
         if fetched.is_transient() {
-            return Err(fetched.transient_error());
+            return Err(fetched.unexpected());
         }
         // A web application may answer every path with its page.
         let exists = fetched.status.is_success() && fetched.is_json();
@@ -124,7 +126,7 @@ impl Discovery<'_> {
             return Ok(None);
         }
         if let Some(document) = AuthDocument::new(kind, &fetched) {
-            self.state.emit(AuthEvent::Fetched { document });
+            self.login.emit(AuthEvent::Fetched { document });
         }
         Ok(Some(fetched))
     }
@@ -139,7 +141,7 @@ impl Discovery<'_> {
         });
         let (mut first_error, mut refused) = (None, None);
         for issuer in issuers {
-            if let Err(error) = self.state.oauth.check_pin(issuer) {
+            if let Err(error) = self.login.oauth.check_pin(issuer) {
                 refused = refused.or(Some(error));
                 continue;
             }
@@ -151,19 +153,19 @@ impl Discovery<'_> {
         Err(first_error
             .or(refused)
             .unwrap_or_else(|| AuthError::NoMetadata {
-                server: shown(&self.state.server),
+                server: shown(&self.login.server),
             }))
     }
 
     async fn server_metadata(&self, issuer: &str) -> Result<ServerMetadata, AuthError> {
         let invalid =
-            || AuthError::malformed(&self.state.server, "the issuer is not a URL without query");
+            || AuthError::malformed(&self.login.server, "the issuer is not a URL without query");
         let url = Url::parse(issuer).map_err(|_| invalid())?;
         // Programs and error messages show the issuer.
         if url.query().is_some() || issuer.contains(char::is_control) {
             return Err(invalid());
         }
-        self.state.fetcher.check(&url)?;
+        self.login.fetcher.check(&url)?;
         let found = self.first_valid(issuer, &server::candidates(&url)).await?;
         found.ok_or_else(|| AuthError::NoMetadata {
             server: shown(&url),
@@ -183,7 +185,7 @@ impl Discovery<'_> {
                 continue;
             };
             let valid = fetched.json().and_then(|document: ServerDocument| {
-                document.validate(issuer, url, &self.state.fetcher)
+                document.validate(issuer, url, &self.login.fetcher)
             });
             match valid {
                 Ok(server) => return Ok(Some(server)),
@@ -196,10 +198,10 @@ impl Discovery<'_> {
     /// Revision 2025-03-26: the authorization server is at the MCP server's origin. Returns `None` when
     /// it publishes no metadata.
     async fn legacy(&self) -> Result<Option<ServerMetadata>, AuthError> {
-        let issuer = self.state.server.origin().ascii_serialization();
-        self.state.oauth.check_pin(&issuer)?;
-        let url = resource::at(&self.state.server, "/");
-        self.state.fetcher.check(&url)?;
+        let issuer = self.login.server.origin().ascii_serialization();
+        self.login.oauth.check_pin(&issuer)?;
+        let url = resource::at(&self.login.server, "/");
+        self.login.fetcher.check(&url)?;
         let found = self.first_valid(&issuer, &server::candidates(&url)).await?;
         // Revision 2025-03-26 requires PKCE without announcing it.
         Ok(found.map(|server| ServerMetadata {

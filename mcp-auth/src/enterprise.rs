@@ -15,6 +15,7 @@ use crate::client::{Client, Credential};
 use crate::error::AuthError;
 use crate::fetch::{Fetcher, TokenForm};
 use crate::metadata::server::ServerMetadata;
+use crate::scope::Scopes;
 use crate::secret::Secret;
 use crate::source::{Source, source};
 use crate::token::TokenEndpoint;
@@ -103,6 +104,7 @@ impl EnterpriseIdp {
             fetcher,
             server: &provider,
             key: None,
+            requested: &Scopes::default(),
         };
         let tokens = endpoint.request(&self.client, form).await?;
         if tokens.issued_type.as_deref() != Some(ID_JAG) {

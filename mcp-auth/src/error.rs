@@ -90,8 +90,8 @@ pub enum AuthError {
         /// The expected issuer.
         expected: String,
     },
-    /// The authorization server does not support PKCE with S256.
-    #[error("the authorization server {issuer} does not support PKCE with S256")]
+    /// The authorization server does not announce PKCE with S256.
+    #[error("the authorization server {issuer} does not announce PKCE with S256")]
     PkceUnsupported {
         /// The issuer.
         issuer: String,
@@ -283,6 +283,33 @@ impl OAuthCode {
             code: printable(code),
             description: description.map(printable).unwrap_or_default(),
         }
+    }
+}
+
+#[cfg_attr(
+    not(feature = "client"),
+    expect(unused, reason = "rules of the client")
+)]
+impl OAuthCode {
+    /// Returns whether the code ends the refresh token or the registration.
+    pub(crate) fn ends_credentials(&self) -> bool {
+        matches!(
+            self.code.as_str(),
+            "invalid_grant" | "bad_refresh_token" | "invalid_client"
+        )
+    }
+
+    /// Returns whether the same request may succeed later.
+    pub(crate) fn is_temporary(&self) -> bool {
+        matches!(
+            self.code.as_str(),
+            "temporarily_unavailable" | "server_error"
+        )
+    }
+
+    /// Returns whether the authorization server may not know the client.
+    pub(crate) fn is_unknown_client(&self) -> bool {
+        matches!(self.code.as_str(), "invalid_client" | "unauthorized_client")
     }
 }
 

@@ -8,14 +8,17 @@ use http::{HeaderMap, HeaderValue, Method, Request, Response, StatusCode};
 use http_body_util::{BodyExt, Collected, Limited};
 use mcp_core::ChannelError;
 use mcp_transport_http::client::{ChannelService, HttpBody, HttpClient};
+use mcp_types::JsonObject;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
+use serde_json::Value;
 use tower_service::Service;
 use url::{Url, form_urlencoded};
 
 use crate::dpop::Nonces;
 use crate::egress::EgressRules;
 use crate::error::{AuthError, OAuthCode, shown};
+use crate::excerpt;
 use crate::limits::{Limits, MAX_DEPTH, MAX_REDIRECTS};
 use crate::secret::Secret;
 
@@ -62,22 +65,58 @@ impl Fetched {
         })
     }
 
+    /// Returns whether the body is a JSON object or a form.
+    pub(crate) fn has_members(&self) -> bool {
+        self.is_json() || self.is_form()
+    }
+
+    fn is_form(&self) -> bool {
+        let kind = self.headers.get(CONTENT_TYPE);
+        kind.is_some_and(|kind| kind.as_bytes().starts_with(FORM.as_bytes()))
+    }
+
+    /// Reads the body of a token endpoint: JSON, or a form. Tokens may be in the member `authed_user`.
+    ///
+    /// # Errors
+    ///
+    /// Returns the errors of [`json`](Self::json).
+    pub(crate) fn members<T: DeserializeOwned>(&self) -> Result<T, AuthError> {
+        let mut members: JsonObject = if self.is_form() {
+            let pairs = form_urlencoded::parse(&self.body).into_owned();
+            pairs.map(|(name, value)| (name, value.into())).collect()
+        } else {
+            self.json()?
+        };
+        // Slack, for tokens of users.
+        if !members.contains_key("access_token")
+            && let Some(Value::Object(user)) = members.remove("authed_user")
+        {
+            members = user;
+        }
+        // The message of the parser could quote a token.
+        serde_json::from_value(Value::Object(members))
+            .map_err(|_| AuthError::malformed(&self.url, "a member is missing or of another type"))
+    }
+
     /// The error code of OAuth in the body.
     pub(crate) fn oauth_code(&self) -> Option<OAuthCode> {
-        let body: ErrorBody = self.json().ok()?;
+        let body: ErrorBody = self.members().ok()?;
         let description = body.error_description.as_deref();
         Some(OAuthCode::new(&body.error, description))
     }
 
-    /// The reason of a response without success: its error code, else its status.
+    /// The reason of a response without success: its error code, else its status with an excerpt.
     pub(crate) fn failure(&self) -> OAuthCode {
-        let status = || OAuthCode::new(&format!("HTTP status {}", self.status), None);
+        let status = || {
+            let excerpt = excerpt::of(&self.body);
+            OAuthCode::new(&format!("HTTP status {}", self.status), excerpt.as_deref())
+        };
         self.oauth_code().unwrap_or_else(status)
     }
 
-    /// Returns the error for a temporary failure.
-    pub(crate) fn transient_error(&self) -> AuthError {
-        AuthError::unavailable(&self.url, format!("HTTP status {}", self.status))
+    /// Returns the error of a response that is not an answer: nothing is known to be refused.
+    pub(crate) fn unexpected(&self) -> AuthError {
+        AuthError::unavailable(&self.url, self.failure().to_string())
     }
 }
 
@@ -86,6 +125,8 @@ struct ErrorBody {
     error: String,
     error_description: Option<String>,
 }
+
+const FORM: &str = "application/x-www-form-urlencoded";
 
 /// A form that grows, together with its request's headers.
 #[derive(Clone, Default)]
@@ -220,7 +261,7 @@ impl Fetcher {
         form: &TokenForm,
     ) -> Result<Fetched, AuthError> {
         let mut headers = form.headers.clone();
-        let kind = HeaderValue::from_static("application/x-www-form-urlencoded");
+        let kind = HeaderValue::from_static(FORM);
         headers.insert(CONTENT_TYPE, kind);
         let body = form.encode().into();
         self.send(Method::POST, url, headers, body).await

@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use url::Url;
 
-use crate::challenge::TokenType;
-use crate::client::{Client, ClientKind, ClientRecord, Credential};
+use crate::client::{Client, ClientKind, Credential};
+use crate::code_flow::AuthorizationRequest;
 use crate::consent::LoginPrompt;
 use crate::device::{PendingDevice, ShowDevice};
 use crate::dpop::{ALGORITHM, Dpop};
@@ -19,44 +19,48 @@ use crate::metadata::server::ServerMetadata;
 use crate::oauth::{Grant, OAuth};
 use crate::record::{StoredCredentials, TokenContext, TokenRequest};
 use crate::redirect::LoginPage;
+use crate::registration::Registrar;
 use crate::scope::Scopes;
-use crate::secret::Secret;
-use crate::site::is_site_of;
 use crate::source::Source;
-use crate::state::LoginState;
 use crate::token::{TokenEndpoint, Tokens};
 
-impl LoginState {
-    /// Obtains a token by the configured grant, stores it and uses it.
+/// One request for a new token, by the grant of the settings.
+pub(crate) struct Issuance<'a> {
+    pub(crate) login: &'a Login,
+    pub(crate) request: &'a TokenRequest<'a>,
+}
+
+impl Issuance<'_> {
+    /// Obtains a token, stores it and uses it.
     ///
     /// # Errors
     ///
     /// Returns the [`AuthError`] of the step that failed.
-    pub(crate) async fn obtain_token(&self, request: &TokenRequest<'_>) -> Result<(), AuthError> {
-        self.check_issuer(&request.server.issuer).await?;
-        self.oauth.check_scopes(request.scopes)?;
-        self.check_endpoints(request.server).await?;
-        let key = self.proof_key(request)?;
+    pub(crate) async fn run(&self) -> Result<(), AuthError> {
+        let (login, request) = (self.login, self.request);
+        login.check_issuer(&request.server.issuer).await?;
+        login.oauth.check_scopes(request.scopes)?;
+        self.check_endpoints().await?;
+        let key = self.proof_key()?;
         let endpoint = TokenEndpoint {
-            fetcher: &self.fetcher,
+            fetcher: &login.fetcher,
             server: request.server,
             key: key.as_ref(),
+            requested: request.scopes,
         };
-        let (client, tokens) = match &self.oauth.grant {
-            Grant::Interactive => self.log_in(request, &endpoint).await?,
-            Grant::Device(show) => self.log_in_on_device(request, &endpoint, show).await?,
-            Grant::ClientCredentials => self.client_credentials(request, &endpoint).await?,
-            Grant::Workload(assertion) => self.workload(request, &endpoint, assertion).await?,
-            Grant::Enterprise(idp) => self.enterprise(request, &endpoint, idp).await?,
+        let (client, tokens) = match &login.oauth.grant {
+            Grant::Interactive => self.log_in(&endpoint).await?,
+            Grant::Device(show) => self.log_in_on_device(&endpoint, show).await?,
+            Grant::ClientCredentials => self.client_credentials(&endpoint).await?,
+            Grant::Workload(assertion) => self.workload(&endpoint, assertion).await?,
+            Grant::Enterprise(idp) => self.enterprise(&endpoint, idp).await?,
             Grant::Token(_) => {
                 let message = "the program manages the token itself";
                 return Err(AuthError::Source(message.to_owned()));
             }
         };
-        self.check_token_type(&tokens, request.server)?;
-        if client.kind == ClientKind::PreRegistered {
-            self.bind_issuer(&request.server.issuer).await?;
-        }
+        login.oauth.check_token_type(&tokens, request.server)?;
+        login.bind_issuer(&client, &request.server.issuer).await?;
         let context = TokenContext {
             server: request.server.clone(),
             resource: request.resource.map(str::to_owned),
@@ -70,26 +74,8 @@ impl LoginState {
             scopes: record.scopes.to_string(),
             expires_in: record.expires_in(),
         };
-        self.save_and_publish(record, true).await?;
-        self.emit(event);
-        Ok(())
-    }
-
-    /// Checks the token of a grant or a refresh.
-    ///
-    /// # Errors
-    ///
-    /// Returns [`AuthError::NoDpop`] for a bearer token if the settings require DPoP.
-    pub(crate) fn check_token_type(
-        &self,
-        tokens: &Tokens,
-        server: &ServerMetadata,
-    ) -> Result<(), AuthError> {
-        if self.oauth.dpop == Dpop::Required && tokens.token_type != TokenType::Dpop {
-            return Err(AuthError::NoDpop {
-                issuer: printable(&server.issuer),
-            });
-        }
+        login.save_and_publish(record, true).await?;
+        login.emit(event);
         Ok(())
     }
 
@@ -99,253 +85,173 @@ impl LoginState {
     ///
     /// Returns [`AuthError::ForeignEndpoint`] for an endpoint at another site, and
     /// [`AuthError::NotConfirmed`] when the program does not confirm the login.
-    async fn check_endpoints(&self, server: &ServerMetadata) -> Result<(), AuthError> {
-        match (&self.oauth.grant, &server.authorization_endpoint) {
-            (Grant::Interactive, Some(page)) => return self.confirm_login(server, page).await,
+    async fn check_endpoints(&self) -> Result<(), AuthError> {
+        let (oauth, server) = (&self.login.oauth, self.request.server);
+        match (&oauth.grant, &server.authorization_endpoint) {
+            (Grant::Interactive, Some(page)) => return self.confirm_login(page).await,
             (Grant::Device(_), _) => {
                 if let Some(endpoint) = &server.device_authorization_endpoint {
-                    self.check_site(server, "device authorization endpoint", endpoint)?;
+                    oauth.check_site(server, "device authorization endpoint", endpoint)?;
                 }
             }
             _ => {}
         }
-        self.check_site(server, "token endpoint", &server.token_endpoint)
-    }
-
-    /// The authorization server's endpoints in the settings may be anywhere.
-    pub(crate) fn check_site(
-        &self,
-        server: &ServerMetadata,
-        endpoint: &'static str,
-        url: &Url,
-    ) -> Result<(), AuthError> {
-        if self.oauth.issuer.is_some() || is_site_of(&server.issuer, url) {
-            return Ok(());
-        }
-        Err(AuthError::ForeignEndpoint {
-            issuer: printable(&server.issuer),
-            endpoint,
-            url: shown(url),
-        })
+        oauth.check_site(server, "token endpoint", &server.token_endpoint)
     }
 
     /// Lets the program confirm a login at a page. Without a function that does so, the page and the
     /// token endpoint must be at the issuer's site.
-    async fn confirm_login(&self, server: &ServerMetadata, page: &Url) -> Result<(), AuthError> {
-        let Some(confirm) = &self.oauth.confirm else {
-            self.check_site(server, "login page", page)?;
-            return self.check_site(server, "token endpoint", &server.token_endpoint);
+    async fn confirm_login(&self, page: &Url) -> Result<(), AuthError> {
+        let (oauth, server) = (&self.login.oauth, self.request.server);
+        let Some(confirm) = &oauth.confirm else {
+            oauth.check_site(server, "login page", page)?;
+            return oauth.check_site(server, "token endpoint", &server.token_endpoint);
         };
-        let limit = self.oauth.limits.login;
-        let prompt = LoginPrompt::new(&self.server, server, page);
+        let prompt = LoginPrompt::new(&self.login.server, server, page);
         let confirmed = async { Ok(confirm(prompt).await) };
-        if within("the confirmation of the login", limit, confirmed).await? {
+        let step = "the confirmation of the login";
+        if within(step, oauth.limits.login, confirmed).await? {
             return Ok(());
         }
         Err(AuthError::NotConfirmed {
-            server: shown(&self.server),
+            server: shown(&self.login.server),
             issuer: printable(&server.issuer),
         })
     }
 
     /// The key for proofs of possession, if tokens are to be bound to one.
-    fn proof_key(&self, request: &TokenRequest<'_>) -> Result<Option<ProofKey>, AuthError> {
-        let supported = request.requires_dpop
-            || request
-                .server
-                .dpop_algorithms
-                .iter()
-                .any(|name| name == ALGORITHM);
-        match self.oauth.dpop {
+    fn proof_key(&self) -> Result<Option<ProofKey>, AuthError> {
+        let algorithms = &self.request.server.dpop_algorithms;
+        let supported =
+            self.request.requires_dpop || algorithms.iter().any(|name| name == ALGORITHM);
+        match self.login.oauth.dpop {
             Dpop::Off => return Ok(None),
             Dpop::Optional if !supported => return Ok(None),
             Dpop::Optional | Dpop::Required => {}
         }
-        let previous = request
-            .previous
-            .map(StoredCredentials::proof_key)
-            .transpose()?;
+        let previous = self.request.previous;
+        let previous = previous.map(StoredCredentials::proof_key).transpose()?;
         match previous.flatten() {
             Some(key) => Ok(Some(key)),
             None => ProofKey::generate().map(Some),
         }
     }
 
+    fn registrar(&self) -> Registrar<'_> {
+        Registrar {
+            login: self.login,
+            request: self.request,
+        }
+    }
+
     /// Lets the user log in. A registration that the server has forgotten is renewed once.
-    async fn log_in(
-        &self,
-        request: &TokenRequest<'_>,
-        endpoint: &TokenEndpoint<'_>,
-    ) -> Result<(Client, Tokens), AuthError> {
-        let (client, outcome) = self.log_in_once(request, endpoint).await?;
+    async fn log_in(&self, endpoint: &TokenEndpoint<'_>) -> Result<(Client, Tokens), AuthError> {
+        let (client, outcome) = self.log_in_once(endpoint).await?;
         match outcome {
             Err(AuthError::TokenRejected(refused))
                 if client.kind == ClientKind::Dynamic && refused.code == "invalid_client" => {}
             outcome => return Ok((client, outcome?)),
         }
-        let key = self.registration_key(&request.server.issuer);
-        self.oauth.store.remove(&key).await?;
-        let (client, outcome) = self.log_in_once(request, endpoint).await?;
+        self.registrar().forget().await?;
+        let (client, outcome) = self.log_in_once(endpoint).await?;
+        if matches!(&outcome, Err(AuthError::TokenRejected(_))) {
+            self.registrar().forget().await?;
+        }
         Ok((client, outcome?))
     }
 
-    /// Lets the user log in. The outer error is that of a login without a client.
+    /// Lets the user log in. The outer error is that of a login without a code.
     async fn log_in_once(
         &self,
-        request: &TokenRequest<'_>,
         endpoint: &TokenEndpoint<'_>,
     ) -> Result<(Client, Result<Tokens, AuthError>), AuthError> {
-        let stored = self.stored_registration(request.server).await?;
+        let (oauth, server) = (&self.login.oauth, self.request.server);
+        let registrar = self.registrar();
+        let stored = registrar.stored().await?;
         let registered = stored
             .as_ref()
             .and_then(|record| record.redirect_uri.as_deref());
-        let session = self.oauth.redirect.prepare(registered).await?;
+        let session = oauth.redirect.prepare(registered).await?;
         let redirect_uri = session.redirect_uri().to_owned();
-        let client = self
-            .interactive_client(request, stored, Some(&redirect_uri))
-            .await?;
-        let tokens = async {
-            let allows_missing_pkce = self.oauth.missing_pkce.contains(&request.server.issuer);
-            let login = Login::new(request, &client, &redirect_uri, allows_missing_pkce)?;
-            self.emit(self.login_started(request, shown(&login.url)));
-            let page = LoginPage {
-                url: login.url.as_str(),
-                state: &login.state,
-            };
-            let response = within(
-                "the login of the user",
-                self.oauth.limits.login,
-                session.run(page),
-            );
-            endpoint
-                .request(&client, login.finish(&response.await?)?)
-                .await
+        let client = registrar.client(stored, Some(&redirect_uri)).await?;
+        let allows_missing_pkce = oauth.missing_pkce.contains(&server.issuer);
+        let request =
+            AuthorizationRequest::new(self.request, &client, &redirect_uri, allows_missing_pkce)?;
+        // An interrupted program leaves the doubt in the store.
+        registrar.set_doubtful(&client, true).await?;
+        self.login.emit(self.login_started(shown(&request.url)));
+        let page = LoginPage {
+            url: request.url.as_str(),
+            state: &request.state,
         };
-        let tokens = tokens.await;
+        let response = session.run(page);
+        let response = within("the login of the user", oauth.limits.login, response).await?;
+        let form = request.finish(&response);
+        let is_known = match &form {
+            Ok(_) => true,
+            Err(AuthError::Denied(code)) => !code.is_unknown_client(),
+            Err(_) => false,
+        };
+        registrar.set_doubtful(&client, !is_known).await?;
+        let tokens = endpoint.request(&client, form?).await;
         Ok((client, tokens))
     }
 
-    fn login_started(&self, request: &TokenRequest<'_>, page: String) -> AuthEvent {
+    fn login_started(&self, page: String) -> AuthEvent {
         AuthEvent::LoginStarted {
-            server: shown(&self.server),
-            issuer: printable(&request.server.issuer),
+            server: shown(&self.login.server),
+            issuer: printable(&self.request.server.issuer),
             page,
-            scopes: request.scopes.to_string(),
+            scopes: self.request.scopes.to_string(),
         }
-    }
-
-    /// Loads the registration at a server, if it can be used again.
-    async fn stored_registration(
-        &self,
-        server: &ServerMetadata,
-    ) -> Result<Option<ClientRecord>, AuthError> {
-        if self.oauth.client.is_some() || self.metadata_document(server).is_some() {
-            return Ok(None);
-        }
-        let stored = self
-            .oauth
-            .store
-            .load(&self.registration_key(&server.issuer))
-            .await?;
-        let record =
-            stored.and_then(|stored| serde_json::from_str::<ClientRecord>(stored.expose()).ok());
-        // A secret is not sent to a token endpoint at another origin.
-        let origin = server.token_endpoint.origin().ascii_serialization();
-        Ok(record.filter(|record| !record.is_expired() && record.token_origin == origin))
-    }
-
-    /// The URL of the document that describes this client, if the server reads it.
-    fn metadata_document(&self, server: &ServerMetadata) -> Option<&str> {
-        let url = self.oauth.metadata_url.as_deref();
-        url.filter(|_| server.supports_client_metadata)
-    }
-
-    /// Finds the client: given, described by a document, registered before, registered now.
-    async fn interactive_client(
-        &self,
-        request: &TokenRequest<'_>,
-        stored: Option<ClientRecord>,
-        redirect_uri: Option<&str>,
-    ) -> Result<Client, AuthError> {
-        let server = request.server;
-        if let Some(given) = &self.oauth.client {
-            return Ok(given.clone());
-        }
-        if let Some(url) = self.metadata_document(server) {
-            return Ok(Client {
-                kind: ClientKind::MetadataDocument,
-                ..Client::given(url, Credential::None)
-            });
-        }
-        if let Some(stored) = stored
-            && stored.redirect_uri.as_deref() == redirect_uri
-        {
-            return Ok(Client::from(&stored));
-        }
-        let Some(endpoint) = &server.registration_endpoint else {
-            return Err(AuthError::NoClient {
-                issuer: printable(&server.issuer),
-            });
-        };
-        let record = self.register(request, endpoint, redirect_uri).await?;
-        let text = serde_json::to_string(&record);
-        let text = text.map_err(|error| AuthError::Store(error.to_string()))?;
-        let key = self.registration_key(&server.issuer);
-        if let Err(error) = self.oauth.store.save(&key, &Secret::new(text)).await {
-            tracing::warn!(error = %mcp_types::escaped(&error), "the registration is not stored");
-        }
-        self.emit(AuthEvent::Registered {
-            issuer: printable(&server.issuer),
-        });
-        Ok(Client::from(&record))
     }
 
     /// Lets the user log in on another device.
     async fn log_in_on_device(
         &self,
-        request: &TokenRequest<'_>,
         endpoint: &TokenEndpoint<'_>,
         show: &ShowDevice,
     ) -> Result<(Client, Tokens), AuthError> {
-        let stored = self.stored_registration(request.server).await?;
-        let client = self.interactive_client(request, stored, None).await?;
-        let mut form = TokenForm::default();
-        set_scopes_and_resource(&mut form, request);
-        let pending = PendingDevice::start(&self.fetcher, request.server, &client, form).await?;
-        self.confirm_login(request.server, &pending.page).await?;
-        self.emit(self.login_started(request, shown(&pending.page)));
+        let (fetcher, server) = (&self.login.fetcher, self.request.server);
+        let registrar = self.registrar();
+        let stored = registrar.stored().await?;
+        let client = registrar.client(stored, None).await?;
+        let started = PendingDevice::start(fetcher, server, &client, self.form(None)).await;
+        if let Err(AuthError::TokenRejected(code)) = &started {
+            let is_doubtful = code.is_unknown_client();
+            registrar.set_doubtful(&client, is_doubtful).await?;
+        }
+        let pending = started?;
+        self.confirm_login(&pending.page).await?;
+        self.login.emit(self.login_started(shown(&pending.page)));
         show(pending.login.clone()).await?;
         let expiry = Duration::from_secs(pending.login.expires_in);
-        let limit = self.oauth.limits.login.min(expiry);
-        let tokens = pending.poll(endpoint, &client, request.resource);
+        let limit = self.login.oauth.limits.login.min(expiry);
+        let tokens = pending.poll(endpoint, &client, self.request.resource);
         let tokens = within("the login of the user", limit, tokens).await?;
         Ok((client, tokens))
     }
 
     async fn client_credentials(
         &self,
-        request: &TokenRequest<'_>,
         endpoint: &TokenEndpoint<'_>,
     ) -> Result<(Client, Tokens), AuthError> {
-        let client = self.given_client(request.server)?;
-        let mut form = TokenForm::new("client_credentials");
-        set_scopes_and_resource(&mut form, request);
+        let client = self.given_client()?;
+        let form = self.form(Some("client_credentials"));
         let tokens = endpoint.request(&client, form).await?;
         Ok((client, tokens))
     }
 
     async fn workload(
         &self,
-        request: &TokenRequest<'_>,
         endpoint: &TokenEndpoint<'_>,
         assertion: &Source,
     ) -> Result<(Client, Tokens), AuthError> {
-        let mut form = TokenForm::new(JWT_BEARER);
+        let mut form = self.form(Some(JWT_BEARER));
         // Platforms rotate the assertion, so it is read for each exchange.
         form.set("assertion", assertion().await?);
-        set_scopes_and_resource(&mut form, request);
-        if self.oauth.client.is_some() {
-            let client = self.given_client(request.server)?;
+        if self.login.oauth.client.is_some() {
+            let client = self.given_client()?;
             let tokens = endpoint.request(&client, form).await?;
             return Ok((client, tokens));
         }
@@ -355,14 +261,13 @@ impl LoginState {
 
     async fn enterprise(
         &self,
-        request: &TokenRequest<'_>,
         endpoint: &TokenEndpoint<'_>,
         idp: &EnterpriseIdp,
     ) -> Result<(Client, Tokens), AuthError> {
-        let client = self.given_client(request.server)?;
-        let (server, resource) = (request.server, request.resource);
+        let client = self.given_client()?;
+        let (server, resource) = (self.request.server, self.request.resource);
         let assertion = idp
-            .assertion(&self.fetcher, server, resource, &client.id)
+            .assertion(&self.login.fetcher, server, resource, &client.id)
             .await?;
         // The assertion alone says what the token is for.
         let mut form = TokenForm::new(JWT_BEARER);
@@ -371,19 +276,22 @@ impl LoginState {
         Ok((client, tokens))
     }
 
-    fn given_client(&self, server: &ServerMetadata) -> Result<Client, AuthError> {
-        let given = self.oauth.client.clone();
+    fn given_client(&self) -> Result<Client, AuthError> {
+        let given = self.login.oauth.client.clone();
         given.ok_or_else(|| AuthError::NoClient {
-            issuer: printable(&server.issuer),
+            issuer: printable(&self.request.server.issuer),
         })
     }
-}
 
-fn set_scopes_and_resource(form: &mut TokenForm, request: &TokenRequest<'_>) {
-    if !request.scopes.is_empty() {
-        form.set("scope", request.scopes.to_string());
+    /// Returns a form with the scopes and the resource.
+    fn form(&self, grant_type: Option<&str>) -> TokenForm {
+        let mut form = grant_type.map_or_else(TokenForm::default, TokenForm::new);
+        if !self.request.scopes.is_empty() {
+            form.set("scope", self.request.scopes.to_string());
+        }
+        form.set_resource(self.request.resource);
+        form
     }
-    form.set_resource(request.resource);
 }
 
 /// Limits the duration of a step.

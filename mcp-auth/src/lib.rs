@@ -19,17 +19,17 @@
 //!
 //! | module | contents |
 //! |---|---|
-//! | `secret`*, `clock`*, `limits`*, `scope`*, `site`, `challenge`*, `error`* | basic types, headers of responses that demand authorization |
+//! | `secret`*, `clock`*, `excerpt`*, `lenient`*, `limits`*, `scope`*, `site`, `challenge`*, `error`* | basic types, headers of responses that demand authorization |
 //! | `source`, `egress`* | functions of the program, URL rules |
 //! | `fetch`*, `flight`*, `key`* | the HTTP client of requests to issuers, one task for many callers, signatures |
 //! | `document`, `event` | documents of servers without secrets, events |
 //! | `metadata`* | documents of servers |
 //! | `client`*, `dpop`*, `token`* | requests to an authorization server |
-//! | `store`, `redirect`, `consent`, `device`, `enterprise` | stores, the user's browser and decision, the parts of grants |
-//! | `oauth`, `discovery` | settings, and the order in which documents are fetched |
-//! | `record`, `state` | stored tokens, the state of an authorizer |
-//! | `login`, `registration` | the authorization code flow, new clients |
-//! | `grants`, `renewal`, `probe` | obtaining and renewing tokens, what a server supports |
+//! | `store`, `redirect`, `consent`, `device`, `enterprise`, `record` | stores, the user's browser and decision, the parts of grants, tokens in a store and in use |
+//! | `oauth`, `records`, `login` | settings, a store's records for one server, the login at one server |
+//! | `discovery`, `registration`, `code_flow` | steps of a login: documents, new clients, the authorization code flow |
+//! | `grants`, `refresh`, `probe` | obtaining and refreshing tokens, what a server supports |
+//! | `renewal`, `logout` | a token for a need, the end of a login |
 //! | `authorizer`, `service` | [`Authorizer`], [`AuthService`] |
 //! | `server` | the protected server; see its module documentation |
 //!
@@ -47,6 +47,8 @@ mod challenge;
 mod client;
 mod clock;
 #[cfg(feature = "client")]
+mod code_flow;
+#[cfg(feature = "client")]
 mod consent;
 #[cfg(feature = "client")]
 mod device;
@@ -61,14 +63,18 @@ mod enterprise;
 mod error;
 #[cfg(feature = "client")]
 mod event;
+mod excerpt;
 mod fetch;
 mod flight;
 #[cfg(feature = "client")]
 mod grants;
 mod key;
+mod lenient;
 mod limits;
 #[cfg(feature = "client")]
 mod login;
+#[cfg(feature = "client")]
+mod logout;
 mod metadata;
 #[cfg(feature = "client")]
 mod oauth;
@@ -77,7 +83,11 @@ mod probe;
 #[cfg(feature = "client")]
 mod record;
 #[cfg(feature = "client")]
+mod records;
+#[cfg(feature = "client")]
 mod redirect;
+#[cfg(feature = "client")]
+mod refresh;
 #[cfg(feature = "client")]
 mod registration;
 #[cfg(feature = "client")]
@@ -92,8 +102,6 @@ mod service;
 mod site;
 #[cfg(feature = "client")]
 mod source;
-#[cfg(feature = "client")]
-mod state;
 #[cfg(feature = "client")]
 mod store;
 mod token;

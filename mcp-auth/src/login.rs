@@ -1,295 +1,185 @@
-//! The authorization code flow with PKCE.
-//!
-//! Spec: RFC 6749, section 4.1; RFC 7636; RFC 9207; RFC 8707.
+//! [`Login`]: one MCP server's login: its settings, the token in use, and the store's records.
 
-use url::Url;
-use url::form_urlencoded;
+use std::sync::Arc;
 
-use crate::client::Client;
-use crate::error::{AuthError, OAuthCode, printable};
-use crate::fetch::TokenForm;
-use crate::key::{random_text, sha256_base64};
-use crate::record::TokenRequest;
-use crate::secret::Secret;
+use arc_swap::ArcSwapOption;
+use url::{Origin, Position, Url};
 
-/// One authorization request, until its response is there.
+use crate::client::{Client, ClientKind};
+use crate::dpop::Dpop;
+use crate::egress::EgressRules;
+use crate::error::{AuthError, bare};
+use crate::event::AuthEvent;
+use crate::fetch::Fetcher;
+use crate::oauth::{Grant, OAuth};
+use crate::record::{ActiveToken, StoredCredentials, TokenContext};
+use crate::records::Records;
+
+/// The login at one MCP server. The steps that obtain and renew its tokens are types of their own, which
+/// borrow it.
 pub(crate) struct Login {
-    pub(crate) url: Url,
-    pub(crate) state: String,
-    verifier: Secret,
-    redirect_uri: String,
-    resource: Option<String>,
-    issuer: String,
-    requires_issuer: bool,
+    pub(crate) oauth: OAuth,
+    pub(crate) server: Url,
+    /// Requests to this origin get the token.
+    pub(crate) origin: Origin,
+    /// The server's host and port, as request URIs contain them.
+    pub(crate) authority: Box<str>,
+    pub(crate) fetcher: Fetcher,
+    pub(crate) records: Records,
+    pub(crate) token: ArcSwapOption<ActiveToken>,
 }
 
 impl Login {
-    /// Builds the authorization request with a new state and verifier.
-    ///
-    /// # Errors
-    ///
-    /// Returns [`AuthError::PkceUnsupported`] when the server does not announce S256, and
-    /// [`AuthError::Malformed`] when its metadata allows no authorization request.
-    pub(crate) fn new(
-        request: &TokenRequest<'_>,
-        client: &Client,
-        redirect_uri: &str,
-        allows_missing_pkce: bool,
-    ) -> Result<Self, AuthError> {
-        let TokenRequest {
-            server,
-            resource,
-            scopes,
-            ..
-        } = *request;
-        let invalid = |reason: &str| AuthError::malformed(&server.token_endpoint, reason);
-        let endpoint = server.authorization_endpoint.as_ref();
-        let endpoint = endpoint.ok_or_else(|| invalid("authorization_endpoint is missing"))?;
-        if !server.supports_code {
-            return Err(invalid(
-                "the server does not support the response type code",
-            ));
+    pub(crate) fn new(oauth: OAuth, server: &str) -> Result<Self, AuthError> {
+        let url = Url::parse(server.trim()).ok();
+        let url = url.filter(|url| matches!(url.scheme(), "http" | "https"));
+        let Some(server) = url else {
+            let message = "the URL of the server is not an http: or https: URL";
+            return Err(AuthError::settings(message));
+        };
+        let mut egress = oauth.egress.clone();
+        if let Grant::Enterprise(idp) = &oauth.grant {
+            egress = egress.allow_origin(idp.token_endpoint())?;
         }
-        if !server.supports_s256 && !allows_missing_pkce {
-            return Err(AuthError::PkceUnsupported {
-                issuer: printable(&server.issuer),
-            });
-        }
-        let (state, verifier) = (random_text(32)?, random_text(32)?);
-        let challenge = sha256_base64(&verifier);
-        let scope = scopes.to_string();
-        let mut parameters = vec![
-            ("response_type", "code"),
-            ("client_id", &client.id),
-            ("redirect_uri", redirect_uri),
-            ("state", &state),
-            ("code_challenge", &challenge),
-            ("code_challenge_method", "S256"),
-        ];
-        parameters.extend(resource.map(|resource| ("resource", resource)));
-        if !scopes.is_empty() {
-            parameters.push(("scope", &scope));
-        }
-        if scopes.contains("offline_access") {
-            parameters.push(("prompt", "consent"));
-        }
-        let mut url = endpoint.clone();
-        if url
-            .query_pairs()
-            .any(|(name, _)| parameters.iter().any(|(own, _)| *own == name))
-        {
-            return Err(AuthError::malformed(
-                endpoint,
-                "it has a parameter of the request",
-            ));
-        }
-        url.query_pairs_mut().extend_pairs(parameters);
+        let rules = EgressRules::new(&egress, &server);
+        // A token over plain HTTP could be read on its way.
+        rules.check(&bare(&server))?;
+        let fetcher = match &oauth.http {
+            Some(http) => Fetcher::over(http.clone(), rules.into(), oauth.limits),
+            None => Fetcher::new(rules, oauth.limits)?,
+        };
         Ok(Self {
-            url,
-            state,
-            verifier: Secret::new(verifier),
-            redirect_uri: redirect_uri.to_owned(),
-            resource: resource.map(str::to_owned),
-            issuer: server.issuer.clone(),
-            requires_issuer: server.sends_issuer,
+            fetcher,
+            records: Records::new(&oauth, &server),
+            origin: server.origin(),
+            authority: server[Position::BeforeHost..Position::AfterPort].into(),
+            server,
+            oauth,
+            token: ArcSwapOption::empty(),
         })
     }
 
-    /// Checks the response: state, issuer, error, code, in this order. Returns the form of the token
-    /// request.
+    pub(crate) fn emit(&self, event: AuthEvent) {
+        self.oauth.events.send(event);
+    }
+
+    /// Returns whether tokens are obtained without a user.
+    pub(crate) fn is_machine(&self) -> bool {
+        !self.oauth.grant.has_user()
+    }
+
+    /// Returns whether a challenge for bound tokens is answered rather than one for other tokens.
+    pub(crate) fn prefers_dpop(&self) -> bool {
+        self.oauth.dpop != Dpop::Off
+    }
+
+    /// Loads the tokens. Tokens from another client or authorization server than in the settings
+    /// are ignored: a refresh would send the client secret to that server.
+    pub(crate) async fn stored(&self) -> Result<Option<StoredCredentials>, AuthError> {
+        let record = self.records.tokens().await?;
+        Ok(record.filter(|record| self.oauth.check_usable(record).is_ok()))
+    }
+
+    /// Uses the stored token. Returns whether there is one that has not expired.
+    pub(crate) async fn restore(&self) -> Result<bool, AuthError> {
+        let Some(record) = self.stored().await? else {
+            return Ok(false);
+        };
+        let is_valid = !record.is_expired();
+        self.publish(record, false)?;
+        self.emit(AuthEvent::Restored);
+        Ok(is_valid)
+    }
+
+    /// Uses the stored token if another process has renewed it.
+    pub(crate) async fn adopt_stored(
+        &self,
+        current: Option<&StoredCredentials>,
+    ) -> Result<bool, AuthError> {
+        let Some(stored) = self.stored().await? else {
+            return Ok(false);
+        };
+        let is_same = current
+            .is_some_and(|current| current.access_token.matches(stored.access_token.expose()));
+        if is_same || stored.is_expired() {
+            return Ok(false);
+        }
+        self.publish(stored, false)?;
+        self.emit(AuthEvent::Restored);
+        Ok(true)
+    }
+
+    /// Saves tokens, and then uses them: a rotated refresh token is stored before its first use.
+    pub(crate) async fn save_and_publish(
+        &self,
+        record: StoredCredentials,
+        is_new: bool,
+    ) -> Result<(), AuthError> {
+        // The token is valid even if it is lost at the end of the program.
+        if let Err(error) = self.records.save_tokens(&record).await {
+            tracing::warn!(error = %mcp_types::escaped(&error), "the tokens are not stored");
+        }
+        self.publish(record, is_new)
+    }
+
+    pub(crate) fn publish(&self, record: StoredCredentials, is_new: bool) -> Result<(), AuthError> {
+        let token = ActiveToken::new(record, is_new)?;
+        self.token.store(Some(Arc::new(token)));
+        Ok(())
+    }
+
+    /// Forgets the tokens. Registrations are kept.
+    pub(crate) async fn forget_tokens(&self) -> Result<(), AuthError> {
+        self.token.store(None);
+        self.records.remove_tokens().await
+    }
+
+    /// Returns the client in a record: secrets and keys of given clients are in the settings.
+    pub(crate) fn client_of(&self, record: &StoredCredentials, context: &TokenContext) -> Client {
+        match &self.oauth.client {
+            Some(given) if given.id == record.client_id => given.clone(),
+            _ => Client {
+                id: record.client_id.clone(),
+                kind: context.client_kind,
+                credential: record.client_secret.clone().into(),
+                method: context.auth_method.clone(),
+            },
+        }
+    }
+
+    /// Checks that an authorization server may receive what this client has: it is the one of the
+    /// settings, and the one of the given client id.
     ///
     /// # Errors
     ///
-    /// Returns [`AuthError::Callback`] for an incomplete response or one of another login,
-    /// [`AuthError::CallbackIssuer`] for one of another server, and [`AuthError::Denied`] when the
-    /// login was refused.
-    pub(crate) fn finish(&self, response: &str) -> Result<TokenForm, AuthError> {
-        let response = LoginResponse::parse(response)?;
-        let state = Secret::new(self.state.as_str());
-        if !response
-            .state
-            .as_deref()
-            .is_some_and(|given| state.matches(given))
+    /// Returns [`AuthError::ClientIssuer`] for another one.
+    pub(crate) async fn check_issuer(&self, issuer: &str) -> Result<(), AuthError> {
+        self.oauth.check_pin(issuer)?;
+        let Some(given) = self.unpinned_client() else {
+            return Ok(());
+        };
+        match self.records.binding(&given.id).await? {
+            Some(expected) => OAuth::check_expected(&expected, issuer),
+            None => Ok(()),
+        }
+    }
+
+    /// The given client id, if the settings do not name its authorization server.
+    fn unpinned_client(&self) -> Option<&Client> {
+        let given = self.oauth.client.as_ref();
+        given.filter(|_| self.oauth.issuer.is_none())
+    }
+
+    /// Remembers the issuer that accepted the given client id.
+    pub(crate) async fn bind_issuer(&self, client: &Client, issuer: &str) -> Result<(), AuthError> {
+        let Some(given) = self.unpinned_client() else {
+            return Ok(());
+        };
+        if client.kind != ClientKind::PreRegistered
+            || self.records.binding(&given.id).await?.is_some()
         {
-            return Err(AuthError::Callback(
-                "it belongs to another login".to_owned(),
-            ));
+            return Ok(());
         }
-        // RFC 9207: the value is compared as it is, without any normalization.
-        let is_wrong = match response.issuer.as_deref() {
-            Some(issuer) => issuer != self.issuer,
-            None => self.requires_issuer,
-        };
-        if is_wrong {
-            return Err(AuthError::CallbackIssuer {
-                expected: printable(&self.issuer),
-            });
-        }
-        if let Some(error) = response.error {
-            let code = OAuthCode::new(&error, response.description.as_deref());
-            return Err(AuthError::Denied(code));
-        }
-        let code = response.code.filter(|code| !code.is_empty());
-        let code = code.ok_or_else(|| AuthError::Callback("it has no code".to_owned()))?;
-        let mut form = TokenForm::new("authorization_code");
-        form.set("code", code);
-        form.set("redirect_uri", self.redirect_uri.as_str());
-        form.set("code_verifier", self.verifier.clone());
-        form.set_resource(self.resource.as_deref());
-        Ok(form)
-    }
-}
-
-#[derive(Default)]
-struct LoginResponse {
-    state: Option<String>,
-    issuer: Option<String>,
-    code: Option<String>,
-    error: Option<String>,
-    description: Option<String>,
-}
-
-impl LoginResponse {
-    /// Reads a URL or a query. A repeated parameter is an error.
-    fn parse(text: &str) -> Result<Self, AuthError> {
-        let text = text.trim();
-        let query = match Url::parse(text) {
-            Ok(url) => url.query().unwrap_or_default().to_owned(),
-            Err(_) => text.trim_start_matches('?').to_owned(),
-        };
-        let mut response = Self::default();
-        for (name, value) in form_urlencoded::parse(query.as_bytes()) {
-            let slot = match &*name {
-                "state" => &mut response.state,
-                "iss" => &mut response.issuer,
-                "code" => &mut response.code,
-                "error" => &mut response.error,
-                "error_description" => &mut response.description,
-                _ => continue,
-            };
-            if slot.replace(value.into_owned()).is_some() {
-                return Err(AuthError::Callback(format!("it has {name} twice")));
-            }
-        }
-        Ok(response)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::client::Credential;
-    use crate::metadata::server::ServerMetadata;
-    use crate::scope::Scopes;
-
-    fn server(sends_issuer: bool) -> ServerMetadata {
-        let mut server = ServerMetadata::at_origin(&Url::parse("https://h").unwrap());
-        server.sends_issuer = sends_issuer;
-        server
-    }
-
-    fn build(server: &ServerMetadata, scopes: &str) -> Result<Login, AuthError> {
-        let client = Client::given("client", Credential::None);
-        let request = TokenRequest {
-            server,
-            resource: Some("https://h/mcp"),
-            scopes: &Scopes::parse(scopes),
-            requires_dpop: false,
-            is_legacy: false,
-            previous: None,
-        };
-        Login::new(&request, &client, "http://127.0.0.1:1/callback", false)
-    }
-
-    #[test]
-    fn request_has_each_parameter_once_and_keeps_the_query() {
-        let mut server = server(false);
-        server.authorization_endpoint = Some("https://h/authorize?tenant=1".parse().unwrap());
-        let login = build(&server, "a offline_access").unwrap();
-        let names: Vec<String> = login
-            .url
-            .query_pairs()
-            .map(|(name, _)| name.into_owned())
-            .collect();
-        assert_eq!(
-            names,
-            [
-                "tenant",
-                "response_type",
-                "client_id",
-                "redirect_uri",
-                "state",
-                "code_challenge",
-                "code_challenge_method",
-                "resource",
-                "scope",
-                "prompt"
-            ]
-        );
-        let scopeless = build(&server, "").unwrap();
-        assert!(!scopeless.url.as_str().contains("scope"));
-        server.authorization_endpoint = Some("https://h/authorize?state=1".parse().unwrap());
-        assert!(matches!(
-            build(&server, ""),
-            Err(AuthError::Malformed { .. })
-        ));
-    }
-
-    #[test]
-    fn request_without_announced_pkce_is_refused() {
-        let mut server = server(false);
-        server.supports_s256 = false;
-        assert!(matches!(
-            build(&server, ""),
-            Err(AuthError::PkceUnsupported { .. })
-        ));
-    }
-
-    #[test]
-    fn finish_checks_state_issuer_and_error_in_this_order() {
-        let check = |sends_issuer: bool, query: &str| {
-            let login = build(&server(sends_issuer), "").unwrap();
-            login
-                .finish(&query.replace("STATE", &login.state))
-                .map(|form| form.fields.len())
-        };
-        assert_eq!(
-            check(true, "state=STATE&iss=https%3A%2F%2Fh&code=c").unwrap(),
-            5
-        );
-        assert_eq!(
-            check(false, "http://127.0.0.1:1/callback?state=STATE&code=c").unwrap(),
-            5
-        );
-        assert_eq!(check(false, "state=STATE&iss=https://h&code=c").unwrap(), 5);
-        for (sends_issuer, query) in [
-            (true, "state=STATE&code=c"),
-            (true, "state=STATE&code=c&iss=https://h/"),
-            (false, "state=STATE&code=c&iss=https://evil.example"),
-            (
-                false,
-                "state=STATE&error=x&error_description=hidden&iss=https://evil.example",
-            ),
-        ] {
-            let error = check(sends_issuer, query).unwrap_err();
-            assert!(
-                matches!(error, AuthError::CallbackIssuer { .. }),
-                "{query}: {error}"
-            );
-            assert!(!error.to_string().contains("evil") && !error.to_string().contains("hidden"));
-        }
-        for query in [
-            "code=c",
-            "state=other&code=c",
-            "state=STATE&code=c&code=d",
-            "state=STATE&state=STATE&code=c",
-            "state=STATE",
-            "state=STATE&code=",
-        ] {
-            let error = check(false, query).unwrap_err();
-            assert!(matches!(error, AuthError::Callback(_)), "{query}: {error}");
-        }
-        let denied = check(false, "state=STATE&error=access_denied").unwrap_err();
-        assert!(matches!(denied, AuthError::Denied(_)));
+        self.records.bind(&given.id, issuer).await
     }
 }

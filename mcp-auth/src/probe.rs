@@ -2,17 +2,17 @@
 
 use bytes::Bytes;
 use http::header::{ACCEPT, CONTENT_TYPE};
-use http::{HeaderMap, HeaderValue, StatusCode};
-use mcp_types::Method;
+use http::{HeaderMap, HeaderValue, Method, StatusCode};
 use serde_json::json;
 
 use crate::challenge::Challenge;
 use crate::discovery::{Discovered, Discovery};
 use crate::error::AuthError;
 use crate::grants::{select_scopes, within};
+use crate::login::Login;
 use crate::oauth::OAuth;
+use crate::record::ActiveToken;
 use crate::scope::Scopes;
-use crate::state::LoginState;
 
 /// Login support of an MCP server, from [`OAuth::probe`].
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -70,18 +70,27 @@ impl OAuth {
     /// ```
     pub async fn probe(&self, server: impl AsRef<str>) -> Result<LoginSupport, AuthError> {
         self.check()?;
-        let state = LoginState::new(self.clone(), server.as_ref())?;
+        let login = Login::new(self.clone(), server.as_ref())?;
+        let probe = Probe { login: &login };
         let limit = self.limits.discovery;
-        within("finding the authorization server", limit, state.probe()).await
+        within("finding the authorization server", limit, probe.support()).await
     }
 }
 
-impl LoginState {
-    async fn probe(&self) -> Result<LoginSupport, AuthError> {
-        let (is_required, challenge) = self.demand().await?;
+/// Requests to the MCP server that show what it demands.
+pub(crate) struct Probe<'a> {
+    pub(crate) login: &'a Login,
+}
+
+impl Probe<'_> {
+    async fn support(&self) -> Result<LoginSupport, AuthError> {
+        let (status, challenge) = self.ask(None).await?;
+        let is_required = status == StatusCode::UNAUTHORIZED;
+        let oauth = &self.login.oauth;
         let discovery = Discovery {
-            state: self,
-            allows_legacy: self.oauth.legacy,
+            login: self.login,
+            allows_legacy: oauth.legacy,
+            allows_unnamed: false,
             preferred: None,
         };
         let Some(found) = discovery.published(challenge.as_ref()).await? else {
@@ -96,7 +105,7 @@ impl LoginState {
         let offered = resource.as_ref().map(|resource| &resource.scopes);
         Ok(LoginSupport::Login {
             is_required,
-            scopes: select_scopes(&self.oauth, challenged, offered, &server),
+            scopes: select_scopes(oauth, challenged, offered, &server),
             registers_clients: server.registration_endpoint.is_some(),
             accepts_metadata_url: server.supports_client_metadata,
             offers_device_login: server.device_authorization_endpoint.is_some(),
@@ -104,22 +113,41 @@ impl LoginState {
         })
     }
 
-    /// Returns whether the server demands a token for a request, and its challenge.
-    async fn demand(&self) -> Result<(bool, Option<Challenge>), AuthError> {
-        let mut headers = HeaderMap::new();
-        headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
-        let accepted = "application/json, text/event-stream";
-        headers.insert(ACCEPT, HeaderValue::from_static(accepted));
-        let ping = json!({"jsonrpc": "2.0", "id": 1, "method": Method::Ping.as_str()});
-        let mut url = self.server.clone();
+    /// Sends a `ping` request, with a token if there is one. Returns the response's status and challenge.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`AuthError::Unavailable`] when the server cannot be reached, or fails temporarily.
+    pub(crate) async fn ask(
+        &self,
+        token: Option<&ActiveToken>,
+    ) -> Result<(StatusCode, Option<Challenge>), AuthError> {
+        let fetcher = &self.login.fetcher;
+        let mut url = self.login.server.clone();
         url.set_fragment(None);
-        let body = Bytes::from(ping.to_string());
-        let head = self.fetcher.post_for_head(&url, headers, body).await?;
-        if head.status.is_server_error() || head.status == StatusCode::TOO_MANY_REQUESTS {
-            let reason = format!("HTTP status {}", head.status);
-            return Err(AuthError::unavailable(&url, reason));
+        let mut may_repeat = token.is_some_and(ActiveToken::is_dpop);
+        loop {
+            let mut headers = HeaderMap::new();
+            headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+            let accepted = "application/json, text/event-stream";
+            headers.insert(ACCEPT, HeaderValue::from_static(accepted));
+            if let Some(token) = token {
+                token.set_headers(&mut headers, &fetcher.nonces, &Method::POST, Some(&url))?;
+            }
+            let ping =
+                json!({"jsonrpc": "2.0", "id": 1, "method": mcp_types::Method::Ping.as_str()});
+            let body = Bytes::from(ping.to_string());
+            let head = fetcher.post_for_head(&url, headers, body).await?;
+            if head.status.is_server_error() || head.status == StatusCode::TOO_MANY_REQUESTS {
+                let reason = format!("HTTP status {}", head.status);
+                return Err(AuthError::unavailable(&url, reason));
+            }
+            let challenge = Challenge::select(&head.headers, self.login.prefers_dpop());
+            fetcher.nonces.update(&url, &head.headers);
+            let demands_nonce = challenge.as_ref().is_some_and(Challenge::is_use_dpop_nonce);
+            if !(demands_nonce && std::mem::replace(&mut may_repeat, false)) {
+                return Ok((head.status, challenge));
+            }
         }
-        let challenge = Challenge::select(&head.headers, self.prefers_dpop());
-        Ok((head.status == StatusCode::UNAUTHORIZED, challenge))
     }
 }

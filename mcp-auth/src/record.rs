@@ -3,15 +3,18 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use http::{HeaderValue, Method};
+use http::header::AUTHORIZATION;
+use http::{HeaderMap, HeaderValue, Method};
+use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
+use tokio::time::Instant;
 use url::Url;
 
 use crate::challenge::TokenType;
 use crate::client::{Client, ClientKind, Credential};
 use crate::clock;
-use crate::dpop::Nonces;
-use crate::error::AuthError;
+use crate::dpop::{DPOP, Nonces};
+use crate::error::{AuthError, OAuthCode};
 use crate::key::ProofKey;
 use crate::metadata::server::{ServerMetadata, is_same_issuer};
 use crate::scope::Scopes;
@@ -242,9 +245,18 @@ pub(crate) struct ActiveToken {
     /// The server accepted a request with the token.
     accepted: AtomicBool,
     /// The `Authorization` header of requests.
-    pub(crate) header: HeaderValue,
+    header: HeaderValue,
     renew_at: Option<SystemTime>,
     key: Option<ProofKey>,
+    /// A refresh has failed.
+    pause: Mutex<Option<Pause>>,
+}
+
+/// The time until the next refresh.
+struct Pause {
+    end: Instant,
+    /// The refusal of the authorization server.
+    code: Option<OAuthCode>,
 }
 
 impl ActiveToken {
@@ -262,23 +274,56 @@ impl ActiveToken {
             is_new,
             accepted: AtomicBool::new(false),
             key,
+            pause: Mutex::default(),
         })
     }
 
-    /// Returns whether the token expires soon, or has expired.
-    pub(crate) fn expires_soon(&self) -> bool {
+    /// Returns whether to refresh the token before it is used: it expires soon, and no refresh has failed
+    /// just now, or it has expired.
+    pub(crate) fn is_due(&self) -> bool {
         self.renew_at.is_some_and(|at| at <= SystemTime::now())
+            && (self.record.is_expired() || self.paused(|_| ()).is_none())
     }
 
-    /// The proof for a request to the MCP server, if the token needs one.
-    pub(crate) fn proof(
+    /// Postpones the next refresh after one that failed. `code`: the authorization server has refused it.
+    pub(crate) fn postpone(&self, time: Duration, code: Option<OAuthCode>) {
+        let end = Instant::now() + time;
+        *self.pause.lock() = Some(Pause { end, code });
+    }
+
+    /// Returns the refusal of a refresh that is not repeated yet.
+    pub(crate) fn refresh_refusal(&self) -> Option<OAuthCode> {
+        self.paused(|pause| pause.code.clone()).flatten()
+    }
+
+    fn paused<T>(&self, read: impl FnOnce(&Pause) -> T) -> Option<T> {
+        let pause = self.pause.lock();
+        pause
+            .as_ref()
+            .filter(|pause| pause.end > Instant::now())
+            .map(read)
+    }
+
+    /// Sets the headers of a request to the MCP server. Proofs of possession need its URL.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`AuthError::Key`] when the proof of possession cannot be signed.
+    pub(crate) fn set_headers(
         &self,
+        headers: &mut HeaderMap,
         nonces: &Nonces,
         method: &Method,
-        url: &Url,
-    ) -> Result<Option<HeaderValue>, AuthError> {
-        let proof = |key| nonces.proof(key, method, url, Some(&self.record.access_token));
-        self.key.as_ref().map(proof).transpose()
+        url: Option<&Url>,
+    ) -> Result<(), AuthError> {
+        if let Some(key) = &self.key
+            && let Some(url) = url
+        {
+            let proof = nonces.proof(key, method, url, Some(&self.record.access_token))?;
+            headers.insert(DPOP, proof);
+        }
+        headers.insert(AUTHORIZATION, self.header.clone());
+        Ok(())
     }
 
     pub(crate) fn is_dpop(&self) -> bool {

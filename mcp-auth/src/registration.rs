@@ -7,62 +7,158 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use url::Url;
 
-use crate::client::ClientRecord;
+use crate::client::{Client, ClientKind, ClientRecord, Credential};
 use crate::document::{AuthDocument, DocumentKind};
 use crate::dpop::Dpop;
-use crate::error::AuthError;
+use crate::error::{AuthError, printable, shown};
 use crate::event::AuthEvent;
+use crate::lenient;
+use crate::login::Login;
 use crate::metadata::server::ServerMetadata;
 use crate::oauth::OAuth;
 use crate::record::TokenRequest;
 use crate::secret::Secret;
-use crate::state::LoginState;
 
 #[derive(Deserialize)]
 struct Registered {
+    #[serde(deserialize_with = "lenient::text")]
     client_id: String,
     client_secret: Option<Secret>,
-    client_secret_expires_at: Option<f64>,
+    #[serde(default, deserialize_with = "lenient::seconds")]
+    client_secret_expires_at: Option<u64>,
     token_endpoint_auth_method: Option<String>,
 }
 
-impl LoginState {
-    /// Registers this client. `redirect_uri` is `None` for logins on another device.
+/// The client at the authorization server of one token request.
+pub(crate) struct Registrar<'a> {
+    pub(crate) login: &'a Login,
+    pub(crate) request: &'a TokenRequest<'a>,
+}
+
+impl Registrar<'_> {
+    /// Loads the registration, if it can be used again.
+    pub(crate) async fn stored(&self) -> Result<Option<ClientRecord>, AuthError> {
+        if !self.login.oauth.registers() || self.metadata_document().is_some() {
+            return Ok(None);
+        }
+        let server = self.request.server;
+        let record = self.login.records.registration(&server.issuer).await?;
+        // A secret is not sent to a token endpoint at another origin.
+        let origin = server.token_endpoint.origin().ascii_serialization();
+        Ok(record.filter(|record| record.is_usable() && record.token_origin == origin))
+    }
+
+    /// The URL of the document that describes this client, if the server reads it.
+    fn metadata_document(&self) -> Option<&str> {
+        let url = self.login.oauth.metadata_url.as_deref();
+        url.filter(|_| self.request.server.supports_client_metadata)
+    }
+
+    /// Finds the client: given, described by a document, registered before, registered now. `redirect_uri`
+    /// is `None` for logins on another device.
     ///
     /// # Errors
     ///
-    /// Returns [`AuthError::RegistrationRejected`] when the server refuses.
-    pub(crate) async fn register(
+    /// Returns [`AuthError::RegistrationRejected`] when the server refuses, [`AuthError::NoClient`] when it
+    /// registers no clients, and [`AuthError::NoMetadata`] when it offers no login at all.
+    pub(crate) async fn client(
         &self,
-        request: &TokenRequest<'_>,
+        stored: Option<ClientRecord>,
+        redirect_uri: Option<&str>,
+    ) -> Result<Client, AuthError> {
+        if let Some(given) = &self.login.oauth.client {
+            return Ok(given.clone());
+        }
+        if let Some(url) = self.metadata_document() {
+            return Ok(Client {
+                kind: ClientKind::MetadataDocument,
+                ..Client::given(url, Credential::None)
+            });
+        }
+        if let Some(stored) = stored
+            && stored.redirect_uri.as_deref() == redirect_uri
+        {
+            return Ok(Client::from(&stored));
+        }
+        let issuer = &self.request.server.issuer;
+        let Some(endpoint) = &self.request.server.registration_endpoint else {
+            return Err(AuthError::NoClient {
+                issuer: printable(issuer),
+            });
+        };
+        let record = self.register(endpoint, redirect_uri).await?;
+        self.login.records.save_registration(issuer, &record).await;
+        self.login.emit(AuthEvent::Registered {
+            issuer: printable(issuer),
+        });
+        Ok(Client::from(&record))
+    }
+
+    /// Stores whether the authorization server may have forgotten a registration. The next login does not use
+    /// a doubtful one.
+    pub(crate) async fn set_doubtful(
+        &self,
+        client: &Client,
+        is_doubtful: bool,
+    ) -> Result<(), AuthError> {
+        if client.kind != ClientKind::Dynamic {
+            return Ok(());
+        }
+        let (records, issuer) = (&self.login.records, &self.request.server.issuer);
+        let record = records.registration(issuer).await?;
+        let record = record.filter(|record| record.id == client.id);
+        if let Some(record) = record.filter(|record| record.is_doubtful != is_doubtful) {
+            let record = ClientRecord {
+                is_doubtful,
+                ..record
+            };
+            records.save_registration(issuer, &record).await;
+        }
+        Ok(())
+    }
+
+    /// Removes a registration that the authorization server has forgotten.
+    pub(crate) async fn forget(&self) -> Result<(), AuthError> {
+        let issuer = &self.request.server.issuer;
+        self.login.records.remove_registration(issuer).await
+    }
+
+    async fn register(
+        &self,
         endpoint: &Url,
         redirect_uri: Option<&str>,
     ) -> Result<ClientRecord, AuthError> {
-        let body = body(&self.oauth, request, redirect_uri).to_string();
-        let fetched = self.fetcher.post_json(endpoint, body.into()).await?;
+        let (login, server) = (self.login, self.request.server);
+        let body = body(&login.oauth, self.request, redirect_uri).to_string();
+        let fetched = login.fetcher.post_json(endpoint, body.into()).await?;
         if !matches!(fetched.status, StatusCode::OK | StatusCode::CREATED) {
             if fetched.is_transient() {
-                return Err(fetched.transient_error());
+                return Err(fetched.unexpected());
             }
-            let code = fetched.failure();
-            return Err(AuthError::RegistrationRejected(code));
+            // No metadata names the endpoint, and it is not there.
+            if server.is_assumed && fetched.oauth_code().is_none() {
+                return Err(AuthError::NoMetadata {
+                    server: shown(&login.server),
+                });
+            }
+            return Err(AuthError::RegistrationRejected(fetched.failure()));
         }
         if let Some(document) = AuthDocument::new(DocumentKind::Registration, &fetched) {
-            self.emit(AuthEvent::Fetched { document });
+            login.emit(AuthEvent::Fetched { document });
         }
         let registered: Registered = fetched.json()?;
         if registered.client_id.is_empty() {
             return Err(AuthError::malformed(endpoint, "client_id is empty"));
         }
-        // Zero means that the secret does not expire.
-        let expires_at = registered.client_secret_expires_at.filter(|&at| at > 0.0);
         Ok(ClientRecord {
             id: registered.client_id,
             secret: registered.client_secret,
             method: registered.token_endpoint_auth_method,
             redirect_uri: redirect_uri.map(str::to_owned),
-            expires_at: expires_at.map(|at| at as u64),
-            token_origin: request.server.token_endpoint.origin().ascii_serialization(),
+            // Zero means that the secret does not expire.
+            expires_at: registered.client_secret_expires_at.filter(|&at| at > 0),
+            token_origin: server.token_endpoint.origin().ascii_serialization(),
+            is_doubtful: false,
         })
     }
 }
@@ -97,9 +193,10 @@ fn body(oauth: &OAuth, request: &TokenRequest<'_>, redirect_uri: Option<&str>) -
     body
 }
 
-/// A public client where the server allows it: the secret of an installed program is none.
+/// A public client where the server allows it: an installed program cannot keep a secret. Otherwise the id is in
+/// the form: some servers that list both methods look for it there, also beside Basic authentication.
 fn auth_method(server: &ServerMetadata) -> &'static str {
-    let known = ["none", "client_secret_basic", "client_secret_post"];
+    let known = ["none", "client_secret_post", "client_secret_basic"];
     let supported = |name: &&&str| server.auth_methods.iter().any(|given| given == **name);
     known.iter().find(supported).copied().unwrap_or("none")
 }

@@ -1,22 +1,23 @@
-//! Renewing tokens: after a challenge, before they expire, and for further scopes.
+//! [`Renewal`]: a token for a need: after a challenge, before the token expires, for further scopes.
 
 use std::borrow::Cow;
-use std::time::Duration;
+use std::sync::Arc;
+
+use http::StatusCode;
 
 use crate::challenge::Challenge;
 use crate::client::ClientKind;
 use crate::discovery::{Discovered, Discovery};
 use crate::error::{AuthError, printable};
 use crate::event::AuthEvent;
-use crate::fetch::TokenForm;
-use crate::grants::{select_scopes, within};
-use crate::key::ProofKey;
+use crate::grants::{Issuance, select_scopes, within};
+use crate::login::Login;
 use crate::metadata::resource;
 use crate::oauth::ResourceIndicator;
-use crate::record::{StoredCredentials, TokenContext, TokenRequest};
+use crate::probe::Probe;
+use crate::record::{ActiveToken, StoredCredentials, TokenContext, TokenRequest};
+use crate::refresh::Refresh;
 use crate::scope::Scopes;
-use crate::state::LoginState;
-use crate::token::{TokenEndpoint, Tokens};
 
 /// The reason for a new token.
 #[derive(Debug, Clone)]
@@ -37,91 +38,164 @@ pub(crate) enum Need {
     Login,
 }
 
-/// The outcome of a refresh.
-enum Refresh {
-    Renewed,
-    /// No refresh token, or one that the server refuses.
-    Impossible,
+/// The renewal of one login's token.
+pub(crate) struct Renewal<'a> {
+    pub(crate) login: &'a Login,
 }
 
-/// Delays between attempts of a refresh that failed for a moment.
-const RETRIES: [Duration; 2] = [Duration::from_secs(1), Duration::from_secs(2)];
+/// A request that the server refused, or that it would refuse without a token.
+#[derive(Clone, Copy, Default)]
+struct Refusal<'a> {
+    challenge: Option<&'a Challenge>,
+    may_refresh: bool,
+    /// The user wants to log in, so a refresh that fails does not end the attempt.
+    wants_login: bool,
+    /// The server accepts requests without a token, so endpoints that nobody names are not tried.
+    is_open: bool,
+}
 
-impl LoginState {
+impl Renewal<'_> {
     /// Obtains a token for a need.
     ///
     /// # Errors
     ///
     /// Returns the [`AuthError`] of the step that failed.
-    pub(crate) async fn renew(&self, need: Need) -> Result<(), AuthError> {
+    pub(crate) async fn run(&self, need: Need) -> Result<(), AuthError> {
         let outcome = match &need {
-            Need::Restore => self.restore().await.map(drop),
+            Need::Restore => self.login.restore().await.map(drop),
             Need::Expiry => self.before_expiry().await,
             Need::Unauthorized {
                 challenge,
                 may_refresh,
             } => {
-                self.emit(AuthEvent::Challenged { status: 401 });
-                self.after_refusal(challenge.as_ref(), *may_refresh).await
+                self.login.emit(AuthEvent::Challenged { status: 401 });
+                let refusal = Refusal {
+                    challenge: challenge.as_ref(),
+                    may_refresh: *may_refresh,
+                    ..Refusal::default()
+                };
+                self.after_refusal(refusal).await
             }
             Need::Scopes(challenge) => {
-                self.emit(AuthEvent::Challenged { status: 403 });
+                self.login.emit(AuthEvent::Challenged { status: 403 });
                 self.step_up(challenge).await
             }
-            Need::Login => match self.restore().await {
-                Ok(true) => Ok(()),
-                Ok(false) => self.after_refusal(None, true).await,
-                Err(error) => Err(error),
-            },
+            Need::Login => self.log_in().await,
         };
         if let Err(error) = &outcome {
             let message = error.to_string();
-            self.emit(AuthEvent::Failed { message });
+            self.login.emit(AuthEvent::Failed { message });
         }
         outcome
     }
 
-    /// Uses the stored token. Returns whether there is one that has not expired.
-    async fn restore(&self) -> Result<bool, AuthError> {
-        let Some(record) = self.load_tokens().await? else {
-            return Ok(false);
+    /// Logs in unless the server accepts the token that there is. A request shows it: a token may have been
+    /// revoked before it expires.
+    async fn log_in(&self) -> Result<(), AuthError> {
+        self.login.restore().await?;
+        for may_refresh in [true, false] {
+            let refusal = match self.refusal().await? {
+                None => return Ok(()),
+                // The user is logged in, also if the settings or the server grant no further scope.
+                Some((StatusCode::FORBIDDEN, Some(challenge))) => {
+                    return match self.step_up(&challenge).await {
+                        Err(
+                            AuthError::InsufficientScope { .. } | AuthError::ScopeNotAllowed { .. },
+                        ) => Ok(()),
+                        outcome => outcome,
+                    };
+                }
+                Some(refusal) => refusal,
+            };
+            let (status, challenge) = refusal;
+            let is_open = status != StatusCode::UNAUTHORIZED;
+            if !is_open {
+                self.login.emit(AuthEvent::Challenged { status: 401 });
+            }
+            self.after_refusal(Refusal {
+                challenge: challenge.as_ref(),
+                may_refresh,
+                wants_login: true,
+                is_open,
+            })
+            .await?;
+        }
+        match (self.refusal().await?, self.login.token.load_full()) {
+            (Some((StatusCode::UNAUTHORIZED, challenge)), Some(token)) => {
+                Err(refused(&token, challenge.as_ref()))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Asks the server whether it accepts the token in use. Returns `None` if it does, and otherwise its
+    /// status and challenge. Without a valid token it is asked for the challenge.
+    async fn refusal(&self) -> Result<Option<(StatusCode, Option<Challenge>)>, AuthError> {
+        let token = self.login.token.load_full();
+        let token = token.filter(|token| !token.record.is_expired());
+        let probe = Probe { login: self.login };
+        let (status, challenge) = probe.ask(token.as_deref()).await?;
+        let is_refused = match status {
+            StatusCode::UNAUTHORIZED => true,
+            StatusCode::FORBIDDEN => {
+                let scopes = challenge.as_ref();
+                scopes.is_some_and(Challenge::is_insufficient_scope)
+            }
+            _ => false,
         };
-        let is_valid = !record.is_expired();
-        self.publish(record, false)?;
-        self.emit(AuthEvent::Restored);
-        Ok(is_valid)
+        Ok(match token {
+            Some(token) if !is_refused => {
+                token.set_accepted();
+                None
+            }
+            _ => Some((status, challenge)),
+        })
     }
 
     async fn before_expiry(&self) -> Result<(), AuthError> {
-        let Some(token) = self.token.load_full() else {
+        let Some(token) = self.login.token.load_full() else {
             return Ok(());
         };
         let record = &token.record;
         let Some(context) = self.context_of(record).await? else {
             return Ok(());
         };
-        match self.refresh(record, &context).await? {
-            Refresh::Renewed => Ok(()),
-            Refresh::Impossible if self.is_machine() => {
-                let scopes = self.oauth.bounded(&context.requested);
-                let request = further_request(record, &context, &scopes);
-                self.obtain_token(&request).await
-            }
-            Refresh::Impossible => Ok(()),
+        let is_renewed = self.refresh(&token, &context).run().await?;
+        if is_renewed || !self.login.is_machine() {
+            return Ok(());
         }
+        let scopes = self.login.oauth.bounded(&context.requested);
+        let request = further_request(record, &context, &scopes);
+        self.obtain(&request).await
+    }
+
+    fn refresh<'a>(&'a self, token: &'a ActiveToken, context: &'a TokenContext) -> Refresh<'a> {
+        Refresh {
+            login: self.login,
+            token,
+            context,
+        }
+    }
+
+    async fn obtain(&self, request: &TokenRequest<'_>) -> Result<(), AuthError> {
+        let issuance = Issuance {
+            login: self.login,
+            request,
+        };
+        issuance.run().await
     }
 
     /// Returns the context of a token. For tokens that the program has brought along, this finds their
     /// issuer's metadata. `None` when the MCP server names another authorization server now, which gets
     /// nothing of them.
-    async fn context_of<'a>(
+    pub(crate) async fn context_of<'a>(
         &self,
         record: &'a StoredCredentials,
     ) -> Result<Option<Cow<'a, TokenContext>>, AuthError> {
         if let Some(context) = &record.context {
             return Ok(Some(Cow::Borrowed(context)));
         }
-        let discovered = self.discover(None, Some(record)).await?;
+        let discovered = self.discover(Refusal::default(), Some(record)).await?;
         if !record.is_of(&discovered.server) {
             return Ok(None);
         }
@@ -137,7 +211,10 @@ impl LoginState {
         discovered: &Discovered,
     ) -> Result<TokenContext, AuthError> {
         let server = &discovered.server;
-        self.check_site(server, "token endpoint", &server.token_endpoint)?;
+        let endpoint = &server.token_endpoint;
+        self.login
+            .oauth
+            .check_site(server, "token endpoint", endpoint)?;
         Ok(TokenContext {
             server: server.clone(),
             resource: self.resource_indicator(discovered),
@@ -149,51 +226,61 @@ impl LoginState {
     }
 
     /// Answers a 401: another process's token, a refresh, or a new login.
-    async fn after_refusal(
-        &self,
-        challenge: Option<&Challenge>,
-        may_refresh: bool,
-    ) -> Result<(), AuthError> {
-        let current = self.token.load_full();
-        if may_refresh
-            && self
-                .adopt_stored(current.as_ref().map(|token| &token.record))
-                .await?
-        {
+    async fn after_refusal(&self, refusal: Refusal<'_>) -> Result<(), AuthError> {
+        let login = self.login;
+        let current = login.token.load_full();
+        let known = current.as_ref().map(|token| &token.record);
+        if refusal.may_refresh && login.adopt_stored(known).await? {
             return Ok(());
         }
-        let record = match &current {
-            Some(token) => Some(token.record.clone()),
-            None => self.load_tokens().await?,
+        let token = match current {
+            Some(token) => Some(token),
+            None => {
+                let record = login.stored().await?;
+                let token = record.map(|record| ActiveToken::new(record, false));
+                token.transpose()?.map(Arc::new)
+            }
         };
-        let discovered = self.discover(challenge, record.as_ref()).await?;
+        let record = token.as_ref().map(|token| &token.record);
+        let discovered = self.discover(refusal, record).await?;
         // Credentials of one authorization server are never sent to another one.
-        let previous = record.filter(|record| record.is_of(&discovered.server));
-        let context = previous.as_ref().map(|record| match &record.context {
+        let previous = token.filter(|token| token.record.is_of(&discovered.server));
+        let context = previous.as_ref().map(|token| match &token.record.context {
             Some(context) => Ok(context.clone()),
-            None => self.found_context(record, &discovered),
+            None => self.found_context(&token.record, &discovered),
         });
         let context = context.transpose()?;
-        if may_refresh
-            && let (Some(record), Some(context)) = (&previous, &context)
-            && let Refresh::Renewed = self.refresh(record, context).await?
+        if refusal.may_refresh
+            && let (Some(token), Some(context)) = (&previous, &context)
         {
-            return Ok(());
+            match self.refresh(token, context).run().await {
+                Ok(true) => return Ok(()),
+                Ok(false) => {}
+                // A refusal does not stand in the way of a login.
+                Err(error)
+                    if refusal.wants_login
+                        || matches!(
+                            error,
+                            AuthError::TokenRejected(_) | AuthError::Malformed { .. }
+                        ) =>
+                {
+                    tracing::warn!(error = %mcp_types::escaped(&error), "the token is not refreshed");
+                }
+                Err(error) => return Err(error),
+            }
         }
-        if let Some(token) = current.filter(|token| token.is_useless()) {
-            return Err(AuthError::TokenRefused {
-                token: token.record.access_token.clone(),
-                challenge: challenge.cloned(),
-            });
+        if let Some(token) = login.token.load_full().filter(|token| token.is_useless()) {
+            return Err(refused(&token, refusal.challenge));
         }
         let metadata = discovered.resource.as_ref();
+        let challenge = refusal.challenge;
         let challenged = challenge.and_then(|challenge| challenge.scope.as_ref());
         let offered = metadata.map(|metadata| &metadata.scopes);
-        let mut scopes = select_scopes(&self.oauth, challenged, offered, &discovered.server);
+        let mut scopes = select_scopes(&login.oauth, challenged, offered, &discovered.server);
         if let Some(context) = &context
-            && self.oauth.grant.has_user()
+            && login.oauth.grant.has_user()
         {
-            scopes = self.oauth.bounded(&context.requested).union(&scopes);
+            scopes = login.oauth.bounded(&context.requested).union(&scopes);
         }
         let resource = self.resource_indicator(&discovered);
         let request = TokenRequest {
@@ -202,19 +289,29 @@ impl LoginState {
             scopes: &scopes,
             requires_dpop: metadata.is_some_and(|metadata| metadata.requires_dpop),
             is_legacy: metadata.is_none(),
-            previous: previous.as_ref(),
+            previous: previous.as_ref().map(|token| &token.record),
         };
-        self.obtain_token(&request).await
+        self.obtain(&request).await
     }
 
     /// Answers a 403: a token with the scopes so far and the demanded ones.
     async fn step_up(&self, challenge: &Challenge) -> Result<(), AuthError> {
-        let Some(token) = self.token.load_full() else {
-            return self.after_refusal(Some(challenge), true).await;
+        let refusal = Refusal {
+            challenge: Some(challenge),
+            ..Refusal::default()
+        };
+        let Some(token) = self.login.token.load_full() else {
+            let may_refresh = true;
+            return self
+                .after_refusal(Refusal {
+                    may_refresh,
+                    ..refusal
+                })
+                .await;
         };
         let record = &token.record;
         let Some(context) = self.context_of(record).await? else {
-            return self.after_refusal(Some(challenge), false).await;
+            return self.after_refusal(refusal).await;
         };
         let required = challenge.scope.clone().unwrap_or_default();
         // The same request once more would change nothing.
@@ -226,193 +323,56 @@ impl LoginState {
         }
         // Scopes that the authorization server granted unasked do not end in an error.
         let known = context.requested.union(&record.scopes);
-        let scopes = self.oauth.bounded(&known).union(&required);
+        let scopes = self.login.oauth.bounded(&known).union(&required);
         let request = further_request(record, &context, &scopes);
-        self.obtain_token(&request).await
+        self.obtain(&request).await
     }
 
     async fn discover(
         &self,
-        challenge: Option<&Challenge>,
+        refusal: Refusal<'_>,
         record: Option<&StoredCredentials>,
     ) -> Result<Discovered, AuthError> {
+        // A server that had metadata once cannot be downgraded.
+        let may_be_legacy = record.is_none_or(StoredCredentials::may_be_legacy);
         let discovery = Discovery {
-            state: self,
-            // A server that had metadata once cannot be downgraded.
-            allows_legacy: self.oauth.legacy && record.is_none_or(StoredCredentials::may_be_legacy),
+            login: self.login,
+            allows_legacy: self.login.oauth.legacy && may_be_legacy,
+            allows_unnamed: !refusal.is_open,
             preferred: record.map(|record| record.issuer.as_str()),
         };
-        let limit = self.oauth.limits.discovery;
+        let limit = self.login.oauth.limits.discovery;
         let step = "finding the authorization server";
-        let found = within(step, limit, discovery.run(challenge)).await?;
-        self.emit(AuthEvent::Discovered {
+        let found = within(step, limit, discovery.run(refusal.challenge)).await?;
+        self.login.emit(AuthEvent::Discovered {
             issuer: printable(&found.server.issuer),
         });
         Ok(found)
     }
 
     fn resource_indicator(&self, discovered: &Discovered) -> Option<String> {
-        match &self.oauth.resource {
+        match &self.login.oauth.resource {
             ResourceIndicator::Omit => None,
             ResourceIndicator::Fixed(resource) => Some(resource.clone()),
             ResourceIndicator::FromMetadata => Some(match &discovered.resource {
                 Some(metadata) => metadata.resource.clone(),
-                None => resource::canonical(&self.server),
+                None => resource::canonical(&self.login.server),
             }),
         }
     }
 
-    /// Uses the stored token if another process has renewed it.
-    async fn adopt_stored(&self, current: Option<&StoredCredentials>) -> Result<bool, AuthError> {
-        let Some(stored) = self.load_tokens().await? else {
-            return Ok(false);
-        };
-        let is_same = current
-            .is_some_and(|current| current.access_token.matches(stored.access_token.expose()));
-        if is_same || stored.is_expired() {
-            return Ok(false);
-        }
-        self.publish(stored, false)?;
-        self.emit(AuthEvent::Restored);
-        Ok(true)
+    /// Returns the issuer whose registration a logout ends. `None` if it cannot be found.
+    pub(crate) async fn issuer(&self) -> Option<String> {
+        let found = self.discover(Refusal::default(), None).await;
+        found.ok().map(|found| found.server.issuer)
     }
+}
 
-    /// Refreshes a token. One process at a time does this; the others use its result.
-    async fn refresh(
-        &self,
-        record: &StoredCredentials,
-        context: &TokenContext,
-    ) -> Result<Refresh, AuthError> {
-        if record.refresh_token.is_none() {
-            return Ok(Refresh::Impossible);
-        }
-        let key = self.tokens_key();
-        let _lock = self.oauth.store.lock(&key, self.oauth.limits.lock).await?;
-        if self.adopt_stored(Some(record)).await? {
-            return Ok(Refresh::Renewed);
-        }
-        // An expired record of another process has the newest refresh token, too.
-        let stored = self.load_tokens().await?;
-        let base = stored.filter(|stored| stored.is_of(&context.server));
-        let base = base.as_ref().unwrap_or(record);
-        match self.request_refresh(base, context).await {
-            Ok(tokens) => {
-                let renewed = base.refreshed(context, tokens);
-                let expires_in = renewed.expires_in();
-                // A refresh does not make a token useful that the server has never accepted.
-                let current = self.token.load_full();
-                let is_new = current.is_some_and(|token| token.is_useless());
-                self.save_and_publish(renewed, is_new).await?;
-                self.emit(AuthEvent::Refreshed { expires_in });
-                Ok(Refresh::Renewed)
-            }
-            Err(AuthError::TokenRejected(code)) => {
-                // The store may have no lock that all its users respect.
-                if self.adopt_stored(Some(base)).await? {
-                    return Ok(Refresh::Renewed);
-                }
-                if code.code == "invalid_client" {
-                    let registration = self.registration_key(&base.issuer);
-                    self.oauth.store.remove(&registration).await?;
-                }
-                self.forget_tokens().await?;
-                Ok(Refresh::Impossible)
-            }
-            Err(error) => Err(error),
-        }
-    }
-
-    /// Sends the refresh token. Failures that may pass are retried.
-    async fn request_refresh(
-        &self,
-        record: &StoredCredentials,
-        context: &TokenContext,
-    ) -> Result<Tokens, AuthError> {
-        let key = record.proof_key()?;
-        let mut retries = RETRIES.iter();
-        loop {
-            let tokens = self.request_refresh_once(record, context, key.as_ref());
-            match tokens.await {
-                Err(error) if error.is_transient() => match retries.next() {
-                    Some(delay) => tokio::time::sleep(*delay).await,
-                    None => return Err(error),
-                },
-                outcome => return outcome,
-            }
-        }
-    }
-
-    async fn request_refresh_once(
-        &self,
-        record: &StoredCredentials,
-        context: &TokenContext,
-        key: Option<&ProofKey>,
-    ) -> Result<Tokens, AuthError> {
-        let Some(refresh) = &record.refresh_token else {
-            return Err(AuthError::Interrupted);
-        };
-        // Without `scope`: the scopes of the token are kept.
-        let mut form = TokenForm::new("refresh_token");
-        form.set("refresh_token", refresh.clone());
-        form.set_resource(context.resource.as_deref());
-        let endpoint = TokenEndpoint {
-            fetcher: &self.fetcher,
-            server: &context.server,
-            key,
-        };
-        let client = self.client_of(record, context);
-        let tokens = endpoint.request(&client, form).await?;
-        self.check_token_type(&tokens, &context.server)?;
-        Ok(tokens)
-    }
-
-    /// Revokes the tokens at the authorization server if it offers that, and forgets them.
-    ///
-    /// # Errors
-    ///
-    /// Returns [`AuthError::Store`] when the tokens may still be stored.
-    pub(crate) async fn log_out(&self) -> Result<(), AuthError> {
-        let record = match self.token.load_full() {
-            Some(token) => Some(token.record.clone()),
-            None => self.load_tokens().await?,
-        };
-        self.forget_tokens().await?;
-        self.emit(AuthEvent::LoggedOut);
-        let Some(record) = record else {
-            return Ok(());
-        };
-        if let Err(error) = self.revoke(&record).await {
-            tracing::warn!(error = %mcp_types::escaped(&error), "the tokens are not revoked");
-        }
-        Ok(())
-    }
-
-    async fn revoke(&self, record: &StoredCredentials) -> Result<(), AuthError> {
-        let Some(context) = self.context_of(record).await? else {
-            return Ok(());
-        };
-        let Some(url) = &context.server.revocation_endpoint else {
-            return Ok(());
-        };
-        let mut form = TokenForm::default();
-        match &record.refresh_token {
-            Some(refresh) => {
-                form.set("token", refresh.clone());
-                form.set("token_type_hint", "refresh_token");
-            }
-            None => {
-                form.set("token", record.access_token.clone());
-                form.set("token_type_hint", "access_token");
-            }
-        }
-        self.client_of(record, &context)
-            .authenticate(&context.server, &mut form)?;
-        let fetched = self.fetcher.post_form(url, &form).await?;
-        if fetched.status.is_success() {
-            Ok(())
-        } else {
-            Err(fetched.transient_error())
-        }
+/// Returns the error for a token that the server refuses, when there is no better one.
+fn refused(token: &ActiveToken, challenge: Option<&Challenge>) -> AuthError {
+    AuthError::TokenRefused {
+        token: token.record.access_token.clone(),
+        challenge: challenge.cloned(),
     }
 }
 

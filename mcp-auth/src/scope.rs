@@ -18,6 +18,16 @@ impl Scopes {
         text.split(' ').collect()
     }
 
+    /// Reads the scopes of a token. Some servers separate them by commas, which a scope may contain: the list
+    /// is split there only if it has no blank and all of its parts were requested.
+    pub(crate) fn granted(text: &str, requested: &Self) -> Self {
+        let mut parts = text.split(',');
+        if text.contains(',') && parts.all(|part| requested.contains(part)) {
+            return text.split(',').collect();
+        }
+        Self::parse(text)
+    }
+
     /// Adds a scope. Ignores invalid names, and names that are in the set already.
     pub(crate) fn insert(&mut self, name: &str) {
         if is_scope(name) && self.0.len() < MAX_SCOPES && !self.contains(name) {

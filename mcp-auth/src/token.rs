@@ -4,7 +4,6 @@
 
 use http::Method;
 use serde::Deserialize;
-use serde_json::Value;
 
 use crate::challenge::TokenType;
 use crate::client::Client;
@@ -13,6 +12,7 @@ use crate::dpop::DPOP;
 use crate::error::AuthError;
 use crate::fetch::{Fetched, Fetcher, TokenForm};
 use crate::key::ProofKey;
+use crate::lenient;
 use crate::limits::MAX_TOKEN;
 use crate::metadata::server::ServerMetadata;
 use crate::scope::Scopes;
@@ -37,7 +37,8 @@ struct TokenResponse {
     access_token: Secret,
     token_type: Option<String>,
     refresh_token: Option<Secret>,
-    expires_in: Option<Value>,
+    #[serde(default, deserialize_with = "lenient::seconds")]
+    expires_in: Option<u64>,
     scope: Option<String>,
     issued_token_type: Option<String>,
 }
@@ -47,6 +48,8 @@ pub(crate) struct TokenEndpoint<'a> {
     pub(crate) fetcher: &'a Fetcher,
     pub(crate) server: &'a ServerMetadata,
     pub(crate) key: Option<&'a ProofKey>,
+    /// The scopes that a response may grant.
+    pub(crate) requested: &'a Scopes,
 }
 
 impl TokenEndpoint<'_> {
@@ -77,7 +80,7 @@ impl TokenEndpoint<'_> {
             fetched = self.post(form).await?;
             nonces.update(&fetched.url, &fetched.headers);
         }
-        read(&fetched)
+        read(&fetched, self.requested)
     }
 
     async fn post(&self, form: &TokenForm) -> Result<Fetched, AuthError> {
@@ -97,25 +100,26 @@ fn is_nonce_demand(fetched: &Fetched) -> bool {
     !fetched.status.is_success() && refused.is_some_and(|code| code.code == "use_dpop_nonce")
 }
 
-/// The error of a response without success.
+/// Returns the error of a response without tokens. Only an OAuth error in the body is a refusal, whatever the
+/// status: other responses may come from something that stands before the authorization server.
 pub(crate) fn rejection(fetched: &Fetched) -> AuthError {
-    if fetched.is_transient() {
-        return fetched.transient_error();
+    match fetched.oauth_code() {
+        Some(code) if code.ends_credentials() => AuthError::TokenRejected(code),
+        Some(code) if !fetched.is_transient() && !code.is_temporary() => {
+            AuthError::TokenRejected(code)
+        }
+        _ => fetched.unexpected(),
     }
-    AuthError::TokenRejected(fetched.failure())
 }
 
 /// Reads a response. Harmless deviations are accepted: a lifetime as text, a missing token type.
-pub(crate) fn read(fetched: &Fetched) -> Result<Tokens, AuthError> {
+pub(crate) fn read(fetched: &Fetched, requested: &Scopes) -> Result<Tokens, AuthError> {
     let invalid = |reason: &str| AuthError::malformed(&fetched.url, reason);
-    if !fetched.status.is_success() {
+    // Some servers answer errors with status 200, or with a page.
+    if !fetched.status.is_success() || fetched.oauth_code().is_some() || !fetched.has_members() {
         return Err(rejection(fetched));
     }
-    // Some servers answer errors with status 200.
-    if let Some(code) = fetched.oauth_code() {
-        return Err(AuthError::TokenRejected(code));
-    }
-    let response: TokenResponse = fetched.json()?;
+    let response: TokenResponse = fetched.members()?;
     if !is_token(&response.access_token) {
         return Err(invalid(
             "access_token is empty, too long, or no visible ASCII",
@@ -132,11 +136,13 @@ pub(crate) fn read(fetched: &Fetched) -> Result<Tokens, AuthError> {
         None => TokenType::Bearer,
         // The assertion of an identity provider is not an access token.
         Some(name) if name.eq_ignore_ascii_case("n_a") => TokenType::Bearer,
+        // Slack names the owner of a bearer token.
+        Some("user" | "bot") => TokenType::Bearer,
         Some(name) if name.eq_ignore_ascii_case("bearer") => TokenType::Bearer,
         Some(name) if name.eq_ignore_ascii_case("dpop") => TokenType::Dpop,
         Some(_) => return Err(invalid("token_type is neither Bearer nor DPoP")),
     };
-    let lifetime = response.expires_in.as_ref().and_then(seconds);
+    let lifetime = response.expires_in;
     Ok(Tokens {
         access: response.access_token,
         token_type,
@@ -148,7 +154,7 @@ pub(crate) fn read(fetched: &Fetched) -> Result<Tokens, AuthError> {
         scopes: response
             .scope
             .as_deref()
-            .map(Scopes::parse)
+            .map(|text| Scopes::granted(text, requested))
             .filter(|scopes| !scopes.is_empty()),
         issued_type: response.issued_token_type,
     })
@@ -160,17 +166,6 @@ pub(crate) fn is_token(token: &Secret) -> bool {
     !text.is_empty() && text.len() <= MAX_TOKEN && text.bytes().all(|byte| byte.is_ascii_graphic())
 }
 
-fn seconds(value: &Value) -> Option<u64> {
-    let number = match value {
-        Value::Number(number) => number.as_f64(),
-        Value::String(text) => text.trim().parse().ok(),
-        _ => None,
-    };
-    number
-        .filter(|&number| number > 0.0)
-        .map(|number| number as u64)
-}
-
 #[cfg(test)]
 mod tests {
     use http::Response;
@@ -178,9 +173,11 @@ mod tests {
     use super::{TokenType, read};
     use crate::error::AuthError;
     use crate::fetch::fetched;
+    use crate::scope::Scopes;
 
     fn tokens(body: &'static str) -> Result<super::Tokens, AuthError> {
-        read(&fetched("https://h/token", Response::new(body)))
+        let requested = Scopes::parse("repo gist");
+        read(&fetched("https://h/token", Response::new(body)), &requested)
     }
 
     #[test]
@@ -215,8 +212,6 @@ mod tests {
             r#"{"access_token":"hidden\nx"}"#,
             r#"{"access_token":"hidden","token_type":"mac"}"#,
             r#"{"access_token":7}"#,
-            r#"["hidden"]"#,
-            "",
         ] {
             let error = tokens(body).unwrap_err();
             assert!(
@@ -240,10 +235,35 @@ mod tests {
     }
 
     #[test]
+    fn read_splits_requested_scopes_at_commas() {
+        for (scope, expected) in [
+            ("repo,gist", "repo gist"),
+            ("repo,admin", "repo,admin"),
+            ("repo gist,admin", "repo gist,admin"),
+        ] {
+            let body = format!(r#"{{"access_token":"a","scope":"{scope}"}}"#);
+            let scopes = tokens(body.leak()).unwrap().scopes.unwrap();
+            assert_eq!(scopes.to_string(), expected);
+        }
+    }
+
+    #[test]
+    fn read_accepts_forms_and_tokens_of_a_user() {
+        let form = Response::builder().header("content-type", "application/x-www-form-urlencoded");
+        let form = form
+            .body("access_token=a&expires_in=60&token_type=bearer")
+            .unwrap();
+        let read = read(&fetched("https://h/token", form), &Scopes::default()).unwrap();
+        assert_eq!((read.access.expose(), read.lifetime), ("a", Some(60)));
+        let nested = r#"{"ok":true,"authed_user":{"access_token":"u","token_type":"user"}}"#;
+        assert_eq!(tokens(nested).unwrap().access.expose(), "u");
+    }
+
+    #[test]
     fn read_tells_rejection_from_temporary_failure() {
         let response = |status: u16, body| {
             let response = Response::builder().status(status).body(body).unwrap();
-            read(&fetched("https://h/token", response)).unwrap_err()
+            read(&fetched("https://h/token", response), &Scopes::default()).unwrap_err()
         };
         let rejected = response(
             400,
@@ -256,7 +276,22 @@ mod tests {
         for status in [408, 425, 429, 500, 503] {
             assert!(response(status, "").is_transient(), "{status}");
         }
-        assert!(!response(403, "<html>").is_transient());
+        // Something else than the authorization server has answered.
+        for (status, body) in [
+            (403, "<html>"),
+            (404, ""),
+            (302, "{}"),
+            (200, "<html>"),
+            (200, ""),
+        ] {
+            assert!(response(status, body).is_transient(), "{status} {body}");
+        }
+        let limited = response(400, r#"{"error":"temporarily_unavailable"}"#);
+        assert!(limited.is_transient());
+        for status in [200, 302, 403, 404, 500] {
+            let rejected = response(status, r#"{"error":"invalid_grant"}"#);
+            assert!(matches!(rejected, AuthError::TokenRejected(_)), "{status}");
+        }
         let rejected = response(200, r#"{"error":"access_denied"}"#);
         assert!(matches!(rejected, AuthError::TokenRejected(_)));
     }

@@ -43,6 +43,9 @@ pub(crate) struct ServerMetadata {
     pub(crate) signing_algorithms: Option<Vec<String>>,
     pub(crate) dpop_algorithms: Vec<String>,
     pub(crate) scopes: Scopes,
+    /// No document names the endpoints: they are the default ones of revision 2025-03-26.
+    #[serde(default)]
+    pub(crate) is_assumed: bool,
 }
 
 /// The document as it was received. Some servers send `null` for members that they do not use.
@@ -125,6 +128,7 @@ impl ServerDocument {
             signing_algorithms: self.token_endpoint_auth_signing_alg_values_supported,
             dpop_algorithms: self.dpop_signing_alg_values_supported.unwrap_or_default(),
             scopes: self.scopes_supported.iter().flatten().collect(),
+            is_assumed: false,
         })
     }
 }
@@ -151,6 +155,7 @@ impl ServerMetadata {
             signing_algorithms: None,
             dpop_algorithms: Vec::new(),
             scopes: Scopes::default(),
+            is_assumed: true,
         }
     }
 }
@@ -171,7 +176,7 @@ pub(crate) async fn fetch_document<T: DeserializeOwned>(
         if fetched.status.is_success() && fetched.is_json() {
             return Ok((fetched.json()?, url));
         }
-        error.get_or_insert_with(|| fetched.transient_error());
+        error.get_or_insert_with(|| fetched.unexpected());
     }
     Err(error.unwrap_or(AuthError::Interrupted))
 }

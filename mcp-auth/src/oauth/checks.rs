@@ -3,11 +3,15 @@
 use url::Url;
 
 use super::{Grant, OAuth};
+use crate::challenge::TokenType;
 use crate::client::Credential;
 use crate::dpop::Dpop;
-use crate::error::{AuthError, printable};
-use crate::metadata::server::is_same_issuer;
+use crate::error::{AuthError, printable, shown};
+use crate::metadata::server::{ServerMetadata, is_same_issuer};
+use crate::record::StoredCredentials;
 use crate::scope::Scopes;
+use crate::site::is_site_of;
+use crate::token::Tokens;
 
 impl OAuth {
     /// Returns the upper bound for the requested scopes.
@@ -87,6 +91,73 @@ impl OAuth {
     pub(crate) fn check_pin(&self, issuer: &str) -> Result<(), AuthError> {
         let expected = self.issuer.as_deref();
         expected.map_or(Ok(()), |expected| Self::check_expected(expected, issuer))
+    }
+
+    /// Checks the token of a grant or a refresh.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`AuthError::NoDpop`] for a bearer token if the settings require DPoP.
+    pub(crate) fn check_token_type(
+        &self,
+        tokens: &Tokens,
+        server: &ServerMetadata,
+    ) -> Result<(), AuthError> {
+        if self.dpop == Dpop::Required && tokens.token_type != TokenType::Dpop {
+            return Err(AuthError::NoDpop {
+                issuer: printable(&server.issuer),
+            });
+        }
+        Ok(())
+    }
+
+    /// Checks that an endpoint is at its issuer's site. The endpoints of the authorization server in the
+    /// settings may be anywhere.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`AuthError::ForeignEndpoint`] for an endpoint at another site.
+    pub(crate) fn check_site(
+        &self,
+        server: &ServerMetadata,
+        endpoint: &'static str,
+        url: &Url,
+    ) -> Result<(), AuthError> {
+        if self.issuer.is_some() || is_site_of(&server.issuer, url) {
+            return Ok(());
+        }
+        Err(AuthError::ForeignEndpoint {
+            issuer: printable(&server.issuer),
+            endpoint,
+            url: shown(url),
+        })
+    }
+
+    /// Returns whether this client registers itself.
+    pub(crate) fn registers(&self) -> bool {
+        self.client.is_none() && self.grant.has_user()
+    }
+
+    /// Checks that the settings allow these tokens.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`AuthError::ClientIssuer`] for tokens of another authorization server,
+    /// [`AuthError::Settings`] for those of another client, and [`AuthError::NoDpop`] for tokens without
+    /// the required key.
+    pub(crate) fn check_usable(&self, record: &StoredCredentials) -> Result<(), AuthError> {
+        self.check_pin(&record.issuer)?;
+        let given = self.client.as_ref();
+        if given.is_some_and(|given| given.id != record.client_id) {
+            let message = "the tokens are those of another client than that of the settings";
+            return Err(AuthError::settings(message));
+        }
+        if self.dpop == Dpop::Required && !record.is_dpop {
+            return Err(AuthError::NoDpop {
+                issuer: printable(&record.issuer),
+            });
+        }
+        Ok(())
     }
 
     /// # Errors

@@ -4,7 +4,8 @@
 
 use std::convert::Infallible;
 use std::fmt;
-use std::net::{Ipv4Addr, SocketAddr};
+use std::io::ErrorKind;
+use std::net::{Ipv4Addr, Ipv6Addr};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -21,16 +22,21 @@ use hyper::service::service_fn;
 use hyper_util::rt::TokioIo;
 use mcp_core::BoxFuture;
 use parking_lot::Mutex;
-use tokio::net::TcpListener;
+use tokio::net::{TcpListener, TcpStream};
 use tokio::task::JoinSet;
 use url::Url;
 
 use super::{LoginPage, Redirect, RedirectSession};
 use crate::error::AuthError;
-use crate::key::random_text;
 
 type Open = dyn Fn(String) -> BoxFuture<'static, Result<(), AuthError>> + Send + Sync;
 
+/// The host of the redirect URI.
+const ADDRESS: &str = "127.0.0.1";
+/// The other host, for authorization servers that know this name only.
+const LOCALHOST: &str = "localhost";
+/// Attempts to find a port that is free on both addresses of `localhost`.
+const PORT_ATTEMPTS: usize = 8;
 /// Time of one connection to the listener.
 const CONNECTION_TIMEOUT: Duration = Duration::from_secs(2);
 /// Bytes of a request head.
@@ -39,25 +45,26 @@ const HEAD_LIMIT: usize = 8 << 10;
 const MAX_CONNECTIONS: usize = 16;
 
 /// A redirect to this machine: opens the login page in the user's browser, and listens on
-/// 127.0.0.1 until the response of this login arrives. Requests of others are ignored.
+/// 127.0.0.1 until the response of this login arrives. Requests of others are ignored: those without the
+/// login's state.
 ///
 /// # Examples
 ///
 /// ```
 /// use mcp::auth::{LoopbackRedirect, OAuth};
 ///
-/// // The program shows the URL itself. The authorization server knows this port and path.
-/// let redirect = LoopbackRedirect::new()
-///     .port(8765)
-///     .path("/callback")
+/// // The program shows the URL itself. The authorization server knows this redirect URI.
+/// let redirect = LoopbackRedirect::at("http://localhost:8765/oauth/callback")?
 ///     .open_with(|url: String| async move {
 ///         println!("Open {url}");
 ///         Ok(())
 ///     });
 /// let oauth = OAuth::interactive("My Agent").redirect(redirect);
+/// # Ok::<(), mcp::auth::AuthError>(())
 /// ```
 #[derive(Clone)]
 pub struct LoopbackRedirect {
+    host: &'static str,
     port: u16,
     path: Option<String>,
     open: Arc<Open>,
@@ -70,9 +77,10 @@ impl Default for LoopbackRedirect {
 }
 
 impl LoopbackRedirect {
-    /// Creates a redirect to a free port and a random path.
+    /// Creates a redirect to a free port of 127.0.0.1 and the path `/callback`.
     pub fn new() -> Self {
         Self {
+            host: ADDRESS,
             port: 0,
             path: None,
             open: Arc::new(|url| Box::pin(open_browser(url))),
@@ -86,7 +94,37 @@ impl LoopbackRedirect {
         self
     }
 
-    /// Sets the path. Default: a random one, or that of an earlier registration.
+    /// Creates a redirect to a URI that the authorization server knows, such as
+    /// `http://localhost:8765/callback`. The host is 127.0.0.1 or `localhost`. Without a port, it is a free
+    /// one. For `localhost`, the listener is on 127.0.0.1 and on `[::1]`, because browsers use either.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`AuthError::Settings`] when the URI is not an `http:` URL on this machine.
+    pub fn at(uri: &str) -> Result<Self, AuthError> {
+        let url = Url::parse(uri).ok().filter(|url| {
+            url.scheme() == "http" && url.query().is_none() && url.fragment().is_none()
+        });
+        let host = match url.as_ref().and_then(Url::host_str) {
+            Some(ADDRESS) => Some(ADDRESS),
+            Some(LOCALHOST) => Some(LOCALHOST),
+            _ => None,
+        };
+        let (Some(url), Some(host)) = (url, host) else {
+            return Err(AuthError::settings(format!(
+                "the redirect URI must be like http://127.0.0.1:8765/callback or \
+                 http://localhost:8765/callback, got {uri:?}"
+            )));
+        };
+        Ok(Self {
+            host,
+            port: url.port().unwrap_or(0),
+            path: Some(url.path().to_owned()),
+            ..Self::new()
+        })
+    }
+
+    /// Sets the path. Default: `/callback`, or that of an earlier registration.
     #[must_use]
     pub fn path(mut self, path: impl Into<String>) -> Self {
         self.path = Some(path.into());
@@ -123,34 +161,61 @@ impl Redirect for LoopbackRedirect {
     ) -> Result<Box<dyn RedirectSession>, AuthError> {
         let registered = registered.and_then(|uri| Url::parse(uri).ok());
         let known_port = registered.as_ref().and_then(Url::port).unwrap_or(0);
-        let port = if self.port == 0 {
-            known_port
-        } else {
-            self.port
-        };
-        let bind = |port| TcpListener::bind(SocketAddr::from((Ipv4Addr::LOCALHOST, port)));
-        let listener = match bind(port).await {
-            // Another program has the port of the registration now.
-            Err(_) if self.port == 0 && port != 0 => bind(0).await,
-            bound => bound,
+        let listeners = match self.port {
+            // Another program may have the port of the registration now.
+            0 if known_port != 0 => match self.bind(known_port).await {
+                Err(_) => self.bind(0).await,
+                bound => bound,
+            },
+            port => self.bind(port).await,
         };
         let failed = |error: std::io::Error| {
-            AuthError::Redirect(format!("cannot listen on 127.0.0.1:{port}: {error}"))
+            let (host, port) = (self.host, self.port);
+            AuthError::Redirect(format!("cannot listen on {host}:{port}: {error}"))
         };
-        let listener = listener.map_err(failed)?;
-        let bound = listener.local_addr().map_err(failed)?;
+        let listeners = listeners.map_err(failed)?;
+        let port = listeners.0.local_addr().map_err(failed)?.port();
         let path = match (&self.path, registered) {
             (Some(path), _) => path.clone(),
             (None, Some(url)) => url.path().to_owned(),
-            (None, None) => format!("/callback/{}", random_text(16)?),
+            (None, None) => "/callback".to_owned(),
         };
+        let host = format!("{}:{port}", self.host);
         Ok(Box::new(LoopbackSession {
-            redirect_uri: format!("http://{bound}{path}"),
-            host: bound.to_string(),
+            redirect_uri: format!("http://{host}{path}"),
+            host,
             path,
-            listener,
+            listeners,
             open: Arc::clone(&self.open),
         }))
+    }
+}
+
+/// The listener on 127.0.0.1, and that on `[::1]` for `localhost`.
+type Listeners = (TcpListener, Option<TcpListener>);
+
+impl LoopbackRedirect {
+    async fn bind(&self, port: u16) -> std::io::Result<Listeners> {
+        let mut attempts = 0;
+        loop {
+            let four = TcpListener::bind((Ipv4Addr::LOCALHOST, port)).await?;
+            if self.host == ADDRESS {
+                return Ok((four, None));
+            }
+            attempts += 1;
+            let bound = four.local_addr()?.port();
+            match TcpListener::bind((Ipv6Addr::LOCALHOST, bound)).await {
+                Ok(six) => return Ok((four, Some(six))),
+                // A free port on one address may be in use on the other one.
+                Err(error) if error.kind() == ErrorKind::AddrInUse => {
+                    if port != 0 || attempts == PORT_ATTEMPTS {
+                        return Err(error);
+                    }
+                }
+                // A machine without IPv6.
+                Err(_) => return Ok((four, None)),
+            }
+        }
     }
 }
 
@@ -158,7 +223,7 @@ struct LoopbackSession {
     redirect_uri: String,
     host: String,
     path: String,
-    listener: TcpListener,
+    listeners: Listeners,
     open: Arc<Open>,
 }
 
@@ -185,6 +250,18 @@ impl RedirectSession for LoopbackSession {
 }
 
 impl LoopbackSession {
+    async fn accept(&self) -> std::io::Result<TcpStream> {
+        let (four, six) = &self.listeners;
+        let accepted = match six {
+            None => four.accept().await,
+            Some(six) => tokio::select! {
+                accepted = four.accept() => accepted,
+                accepted = six.accept() => accepted,
+            },
+        };
+        accepted.map(|(stream, _)| stream)
+    }
+
     /// Serves connections until one of them carries the response.
     async fn receive(&self, login: LoginPage<'_>) -> Result<String, AuthError> {
         let expected = Arc::new(Expected {
@@ -197,10 +274,8 @@ impl LoopbackSession {
         loop {
             let can_accept = connections.len() < MAX_CONNECTIONS;
             tokio::select! {
-                accepted = self.listener.accept(), if can_accept => {
-                    if let Ok((stream, _)) = accepted {
-                        connections.spawn(serve(stream, Arc::clone(&expected)));
-                    }
+                Ok(stream) = self.accept(), if can_accept => {
+                    connections.spawn(serve(stream, Arc::clone(&expected)));
                 }
                 Some(_) = connections.join_next() => {
                     if let Some(query) = expected.query.lock().take() {
@@ -220,7 +295,7 @@ struct Expected {
     query: Mutex<Option<String>>,
 }
 
-async fn serve(stream: tokio::net::TcpStream, expected: Arc<Expected>) {
+async fn serve(stream: TcpStream, expected: Arc<Expected>) {
     let answer = |request: Request<Incoming>| {
         let response = expected.answer(&request);
         async move { Ok::<_, Infallible>(response) }
@@ -251,10 +326,14 @@ impl Expected {
             return page(StatusCode::NOT_FOUND, "Not found.");
         }
         self.query.lock().get_or_insert_with(|| query.to_owned());
-        page(
-            StatusCode::OK,
-            "The login is complete. You can close this window.",
-        )
+        let is_error =
+            url::form_urlencoded::parse(query.as_bytes()).any(|(name, _)| name == "error");
+        let text = if is_error {
+            "The authorization server refused the login. The program shows the reason. You can close this window."
+        } else {
+            "The login is complete. You can close this window."
+        };
+        page(StatusCode::OK, text)
     }
 }
 
@@ -279,6 +358,7 @@ fn page(status: StatusCode, text: &'static str) -> Response<Full<Bytes>> {
 impl fmt::Debug for LoopbackRedirect {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("LoopbackRedirect")
+            .field("host", &self.host)
             .field("port", &self.port)
             .field("path", &self.path)
             .finish_non_exhaustive()
@@ -288,7 +368,6 @@ impl fmt::Debug for LoopbackRedirect {
 #[cfg(test)]
 mod tests {
     use tokio::io::{AsyncReadExt, AsyncWriteExt};
-    use tokio::net::TcpStream;
 
     use super::*;
 
@@ -320,7 +399,7 @@ mod tests {
             for (target, host_header) in [
                 (format!("{path}?state=other&code=x"), host.as_str()),
                 (format!("{path}?code=x"), &host),
-                ("/callback?state=right&code=x".to_owned(), &host),
+                ("/other?state=right&code=x".to_owned(), &host),
                 (format!("{path}?state=right&code=x"), "evil.example"),
                 ("/favicon.ico".to_owned(), &host),
             ] {
@@ -350,7 +429,7 @@ mod tests {
     async fn registered_redirect_uri_is_used_again() {
         let first = LoopbackRedirect::new().prepare(None).await.unwrap();
         let uri = first.redirect_uri().to_owned();
-        assert_eq!(uri.rsplit('/').next().unwrap().len(), 22);
+        assert!(uri.ends_with("/callback"), "{uri}");
         drop(first);
         let second = LoopbackRedirect::new().prepare(Some(&uri)).await.unwrap();
         assert_eq!(second.redirect_uri(), uri);
@@ -369,5 +448,55 @@ mod tests {
         };
         let error = session.run(login).await.unwrap_err();
         assert_eq!(error.to_string(), "the login cannot be started: no display");
+    }
+
+    /// Runs a login at a redirect URI, and returns the page that the browser shows at `address`.
+    async fn page_at(uri: &str, address: &str, query: &str) -> String {
+        let redirect = LoopbackRedirect::at(uri).unwrap();
+        let redirect = redirect.open_with(|_| std::future::ready(Ok(())));
+        let session = redirect.prepare(None).await.unwrap();
+        let uri = Url::parse(session.redirect_uri()).unwrap();
+        let port = uri.port().unwrap();
+        let target = format!("{}?state=s&{query}", uri.path());
+        let name = format!("{}:{port}", uri.host_str().unwrap());
+        let host = format!("{address}:{port}");
+        let login = LoginPage {
+            url: "https://h/authorize",
+            state: "s",
+        };
+        let (response, page) = tokio::join!(session.run(login), get(&host, &target, &name));
+        response.unwrap();
+        page
+    }
+
+    #[tokio::test]
+    async fn localhost_listens_on_both_addresses() {
+        for address in ["127.0.0.1", "[::1]"] {
+            let page = page_at("http://localhost/cb", address, "code=secret").await;
+            assert!(page.contains("complete"), "{address}: {page}");
+        }
+    }
+
+    #[tokio::test]
+    async fn page_of_refused_login_does_not_say_complete() {
+        let uri = "http://127.0.0.1/callback";
+        let page = page_at(uri, "127.0.0.1", "error=access_denied").await;
+        assert!(page.contains("refused"), "{page}");
+        assert!(!page.contains("complete"), "{page}");
+    }
+
+    #[test]
+    fn redirect_uri_on_another_machine_is_refused() {
+        for uri in [
+            "https://127.0.0.1:1/callback",
+            "http://192.168.1.1:1/callback",
+            "http://localhost.evil.example/callback",
+            "http://[::1]:1/callback",
+            "http://127.0.0.1:1/callback?a=b",
+            "callback",
+        ] {
+            let error = LoopbackRedirect::at(uri).unwrap_err().to_string();
+            assert!(error.contains("http://127.0.0.1:8765/callback"), "{error}");
+        }
     }
 }

@@ -21,6 +21,7 @@ use crate::fetch::{Fetcher, TokenForm};
 use crate::flight::Flight;
 use crate::limits::Limits;
 use crate::metadata::server::{ServerDocument, ServerMetadata, fetch_document};
+use crate::scope::Scopes;
 use crate::secret::Secret;
 use crate::token::TokenEndpoint;
 
@@ -166,6 +167,7 @@ impl ExchangeState {
             fetcher: &self.fetcher,
             server: &server,
             key: None,
+            requested: &Scopes::default(),
         };
         let tokens = endpoint.request(&self.client, form).await?;
         let malformed = |reason| Err(AuthError::malformed(&server.token_endpoint, reason));

@@ -232,7 +232,7 @@ impl Issuer {
         };
         let fetched = self.0.fetcher.get(&url).await?;
         if !fetched.status.is_success() {
-            return Err(fetched.transient_error());
+            return Err(fetched.unexpected());
         }
         let document: KeyDocument = fetched.json()?;
         let set = KeySet::read(&document.keys);

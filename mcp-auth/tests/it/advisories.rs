@@ -167,6 +167,8 @@ async fn trusted_or_confirmed_endpoints_of_other_sites_are_used() {
     let token = format!("{}/token", login.issuer);
     let page = format!("{}/authorize", login.issuer);
     server.set(|inner| {
+        // The endpoint knows no tokens of the other world.
+        inner.is_open = true;
         inner.extra = json!({
             "authorization_endpoint": page, "token_endpoint": token,
             "registration_endpoint": format!("{}/register", login.issuer),

@@ -50,14 +50,14 @@ async fn tokens_and_registration_survive_a_restart() {
     assert_eq!(world.post(&second).await.unwrap(), 200);
     assert_eq!(world.inner.lock().logins.len(), 1);
     assert_eq!(world.inner.lock().requests, 3);
-    // After a logout the registration is still known.
+    // A logout forgets the registration, too.
     second.logout().await.unwrap();
     assert_eq!(second.status(), AuthStatus::LoggedOut);
     assert_eq!(world.inner.lock().revoked.len(), 1);
     let third = oauth.authorizer(&world.server).unwrap();
     third.login().await.unwrap();
     assert_eq!(world.inner.lock().logins.len(), 2);
-    assert_eq!(world.inner.lock().registrations, 1);
+    assert_eq!(world.inner.lock().registrations, 2);
     world.assert_no_mistakes();
 }
 
@@ -365,7 +365,7 @@ async fn login_on_another_device_waits_for_the_user() {
     authorizer.logout().await.unwrap();
     let error = authorizer.login().await.unwrap_err();
     assert!(matches!(error, AuthError::Denied(_)), "{error}");
-    assert_eq!(world.inner.lock().registrations, 1);
+    assert_eq!(world.inner.lock().registrations, 2);
     world.assert_no_mistakes();
 }
 

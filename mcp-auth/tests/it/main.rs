@@ -14,6 +14,7 @@ mod protected;
 mod refresh;
 mod rules;
 mod scopes;
+mod second_day;
 mod secrets;
 mod settings;
 mod threats;

@@ -187,7 +187,11 @@ async fn issuer_holds_for_servers_without_metadata() {
 #[tokio::test]
 async fn stored_tokens_of_a_foreign_issuer_are_not_used() {
     let (world, foreign) = (World::start().await, World::start().await);
-    world.set(|inner| inner.authorization_servers = vec![foreign.issuer.clone()]);
+    world.set(|inner| {
+        inner.authorization_servers = vec![foreign.issuer.clone()];
+        // The endpoint knows no tokens of the other world.
+        inner.is_open = true;
+    });
     let oauth = world
         .interactive()
         .store(MemoryStore::new())
@@ -196,7 +200,10 @@ async fn stored_tokens_of_a_foreign_issuer_are_not_used() {
     before.login().await.unwrap();
     assert_eq!(foreign.inner.lock().token_requests.len(), 1);
 
-    world.set(|inner| inner.authorization_servers = vec![world.issuer.clone()]);
+    world.set(|inner| {
+        inner.authorization_servers = vec![world.issuer.clone()];
+        inner.is_open = false;
+    });
     let pinned = oauth.issuer(&world.issuer);
     let authorizer = pinned.authorizer(&world.server).unwrap();
     authorizer.login().await.unwrap();

@@ -13,7 +13,9 @@ use axum::http::header::{AUTHORIZATION, LOCATION, WWW_AUTHENTICATE};
 use axum::http::{HeaderMap, Method, Request, Response, StatusCode, Uri};
 use base64::Engine;
 use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
-use mcp_auth::{AuthError, Authorizer, Limits, ManualRedirect, MemoryStore, OAuth};
+use mcp_auth::{
+    AuthError, Authorizer, Limits, ManualRedirect, MemoryStore, OAuth, StoredCredentials,
+};
 use mcp_core::ChannelError;
 use mcp_transport_http::client::HttpClient;
 use parking_lot::Mutex;
@@ -48,6 +50,7 @@ pub(crate) struct Inner {
     pub(crate) dpop: bool,
     pub(crate) nonce: Option<String>,
     pub(crate) lifetime: Option<u64>,
+    pub(crate) issues_refresh: bool,
     pub(crate) scopes: Vec<&'static str>,
     /// Scope of the first challenge.
     pub(crate) challenge_scope: Option<&'static str>,
@@ -58,9 +61,17 @@ pub(crate) struct Inner {
     pub(crate) issuer: Option<String>,
     pub(crate) callback_issuer: Option<String>,
     pub(crate) refuses_tokens: bool,
-    /// Statuses and error codes of the next token requests, before any is served.
+    /// Statuses of the next token requests, before any is served, with an error code or a body.
     pub(crate) token_failures: Vec<(u16, &'static str)>,
     pub(crate) registration: bool,
+    /// Members of the response to a registration.
+    pub(crate) registered: Value,
+    /// The provider answers the logins of clients that it does not know with this error code.
+    pub(crate) unknown_client: Option<&'static str>,
+    /// Parameters of the challenge, besides the scope.
+    pub(crate) challenge_extra: String,
+    /// Path of the MCP server's metadata.
+    pub(crate) metadata_path: &'static str,
     /// The MCP server publishes no metadata (revision 2025-03-26).
     pub(crate) publishes_nothing: bool,
     /// The MCP server accepts requests without a token.
@@ -83,6 +94,8 @@ pub(crate) struct Inner {
     pub(crate) counter: u64,
     // Observations.
     pub(crate) registrations: u32,
+    /// Authentication method of the last registration request.
+    pub(crate) asked_method: String,
     pub(crate) logins: Vec<String>,
     pub(crate) token_requests: Vec<HashMap<String, String>>,
     pub(crate) requests: u32,
@@ -136,6 +149,7 @@ impl World {
             dpop: false,
             nonce: None,
             lifetime: Some(3600),
+            issues_refresh: true,
             scopes: vec!["offline_access"],
             challenge_scope: Some("basic"),
             demanded: None,
@@ -146,6 +160,10 @@ impl World {
             refuses_tokens: false,
             token_failures: Vec::new(),
             registration: true,
+            registered: json!({"token_endpoint_auth_method": "none"}),
+            unknown_client: None,
+            challenge_extra: String::new(),
+            metadata_path: "/.well-known/oauth-protected-resource/mcp",
             publishes_nothing: false,
             is_open: false,
             redirects: None,
@@ -161,6 +179,7 @@ impl World {
             proofs: HashSet::new(),
             counter: 0,
             registrations: 0,
+            asked_method: String::new(),
             logins: Vec::new(),
             token_requests: Vec::new(),
             requests: 0,
@@ -215,6 +234,20 @@ impl World {
     /// Ends the lifetime of every access token at the endpoint.
     pub(crate) fn expire_access(&self) {
         self.inner.lock().access.clear();
+    }
+
+    /// Forgets the registered clients, as providers do after a while.
+    pub(crate) fn purge_clients(&self) {
+        self.inner.lock().clients.clear();
+    }
+
+    /// The tokens that were issued last, as a program brings them along.
+    pub(crate) fn credentials(&self) -> StoredCredentials {
+        let counter = self.inner.lock().counter;
+        let access = format!("canary-access-{}", counter - 1);
+        let mut credentials = StoredCredentials::new(&self.issuer, "client-1", access);
+        credentials.refresh_token = Some(format!("canary-refresh-{counter}").into());
+        credentials
     }
 
     /// Refreshes so far.
@@ -303,7 +336,7 @@ impl Inner {
         uri: &Uri,
         headers: &HeaderMap,
     ) -> Response<Body> {
-        let is_metadata = uri.path() == "/.well-known/oauth-protected-resource/mcp";
+        let is_metadata = uri.path() == self.metadata_path;
         if is_metadata && !self.publishes_nothing {
             let resource = self
                 .resource
@@ -335,7 +368,11 @@ impl Inner {
                 .map(|scope| format!(", scope=\"{scope}\""));
             return challenge(
                 401,
-                &format!("{scheme} realm=\"x\"{}", scope.unwrap_or_default()),
+                &format!(
+                    "{scheme} realm=\"x\"{}{}",
+                    scope.unwrap_or_default(),
+                    self.challenge_extra
+                ),
             );
         };
         if let Some(key) = &grant.key {
@@ -422,14 +459,18 @@ impl Inner {
             .collect();
         let id = format!("client-{}", self.registrations);
         self.clients.insert(id.clone(), uris);
-        json_response(
-            201,
-            json!({
-                "client_id": id,
-                "token_endpoint_auth_method": "none",
-                "registration_access_token": "canary-registration",
-            }),
-        )
+        let mut document = json!({
+            "client_id": id,
+            "registration_access_token": "canary-registration",
+        });
+        self.asked_method = body["token_endpoint_auth_method"]
+            .as_str()
+            .unwrap()
+            .to_owned();
+        for (name, value) in self.registered.as_object().unwrap() {
+            document[name] = value.clone();
+        }
+        json_response(201, document)
     }
 
     fn authorize(&mut self, world: &World, uri: &Uri) -> Response<Body> {
@@ -440,6 +481,16 @@ impl Inner {
             Some(uris) => uris.contains(&get("redirect_uri")),
             None => !client.starts_with("client-"),
         };
+        if let Some(error) = self.unknown_client.filter(|_| !is_known) {
+            let location = format!(
+                "{}?error={error}&state={}&iss={}",
+                get("redirect_uri"),
+                get("state"),
+                world.issuer
+            );
+            let response = Response::builder().status(302).header(LOCATION, location);
+            return response.body(Body::empty()).unwrap();
+        }
         for (name, is_right) in [
             ("client_id", is_known),
             ("response_type", get("response_type") == "code"),
@@ -510,6 +561,10 @@ impl Inner {
         self.token_requests.push(form.clone());
         if !self.token_failures.is_empty() {
             let (status, error) = self.token_failures.remove(0);
+            if error.starts_with(['<', '{']) {
+                let response = Response::builder().status(status);
+                return response.body(Body::from(error)).unwrap();
+            }
             return json_response(status, json!({"error": error}));
         }
         let mut key = None;
@@ -546,7 +601,7 @@ impl Inner {
             form["grant_type"].as_str(),
             "authorization_code" | "refresh_token"
         );
-        if is_user {
+        if is_user && self.issues_refresh {
             tokens["refresh_token"] = json!(refresh);
         }
         json_response(200, tokens)

@@ -1,0 +1,75 @@
+//! [`Logout`]: the end of a login.
+
+use crate::error::AuthError;
+use crate::event::AuthEvent;
+use crate::fetch::TokenForm;
+use crate::login::Login;
+use crate::record::StoredCredentials;
+use crate::renewal::Renewal;
+
+/// The logout of one login.
+pub(crate) struct Logout<'a> {
+    pub(crate) login: &'a Login,
+}
+
+impl Logout<'_> {
+    /// Revokes the tokens at the authorization server if it offers that, and forgets them. Also forgets the
+    /// client's registration there: the authorization server may have purged it.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`AuthError::Store`] when the tokens may still be stored.
+    pub(crate) async fn run(&self) -> Result<(), AuthError> {
+        let record = match self.login.token.load_full() {
+            Some(token) => Some(token.record.clone()),
+            None => self.login.stored().await?,
+        };
+        self.login.forget_tokens().await?;
+        let issuer = match &record {
+            Some(record) => Some(record.issuer.clone()),
+            None if self.login.oauth.registers() => Renewal { login: self.login }.issuer().await,
+            None => None,
+        };
+        if let Some(issuer) = issuer {
+            self.login.records.remove_registration(&issuer).await?;
+        }
+        self.login.emit(AuthEvent::LoggedOut);
+        let Some(record) = record else {
+            return Ok(());
+        };
+        if let Err(error) = self.revoke(&record).await {
+            tracing::warn!(error = %mcp_types::escaped(&error), "the tokens are not revoked");
+        }
+        Ok(())
+    }
+
+    async fn revoke(&self, record: &StoredCredentials) -> Result<(), AuthError> {
+        let renewal = Renewal { login: self.login };
+        let Some(context) = renewal.context_of(record).await? else {
+            return Ok(());
+        };
+        let Some(url) = &context.server.revocation_endpoint else {
+            return Ok(());
+        };
+        let mut form = TokenForm::default();
+        match &record.refresh_token {
+            Some(refresh) => {
+                form.set("token", refresh.clone());
+                form.set("token_type_hint", "refresh_token");
+            }
+            None => {
+                form.set("token", record.access_token.clone());
+                form.set("token_type_hint", "access_token");
+            }
+        }
+        self.login
+            .client_of(record, &context)
+            .authenticate(&context.server, &mut form)?;
+        let fetched = self.login.fetcher.post_form(url, &form).await?;
+        if fetched.status.is_success() {
+            Ok(())
+        } else {
+            Err(fetched.unexpected())
+        }
+    }
+}

@@ -1,0 +1,115 @@
+//! [`Records`]: what a store keeps for one MCP server: tokens, registrations, bindings of client ids.
+
+use std::sync::Arc;
+
+use serde_json::json;
+use url::Url;
+
+use crate::client::ClientRecord;
+use crate::error::AuthError;
+use crate::metadata::resource;
+use crate::oauth::{Grant, OAuth};
+use crate::record::StoredCredentials;
+use crate::secret::Secret;
+use crate::store::{CredentialStore, StoreKey, StoreLock};
+
+/// The store's records for one MCP server.
+pub(crate) struct Records {
+    store: Arc<dyn CredentialStore>,
+    /// The MCP server's identifier.
+    server: String,
+    /// The user and the given client: tokens of different clients in one store are kept apart.
+    account: String,
+    /// The user and the client at registrations, which differ for logins on another device.
+    registrant: String,
+}
+
+impl Records {
+    pub(crate) fn new(oauth: &OAuth, server: &Url) -> Self {
+        let client = oauth.client.as_ref().map(|client| client.id.as_str());
+        let account = match client.or(oauth.metadata_url.as_deref()) {
+            Some(client) => format!("{} {client}", oauth.account),
+            None => oauth.account.clone(),
+        };
+        let kind = match oauth.grant {
+            Grant::Device(_) => " (device)",
+            _ => "",
+        };
+        Self {
+            store: Arc::clone(&oauth.store),
+            server: resource::canonical(server),
+            registrant: format!("{account}{kind}"),
+            account,
+        }
+    }
+
+    fn tokens_key(&self) -> StoreKey {
+        StoreKey::tokens(&self.server, &self.account)
+    }
+
+    /// Loads the tokens. A damaged record counts as none.
+    pub(crate) async fn tokens(&self) -> Result<Option<StoredCredentials>, AuthError> {
+        let stored = self.store.load(&self.tokens_key()).await?;
+        Ok(stored.and_then(|stored| StoredCredentials::try_from(&stored).ok()))
+    }
+
+    /// Saves tokens.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`AuthError::Store`] when they are not saved.
+    pub(crate) async fn save_tokens(&self, record: &StoredCredentials) -> Result<(), AuthError> {
+        let stored = Secret::try_from(record)?;
+        self.store.save(&self.tokens_key(), &stored).await
+    }
+
+    pub(crate) async fn remove_tokens(&self) -> Result<(), AuthError> {
+        self.store.remove(&self.tokens_key()).await
+    }
+
+    /// Waits until no other process refreshes these tokens.
+    pub(crate) async fn lock(&self, limit: std::time::Duration) -> Result<StoreLock, AuthError> {
+        self.store.lock(&self.tokens_key(), limit).await
+    }
+
+    /// Loads the registration at an authorization server.
+    pub(crate) async fn registration(
+        &self,
+        issuer: &str,
+    ) -> Result<Option<ClientRecord>, AuthError> {
+        let key = StoreKey::registration(issuer, &self.registrant);
+        let stored = self.store.load(&key).await?;
+        Ok(stored.and_then(|stored| serde_json::from_str(stored.expose()).ok()))
+    }
+
+    /// Saves a registration. Without it the client is registered again later, so a failure is only logged.
+    pub(crate) async fn save_registration(&self, issuer: &str, record: &ClientRecord) {
+        let key = StoreKey::registration(issuer, &self.registrant);
+        let saved = match serde_json::to_string(record) {
+            Ok(text) => self.store.save(&key, &Secret::new(text)).await,
+            Err(error) => Err(AuthError::Store(error.to_string())),
+        };
+        if let Err(error) = saved {
+            tracing::warn!(error = %mcp_types::escaped(&error), "the registration is not stored");
+        }
+    }
+
+    pub(crate) async fn remove_registration(&self, issuer: &str) -> Result<(), AuthError> {
+        let key = StoreKey::registration(issuer, &self.registrant);
+        self.store.remove(&key).await
+    }
+
+    /// Loads the issuer that a given client id belongs to.
+    pub(crate) async fn binding(&self, client_id: &str) -> Result<Option<String>, AuthError> {
+        let key = StoreKey::registration(&self.server, client_id);
+        let stored = self.store.load(&key).await?;
+        Ok(stored.and_then(|stored| serde_json::from_str(stored.expose()).ok()))
+    }
+
+    /// Saves the issuer that has accepted a given client id.
+    pub(crate) async fn bind(&self, client_id: &str, issuer: &str) -> Result<(), AuthError> {
+        let key = StoreKey::registration(&self.server, client_id);
+        let record = Secret::new(json!(issuer).to_string());
+        self.store.save(&key, &record).await
+    }
+}
