@@ -4,16 +4,19 @@
 //! |---|---|
 //! | `entry` | a server's entry, as each host writes it |
 //! | `edit` | entries in JSON, TOML and YAML files, with the rest of the file as it was |
+//! | `undo` | what an install has replaced |
 
 mod edit;
 mod entry;
+mod undo;
 
 use std::path::PathBuf;
 
 use clap::ValueEnum;
 
 pub(crate) use self::edit::{EditError, insert, remove};
-pub(crate) use self::entry::{Entry, Launch, is_secret, to_value};
+pub(crate) use self::entry::{Entry, Launch, is_secret, placeholder, to_value, variables};
+pub(crate) use self::undo::Undo;
 use crate::config::{self, Location};
 
 /// A program that uses servers.

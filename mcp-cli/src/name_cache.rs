@@ -145,7 +145,8 @@ fn write(path: &Path, text: &[u8]) {
     }
 }
 
-fn remove_oldest(folder: &Path) {
+/// Removes the oldest files of a folder above the limit.
+pub(crate) fn remove_oldest(folder: &Path) {
     let files = fs::read_dir(folder).into_iter().flatten().flatten();
     let mut files: Vec<_> = files
         .map(|entry| {

@@ -11,7 +11,7 @@ use tokio::process::Command;
 
 use crate::cli::{EntryArgs, InstallArgs, ServerArgs, UninstallArgs};
 use crate::failure::{Failure, usage};
-use crate::hosts::{self, EditError, Entry, Host, Launch, is_secret, to_value};
+use crate::hosts::{self, EditError, Entry, Host, Launch, Undo, is_secret, to_value};
 use crate::output::Output;
 use crate::{config, target, written};
 
@@ -35,7 +35,28 @@ pub(super) async fn install(args: &InstallArgs, output: &Output) -> Result<(), F
         name: &name,
         entry: Some(&entry),
     };
-    change.apply(&edited, output).await
+    change.apply(Some(&edited), output).await?;
+    for variable in hosts::variables(&launch) {
+        let placeholder = hosts::placeholder(&variable);
+        let place = edited.lines().position(|line| line.contains(&placeholder));
+        if let Some(line) = place {
+            let (path, line) = (settings.path.display(), line + 1);
+            output.note(&format!(
+                "{} cannot read variables: write the value of {variable} in place of {placeholder} in {path}, line {line}",
+                host.owner()
+            ));
+        }
+    }
+    if let Launch::Program { command, .. } = &launch
+        && !command.contains(['/', '\\'])
+        && !is_in_path(command)
+    {
+        output.note(&format!(
+            "no program {command:?} is in PATH: install it, or pass its path; {} may have another PATH",
+            host.owner()
+        ));
+    }
+    Ok(())
 }
 
 pub(super) async fn uninstall(args: &UninstallArgs, output: &Output) -> Result<(), Failure> {
@@ -46,13 +67,16 @@ pub(super) async fn uninstall(args: &UninstallArgs, output: &Output) -> Result<(
     let Some(edited) = edited else {
         return Err(usage!("{} lists no server {:?}", path.display(), args.name));
     };
+    // Its own install has left the file so: what was there before comes back.
+    let kept = Undo::read(&settings.target, &args.name, settings.text());
+    let edited = kept.map_or(Some(edited), |kept| kept.before);
     let change = Change {
         args: &args.entry,
         settings: &settings,
         name: &args.name,
         entry: None,
     };
-    change.apply(&edited, output).await
+    change.apply(edited.as_deref(), output).await
 }
 
 /// Reads how the server is started or reached, and its name, from the command line.
@@ -227,7 +251,8 @@ impl Settings {
     }
 
     /// Replaces the file. Keeps its first content beside it, and returns the path of that when it is new.
-    fn replace(&self, edited: &str) -> io::Result<Option<PathBuf>> {
+    /// `None` removes the file.
+    fn replace(&self, edited: Option<&str>) -> io::Result<Option<PathBuf>> {
         if let Some(folder) = self.target.parent() {
             fs::create_dir_all(folder)?;
         }
@@ -250,9 +275,12 @@ impl Settings {
                 Err(error) => return Err(error),
             }
         }
-        files::replace_with(&self.target, !self.is_project, |file| {
-            file.write_all(edited.as_bytes())
-        })?;
+        match edited {
+            Some(edited) => files::replace_with(&self.target, !self.is_project, |file| {
+                file.write_all(edited.as_bytes())
+            })?,
+            None => fs::remove_file(&self.target)?,
+        }
         Ok(backup)
     }
 }
@@ -292,8 +320,8 @@ struct Change<'a> {
 }
 
 impl Change<'_> {
-    async fn apply(&self, edited: &str, output: &Output) -> Result<(), Failure> {
-        let is_changed = self.settings.old.as_deref() != Some(edited);
+    async fn apply(&self, edited: Option<&str>, output: &Output) -> Result<(), Failure> {
+        let is_changed = self.settings.old.as_deref() != edited;
         let mut backup = None;
         if is_changed && !self.args.dry_run {
             if uses_command(self.args) {
@@ -302,18 +330,45 @@ impl Change<'_> {
                 let replaced = self.settings.replace(edited);
                 backup =
                     replaced.map_err(|error| Failure::unwritable(&self.settings.path, &error))?;
+                if let Err(error) = self.keep(edited) {
+                    output.note(&format!("uninstalling will edit the file: {error}"));
+                }
             }
         }
         self.print(is_changed, backup.as_deref(), output);
         Ok(())
     }
 
+    /// Keeps what uninstalling the entry puts back.
+    fn keep(&self, edited: Option<&str>) -> io::Result<()> {
+        let Settings { target, old, .. } = self.settings;
+        let text = self.settings.text();
+        let mut before = Some(old.as_deref().map(str::to_owned));
+        if self.is_listed() {
+            // What an earlier install of the entry has replaced.
+            before = Undo::read(target, self.name, text).map(|kept| kept.before);
+        }
+        match (self.entry, edited, before) {
+            (Some(_), Some(edited), Some(before)) => {
+                Undo::new(edited, before.as_deref()).keep(target, self.name)
+            }
+            _ => {
+                Undo::forget(target, self.name);
+                Ok(())
+            }
+        }
+    }
+
+    /// Returns true if the file has an entry of this name.
+    fn is_listed(&self) -> bool {
+        let removed = hosts::remove(self.args.host, self.settings.text(), self.name);
+        removed.is_ok_and(|text| text.is_some())
+    }
+
     /// Lets Claude Code change its file. It refuses to replace an entry, so that an old one is removed first.
     async fn run_claude(&self) -> Result<(), Failure> {
         let name = self.name;
-        if hosts::remove(self.args.host, self.settings.text(), name)
-            .is_ok_and(|text| text.is_some())
-        {
+        if self.is_listed() {
             claude(&["mcp", "remove", "--scope", "user", name]).await?;
         }
         if let Some(entry) = self.entry {
@@ -364,8 +419,20 @@ impl Change<'_> {
 /// Claude Code rewrites its file while it runs, so its own command changes it, if it is installed.
 fn uses_command(args: &EntryArgs) -> bool {
     let is_own_file = args.host == Host::ClaudeCode && !args.project && args.file.is_none();
+    is_own_file && is_in_path("claude")
+}
+
+/// Returns true if a folder of PATH has a program of this name.
+fn is_in_path(program: &str) -> bool {
+    let names = ["", ".exe", ".cmd", ".bat"].map(|suffix| format!("{program}{suffix}"));
+    let names = if cfg!(windows) {
+        &names[..]
+    } else {
+        &names[..1]
+    };
     let path = std::env::var_os("PATH").unwrap_or_default();
-    is_own_file && std::env::split_paths(&path).any(|folder| folder.join("claude").is_file())
+    let mut folders = std::env::split_paths(&path);
+    folders.any(|folder| names.iter().any(|name| folder.join(name).is_file()))
 }
 
 async fn claude(words: &[&str]) -> Result<(), Failure> {

@@ -1,11 +1,19 @@
-//! Entries in JSON, TOML and YAML files, with the rest of the file as it was.
+//! Entries in JSON, TOML and YAML files. The bytes outside of an entry stay as they are.
 //!
 //! The result is parsed again and compared with the old values: an edit that would change anything else is refused.
+//!
+//! | module | contents |
+//! |---|---|
+//! | `json` | members of objects, at the places that the parser gives |
+//! | `toml` | tables, from their headers to the next ones |
+//! | `yaml` | blocks, by their indentation |
+
+mod json;
+mod toml;
+mod yaml;
 
 use jsonc_parser::ParseOptions;
-use jsonc_parser::cst::{CstInputValue, CstRootNode};
 use serde_json::{Map, Value};
-use toml_edit::{DocumentMut, Item, Table};
 
 use super::{Entry, Format, Host, to_value};
 
@@ -43,15 +51,11 @@ pub(crate) fn insert(
     if old.is_some() && !replaces {
         return Err(EditError::Taken);
     }
-    let text = if old.is_some() && host.format() == Format::Yaml {
-        remove_yaml(text, host.member(), name)?
-    } else {
-        text.to_owned()
-    };
+    let member = host.member();
     let edited = match host.format() {
-        Format::Json => insert_json(&text, host.member(), name, entry)?,
-        Format::Toml => insert_toml(&text, host.member(), name, entry)?,
-        Format::Yaml => insert_yaml(&text, host.member(), name, entry),
+        Format::Json => json::insert(text, member, name, entry)?,
+        Format::Toml => toml::insert(text, member, name, entry)?,
+        Format::Yaml => yaml::insert(text, member, name, entry)?,
     };
     check(host.format(), edited, &expected)
 }
@@ -67,9 +71,9 @@ pub(crate) fn remove(host: Host, text: &str, name: &str) -> Result<Option<String
         return Ok(None);
     }
     let edited = match host.format() {
-        Format::Json => remove_json(text, host.member(), name)?,
-        Format::Toml => remove_toml(text, host.member(), name)?,
-        Format::Yaml => remove_yaml(text, host.member(), name)?,
+        Format::Json => json::remove(text, host.member(), name)?,
+        Format::Toml => toml::remove(text, host.member(), name)?,
+        Format::Yaml => yaml::remove(text, host.member(), name)?,
     };
     check(host.format(), edited, &expected).map(Some)
 }
@@ -83,9 +87,8 @@ fn parse(format: Format, text: &str) -> Result<Map<String, Value>, EditError> {
         Format::Json => jsonc_parser::parse_to_serde_value(text, &ParseOptions::default())
             .map_err(unreadable)?,
         // The message alone: its long form repeats the line, which may contain a secret.
-        Format::Toml => {
-            toml::from_str(text).map_err(|error: toml::de::Error| unreadable(error.message()))?
-        }
+        Format::Toml => ::toml::from_str(text)
+            .map_err(|error: ::toml::de::Error| unreadable(error.message()))?,
         Format::Yaml => {
             serde_saphyr::from_str(text).map_err(|_| unreadable("it is not valid YAML"))?
         }
@@ -133,257 +136,45 @@ fn check(
     ))
 }
 
+/// Returns the line ending of a text.
+fn line_end(text: &str) -> &'static str {
+    if text.contains("\r\n") { "\r\n" } else { "\n" }
+}
+
+/// Appends lines to a text, after a blank line. The text then ends with a line ending if it did before.
+fn append(text: &str, lines: &[String]) -> String {
+    let end = line_end(text);
+    let block = lines.join(end);
+    if text.is_empty() {
+        format!("{block}{end}")
+    } else if text.ends_with('\n') {
+        format!("{text}{end}{block}{end}")
+    } else {
+        format!("{text}{end}{end}{block}")
+    }
+}
+
+/// Removes whole lines, and the blank line and line ending that [`append`] has put before them.
+fn cut(text: &str, start: usize, end: usize) -> String {
+    let (mut before, after) = (&text[..start], &text[end..]);
+    let is_blank = after.is_empty() || after.starts_with('\n') || after.starts_with("\r\n");
+    if is_blank && (before.ends_with("\n\n") || before.ends_with("\n\r\n")) {
+        before = without_line_end(before);
+    }
+    if after.is_empty() && !text.ends_with('\n') {
+        before = without_line_end(before);
+    }
+    format!("{before}{after}")
+}
+
+fn without_line_end(text: &str) -> &str {
+    let line = text.strip_suffix('\n').unwrap_or(text);
+    line.strip_suffix('\r').unwrap_or(line)
+}
+
 fn unreadable(reason: impl ToString) -> EditError {
     EditError::Unreadable(reason.to_string())
 }
 
-fn insert_json(text: &str, member: &str, name: &str, entry: &Entry) -> Result<String, EditError> {
-    let root = CstRootNode::parse(text, &ParseOptions::default()).map_err(unreadable)?;
-    let servers = root.object_value_or_set().object_value_or_set(member);
-    let members = entry
-        .iter()
-        .map(|(name, value)| ((*name).to_owned(), to_cst(value)));
-    let value = CstInputValue::Object(members.collect());
-    match servers.get(name) {
-        Some(existing) => existing.set_value(value),
-        None => drop(servers.append(name, value)),
-    }
-    let mut text = root.to_string();
-    if !text.ends_with('\n') {
-        text.push('\n');
-    }
-    Ok(text)
-}
-
-fn remove_json(text: &str, member: &str, name: &str) -> Result<String, EditError> {
-    let root = CstRootNode::parse(text, &ParseOptions::default()).map_err(unreadable)?;
-    let servers = root
-        .object_value()
-        .and_then(|object| object.object_value(member));
-    if let Some(property) = servers.and_then(|servers| servers.get(name)) {
-        property.remove();
-    }
-    Ok(root.to_string())
-}
-
-fn to_cst(value: &Value) -> CstInputValue {
-    match value {
-        Value::Null => CstInputValue::Null,
-        Value::Bool(value) => CstInputValue::Bool(*value),
-        Value::Number(number) => CstInputValue::Number(number.to_string()),
-        Value::String(text) => CstInputValue::String(text.clone()),
-        Value::Array(items) => CstInputValue::Array(items.iter().map(to_cst).collect()),
-        Value::Object(members) => {
-            let members = members
-                .iter()
-                .map(|(name, value)| (name.clone(), to_cst(value)));
-            CstInputValue::Object(members.collect())
-        }
-    }
-}
-
-fn insert_toml(text: &str, member: &str, name: &str, entry: &Entry) -> Result<String, EditError> {
-    let mut document = parse_toml(text)?;
-    let mut table = Table::new();
-    for (name, value) in entry {
-        table.insert(name, Item::Value(to_toml(value)));
-    }
-    let servers = document.entry(member).or_insert_with(|| {
-        let mut servers = Table::new();
-        // Only its tables have a header.
-        servers.set_implicit(true);
-        Item::Table(servers)
-    });
-    match servers {
-        Item::Table(servers) => drop(servers.insert(name, Item::Table(table))),
-        _ => return Err(unreadable(format!("{member} is not a table with a header"))),
-    }
-    Ok(document.to_string())
-}
-
-fn remove_toml(text: &str, member: &str, name: &str) -> Result<String, EditError> {
-    let mut document = parse_toml(text)?;
-    if let Some(servers) = document.get_mut(member).and_then(Item::as_table_like_mut) {
-        servers.remove(name);
-    }
-    Ok(document.to_string())
-}
-
-fn parse_toml(text: &str) -> Result<DocumentMut, EditError> {
-    text.parse()
-        .map_err(|error: toml_edit::TomlError| unreadable(error.message()))
-}
-
-fn to_toml(value: &Value) -> toml_edit::Value {
-    match value {
-        Value::Bool(value) => (*value).into(),
-        Value::Number(number) => number.as_i64().unwrap_or_default().into(),
-        Value::Array(items) => toml_edit::Value::Array(items.iter().map(to_toml).collect()),
-        Value::Object(members) => {
-            let members = members.iter().map(|(name, value)| (name, to_toml(value)));
-            toml_edit::Value::InlineTable(members.collect())
-        }
-        Value::Null => String::new().into(),
-        Value::String(text) => text.as_str().into(),
-    }
-}
-
-/// Writes the block at the begin of the member, or a new member at the end. Values are JSON, which is YAML.
-fn insert_yaml(text: &str, member: &str, name: &str, entry: &Entry) -> String {
-    let header = format!("{member}:");
-    let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
-    let existing = lines.iter().position(|line| {
-        line.split(" #").next().is_some_and(|line| {
-            line.trim_end() == header || line.trim_end() == format!("{header} {{}}")
-        })
-    });
-    let at = existing.unwrap_or_else(|| {
-        lines.push(String::new());
-        lines.len() - 1
-    });
-    lines[at] = header;
-    let next = lines.get(at + 1).map_or("", String::as_str);
-    let width = next.len() - next.trim_start().len();
-    let indent = " ".repeat(if width == 0 { 2 } else { width });
-    let mut block = vec![format!("{indent}{}:", Value::from(name))];
-    block.extend(
-        entry
-            .iter()
-            .map(|(name, value)| format!("{indent}  {name}: {value}")),
-    );
-    lines.splice(at + 1..at + 1, block);
-    lines.join("\n") + "\n"
-}
-
-fn remove_yaml(text: &str, member: &str, name: &str) -> Result<String, EditError> {
-    let lines: Vec<&str> = text.lines().collect();
-    let indent = |line: &str| line.len() - line.trim_start().len();
-    let is_blank = |line: &str| line.trim().is_empty() || line.trim_start().starts_with('#');
-    let start = lines
-        .iter()
-        .position(|line| line.trim_end() == format!("{member}:"));
-    let names = [
-        format!("{name}:"),
-        format!("{}:", Value::from(name)),
-        format!("'{name}':"),
-    ];
-    let entry = start.and_then(|start| {
-        let inside = lines.iter().enumerate().skip(start + 1);
-        let mut inside = inside.take_while(|(_, line)| is_blank(line) || indent(line) > 0);
-        inside.find(|(_, line)| names.iter().any(|name| line.trim() == name))
-    });
-    let Some((first, line)) = entry else {
-        return Err(unreadable("its form is not known; edit it yourself"));
-    };
-    let after = lines.iter().skip(first + 1);
-    let count = after
-        .take_while(|next| is_blank(next) || indent(next) > indent(line))
-        .count();
-    let kept = lines[..first].iter().chain(&lines[first + 1 + count..]);
-    Ok(kept.copied().collect::<Vec<_>>().join("\n") + "\n")
-}
-
 #[cfg(test)]
-mod tests {
-    use serde_json::json;
-
-    use super::super::Host;
-    use super::{EditError, Entry, insert, remove};
-
-    fn entry() -> Entry {
-        vec![
-            ("command", json!("/bin/shop")),
-            ("args", json!(["--fast"])),
-            ("env", json!({"A": "1"})),
-        ]
-    }
-
-    /// Inserts and removes an entry, and returns the text between.
-    fn round_trip(host: Host, text: &str) -> String {
-        let inserted = insert(host, text, "shop", &entry(), false).unwrap();
-        assert_eq!(
-            insert(host, &inserted, "shop", &entry(), false),
-            Ok(inserted.clone())
-        );
-        let other = vec![("command", json!("other"))];
-        assert_eq!(
-            insert(host, &inserted, "shop", &other, false),
-            Err(EditError::Taken)
-        );
-        assert!(
-            insert(host, &inserted, "shop", &other, true)
-                .unwrap()
-                .contains("other")
-        );
-        let removed = remove(host, &inserted, "shop").unwrap().unwrap();
-        assert_eq!(remove(host, &removed, "shop"), Ok(None));
-        assert!(!removed.contains("shop"), "{removed}");
-        inserted
-    }
-
-    #[test]
-    fn json_keeps_comments_and_order() {
-        let text = "{\n  // mine\n  \"theme\": \"dark\",\n  \"mcpServers\": {\n    \"b\": { \"command\": \"b\" }, // second\n  },\n  \"a\": 1\n}\n";
-        let inserted = round_trip(Host::Cursor, text);
-        for kept in [
-            "// mine",
-            "\"b\": { \"command\": \"b\" }",
-            "// second",
-            "\"theme\": \"dark\",\n",
-        ] {
-            assert!(inserted.contains(kept), "{inserted}");
-        }
-        assert!(inserted.contains("\"command\": \"/bin/shop\""));
-        for text in ["", "{}", "{\"a\": {}}"] {
-            assert!(round_trip(Host::Zed, text).contains("context_servers"));
-        }
-    }
-
-    #[test]
-    fn toml_keeps_comments_and_order() {
-        let text =
-            "# mine\nmodel = \"x\"\n\n[mcp_servers.b]\ncommand = \"b\" # second\n\n[tui]\nx = 1\n";
-        let inserted = round_trip(Host::Codex, text);
-        for kept in [
-            "# mine\nmodel",
-            "command = \"b\" # second",
-            "[tui]",
-            "[mcp_servers.shop]",
-            "env = { A = \"1\" }",
-        ] {
-            assert!(inserted.contains(kept), "{inserted}");
-        }
-        assert!(round_trip(Host::Codex, "").starts_with("[mcp_servers.shop]"));
-    }
-
-    #[test]
-    fn yaml_keeps_comments_and_order() {
-        let text =
-            "GOOSE_MODEL: x # mine\nextensions:\n  b:\n    cmd: b\n    envs: {}\n# end\nother: 1\n";
-        let inserted = round_trip(Host::Goose, text);
-        for kept in ["# mine", "  b:\n    cmd: b\n", "# end\nother: 1"] {
-            assert!(inserted.contains(kept), "{inserted}");
-        }
-        round_trip(Host::Goose, "");
-        round_trip(Host::Goose, "GOOSE_MODEL: x\nextensions: {}\n");
-    }
-
-    #[test]
-    fn files_of_another_form_are_refused() {
-        for (host, text) in [
-            (Host::Cursor, "{\"mcpServers\": []}"),
-            (Host::Cursor, "[1]"),
-            (Host::Cursor, "{"),
-            (Host::Codex, "mcp_servers = 1"),
-            (Host::Codex, "mcp_servers = { a = { command = 'a' } }"),
-            (Host::Goose, "extensions: {b: {cmd: b}}"),
-            (Host::Goose, "- a"),
-        ] {
-            let edited = insert(host, text, "shop", &entry(), false);
-            assert!(
-                matches!(edited, Err(EditError::Unreadable(_))),
-                "{text}: {edited:?}"
-            );
-        }
-    }
-}
+mod tests;

@@ -65,15 +65,15 @@ impl Host {
     ///
     /// # Errors
     ///
-    /// Returns a message if a value refers to a variable and the host cannot expand the reference.
+    /// Returns a message if the path of this program is unknown.
     pub(crate) fn entry(self, name: &str, launch: &Launch) -> Result<Entry, String> {
         match (self, launch) {
-            (Self::Codex, _) => self.codex(launch),
-            (Self::Goose, _) => self.goose(name, launch),
+            (Self::Codex, _) => Ok(self.codex(launch)),
+            (Self::Goose, _) => Ok(self.goose(name, launch)),
             (Self::Opencode, Launch::Program { command, args, env }) => {
                 let words: Vec<_> = [command].into_iter().chain(args).collect();
                 let mut entry = vec![("type", json!("local")), ("command", json!(words))];
-                self.push_values(&mut entry, "environment", env)?;
+                self.push_values(&mut entry, "environment", env);
                 entry.push(("enabled", json!(true)));
                 Ok(entry)
             }
@@ -82,7 +82,7 @@ impl Host {
                 let mut args = vec!["proxy".to_owned(), url.clone()];
                 for (name, value) in headers {
                     args.push("--header".to_owned());
-                    args.push(format!("{name}: {}", self.rendered(name, value)?));
+                    args.push(format!("{name}: {}", self.rendered(value)));
                 }
                 let program = std::env::current_exe().map_err(|error| error.to_string())?;
                 Ok(vec![("command", json!(program)), ("args", json!(args))])
@@ -91,7 +91,7 @@ impl Host {
                 let mut entry = self.kind("stdio", "local");
                 entry.push(("command", json!(command)));
                 entry.push(("args", json!(args)));
-                self.push_values(&mut entry, "env", env)?;
+                self.push_values(&mut entry, "env", env);
                 self.push_tools(&mut entry);
                 Ok(entry)
             }
@@ -107,7 +107,7 @@ impl Host {
                     _ => "url",
                 };
                 entry.push((member, json!(url)));
-                self.push_values(&mut entry, "headers", headers)?;
+                self.push_values(&mut entry, "headers", headers);
                 if self == Self::Opencode {
                     entry.push(("enabled", json!(true)));
                 }
@@ -132,55 +132,41 @@ impl Host {
         }
     }
 
-    fn push_values(
-        self,
-        entry: &mut Entry,
-        member: &'static str,
-        values: &[(String, String)],
-    ) -> Result<(), String> {
+    fn push_values(self, entry: &mut Entry, member: &'static str, values: &[(String, String)]) {
         let mut rendered = Map::new();
         for (name, value) in values {
-            rendered.insert(name.clone(), self.rendered(name, value)?.into());
+            rendered.insert(name.clone(), self.rendered(value).into());
         }
         if !rendered.is_empty() {
             entry.push((member, rendered.into()));
         }
-        Ok(())
     }
 
-    /// Rewrites the references in a value to the host's syntax.
-    fn rendered(self, name: &str, value: &str) -> Result<String, String> {
+    /// Rewrites the references in a value to the host's syntax, or to placeholders that the user replaces.
+    fn rendered(self, value: &str) -> String {
         let mut out = String::new();
         let mut rest = value;
         while let Some((before, variable, after)) = split_reference(rest) {
             out.push_str(before);
-            let Some((start, end)) = self.reference() else {
-                return Err(self.no_reference(name, variable));
-            };
-            out.push_str(&format!("{start}{variable}{end}"));
+            match self.reference() {
+                Some((start, end)) => out.push_str(&format!("{start}{variable}{end}")),
+                None => out.push_str(&placeholder(variable)),
+            }
             rest = after;
         }
-        out.push_str(rest);
-        Ok(out)
+        out + rest
     }
 
-    fn no_reference(self, name: &str, variable: &str) -> String {
-        format!(
-            "{} cannot read the value of {name:?} from the variable {variable}; write the value into its settings yourself",
-            self.owner()
-        )
-    }
-
-    fn codex(self, launch: &Launch) -> Result<Entry, String> {
+    fn codex(self, launch: &Launch) -> Entry {
         match launch {
             Launch::Program { command, args, env } => {
                 let mut entry = vec![("command", json!(command)), ("args", json!(args))];
-                let (passed, set) = self.split_passed(env)?;
+                let (passed, set) = self.split_passed(env);
                 push_object(&mut entry, "env", set);
                 if !passed.is_empty() {
                     entry.push(("env_vars", json!(passed)));
                 }
-                Ok(entry)
+                entry
             }
             Launch::Url { url, headers } => {
                 let mut entry = vec![("url", json!(url))];
@@ -193,24 +179,24 @@ impl Host {
                     } else if let Some(variable) = whole_reference(value) {
                         named.insert(name.clone(), variable.into());
                     } else {
-                        set.insert(name.clone(), self.rendered(name, value)?.into());
+                        set.insert(name.clone(), self.rendered(value).into());
                     }
                 }
                 push_object(&mut entry, "http_headers", set);
                 push_object(&mut entry, "env_http_headers", named);
-                Ok(entry)
+                entry
             }
         }
     }
 
-    fn goose(self, name: &str, launch: &Launch) -> Result<Entry, String> {
+    fn goose(self, name: &str, launch: &Launch) -> Entry {
         let mut entry = vec![("enabled", json!(true)), ("name", json!(name))];
         match launch {
             Launch::Program { command, args, env } => {
                 entry.push(("type", json!("stdio")));
                 entry.push(("cmd", json!(command)));
                 entry.push(("args", json!(args)));
-                let (passed, set) = self.split_passed(env)?;
+                let (passed, set) = self.split_passed(env);
                 push_object(&mut entry, "envs", set);
                 if !passed.is_empty() {
                     entry.push(("env_keys", json!(passed)));
@@ -219,31 +205,31 @@ impl Host {
             Launch::Url { url, headers } => {
                 entry.push(("type", json!("streamable_http")));
                 entry.push(("uri", json!(url)));
-                let mut set = Map::new();
-                for (name, value) in headers {
-                    set.insert(name.clone(), self.rendered(name, value)?.into());
+                // Goose expands references to the variables that `env_keys` lists.
+                let set = headers.iter().cloned();
+                let set = set.map(|(name, value)| (name, value.into()));
+                push_object(&mut entry, "headers", set.collect());
+                let keys = variables(launch);
+                if !keys.is_empty() {
+                    entry.push(("env_keys", json!(keys)));
                 }
-                push_object(&mut entry, "headers", set);
             }
         }
         entry.push(("timeout", json!(300)));
-        Ok(entry)
+        entry
     }
 
     /// Separates the variables that the host passes on (`NAME=${NAME}`) from those with values.
-    fn split_passed(
-        self,
-        env: &[(String, String)],
-    ) -> Result<(Vec<String>, Map<String, Value>), String> {
+    fn split_passed(self, env: &[(String, String)]) -> (Vec<String>, Map<String, Value>) {
         let (mut passed, mut set) = (Vec::new(), Map::new());
         for (name, value) in env {
             if whole_reference(value) == Some(name) {
                 passed.push(name.clone());
             } else {
-                set.insert(name.clone(), self.rendered(name, value)?.into());
+                set.insert(name.clone(), self.rendered(value).into());
             }
         }
-        Ok((passed, set))
+        (passed, set)
     }
 }
 
@@ -251,6 +237,30 @@ fn push_object(entry: &mut Entry, member: &'static str, values: Map<String, Valu
     if !values.is_empty() {
         entry.push((member, values.into()));
     }
+}
+
+/// Returns the text in place of the value of a variable, for hosts that cannot refer to it.
+pub(crate) fn placeholder(variable: &str) -> String {
+    format!("<{variable}>")
+}
+
+/// Returns the names of the variables that the values refer to.
+pub(crate) fn variables(launch: &Launch) -> Vec<String> {
+    let (Launch::Program { env: values, .. }
+    | Launch::Url {
+        headers: values, ..
+    }) = launch;
+    let mut found = Vec::new();
+    for (_, value) in values {
+        let mut rest = value.as_str();
+        while let Some((_, variable, after)) = split_reference(rest) {
+            if !found.iter().any(|known| known == variable) {
+                found.push(variable.to_owned());
+            }
+            rest = after;
+        }
+    }
+    found
 }
 
 /// Splits at the first `${NAME}`.
@@ -320,11 +330,7 @@ mod tests {
             assert_eq!(entry(host, &launch), Ok(expected), "{host:?}");
         }
         for host in [Host::ClaudeDesktop, Host::Cline, Host::Zed] {
-            let error = entry(host, &launch).unwrap_err();
-            assert!(
-                error.contains("SHOP_KEY") && error.contains("yourself"),
-                "{error}"
-            );
+            assert_eq!(entry(host, &launch), Ok(plain("<SHOP_KEY>")), "{host:?}");
         }
     }
 
@@ -375,10 +381,11 @@ mod tests {
         };
         let gemini = entry(Host::GeminiCli, &launch("${USER_ID}_${KEY}x")).unwrap();
         assert_eq!(gemini["headers"]["Authorization"], "${USER_ID}_${KEY}x");
-        for value in ["Bearer ${ID}${KEY}", "${ID}:${KEY}"] {
-            let error = entry(Host::Codex, &launch(value)).unwrap_err();
-            assert!(error.contains("from the variable ID;"), "{error}");
-        }
+        let codex = entry(Host::Codex, &launch("Bearer ${ID}:${KEY}")).unwrap();
+        assert_eq!(codex["http_headers"]["Authorization"], "Bearer <ID>:<KEY>");
+        let goose = entry(Host::Goose, &launch("Bearer ${ID}:${KEY}")).unwrap();
+        assert_eq!(goose["headers"]["Authorization"], "Bearer ${ID}:${KEY}");
+        assert_eq!(goose["env_keys"], json!(["ID", "KEY"]));
     }
 
     #[test]

@@ -50,6 +50,7 @@ pub(crate) fn mcp_in(folder: &Path, words: &[&str], input: &str) -> Run {
         .env("HOME", folder.join("home"))
         .env("XDG_CONFIG_HOME", folder.join("home/.config"))
         .env("XDG_CACHE_HOME", folder.join("home/.cache"))
+        .env("XDG_DATA_HOME", folder.join("home/.local/share"))
         .env("APPDATA", folder.join("home"))
         // Servers inherit it. A backtrace would fill the part of standard error that errors show.
         .env("RUST_BACKTRACE", "0")

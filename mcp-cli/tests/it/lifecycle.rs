@@ -203,7 +203,6 @@ fn secrets_are_never_written() {
             "Authorization: Bearer s3cret",
             "https://shop.example/mcp",
         ],
-        &["install", "--host", "zed", "--env", "SHOP_KEY", "--", "npx"],
     ] {
         let run = mcp_in(&folder, words, "");
         assert_eq!(run.code, 1, "{run:?}");
@@ -222,6 +221,187 @@ fn secrets_are_never_written() {
     assert_eq!(mcp_in(&folder, &words, "").code, 0);
     let file = fs::read_to_string(folder.join(".cursor/mcp.json")).unwrap();
     assert!(file.contains("${env:SHOP_KEY}"), "{file}");
+}
+
+#[test]
+fn placeholder_of_a_secret_is_named_with_its_line() {
+    let folder = folder("install-placeholder");
+    let words = [
+        "install", "--host", "zed", "--name", "shop", "--env", "SHOP_KEY", "--", "npx",
+    ];
+    let run = mcp_in(&folder, &words, "");
+    assert_eq!(run.code, 0, "{run:?}");
+    let path = folder.join("home/.config/zed/settings.json");
+    let text = fs::read_to_string(&path).unwrap();
+    let (_, line) = run.err.split_once("in place of <SHOP_KEY> in ").unwrap();
+    let (shown, line) = line.lines().next().unwrap().split_once(", line ").unwrap();
+    assert_eq!(Path::new(shown), path);
+    let line: usize = line.parse().unwrap();
+    assert!(
+        text.lines()
+            .nth(line - 1)
+            .unwrap()
+            .contains("\"SHOP_KEY\": \"<SHOP_KEY>\""),
+        "{text}"
+    );
+}
+
+#[test]
+fn program_that_is_not_in_path_gets_a_word() {
+    let folder = folder("install-path");
+    let words = ["install", "--host", "cursor", "--", "no-such-program"];
+    let run = mcp_in(&folder, &words, "");
+    assert!(
+        run.code == 0
+            && run
+                .err
+                .contains("no program \"no-such-program\" is in PATH"),
+        "{run:?}"
+    );
+}
+
+#[test]
+fn uninstall_restores_the_bytes_before_the_install() {
+    for (host, file, text) in [
+        ("cursor", ".cursor/mcp.json", "\u{feff}{\"mcpServers\":{}}"),
+        ("cursor", ".cursor/mcp.json", "{\r\n}\r\n"),
+        (
+            "codex",
+            ".codex/config.toml",
+            "model = \"x\" # mine\r\n\r\n\r\n",
+        ),
+        (
+            "goose",
+            ".config/goose/config.yaml",
+            "extensions: {} # none\n\n# end",
+        ),
+        ("goose", ".config/goose/config.yaml", ""),
+    ] {
+        let folder = folder("install-undo");
+        let file = folder.join("home").join(file);
+        fs::create_dir_all(file.parent().unwrap()).unwrap();
+        fs::write(&file, text).unwrap();
+        let install = |name: &str, more: &[&str]| {
+            let words = ["install", "--host", host, "--name", name];
+            mcp_in(&folder, &[&words, more, &["--", "npx", name]].concat(), "")
+        };
+        let uninstall = |name: &str| mcp_in(&folder, &["uninstall", name, "--host", host], "");
+        assert_eq!(install("shop", &[]).code, 0);
+        // Also after the entry was replaced, and after another one came and went.
+        assert_eq!(install("shop", &["--env", "A=1", "--replace"]).code, 0);
+        let between = fs::read(&file).unwrap();
+        assert_eq!(install("other", &[]).code, 0);
+        assert_eq!(uninstall("other").code, 0);
+        assert_eq!(fs::read(&file).unwrap(), between);
+        let removed = uninstall("shop");
+        assert_eq!(removed.code, 0, "{removed:?}");
+        assert_eq!(fs::read_to_string(&file).unwrap(), text, "{host}");
+        let kept = fs::read_dir(folder.join("home/.local/share/mcp/installs"));
+        assert_eq!(kept.map_or(0, Iterator::count), 0);
+        // A file that did not exist.
+        fs::remove_file(&file).unwrap();
+        assert_eq!(install("shop", &[]).code, 0);
+        assert_eq!(uninstall("shop").code, 0);
+        assert!(!file.exists());
+    }
+}
+
+#[test]
+fn edits_between_two_installs_stay_in_both_orders_of_removal() {
+    for (host, file, text, old, new) in [
+        (
+            "cursor",
+            ".cursor/mcp.json",
+            "{\n  \"a\": 1, // mine\n  \"mcpServers\": {\n    \"b\": {}\n  }\n}",
+            "1",
+            "2",
+        ),
+        ("codex", ".codex/config.toml", "a = 1 # mine\r\n", "1", "2"),
+        (
+            "goose",
+            ".config/goose/config.yaml",
+            "a: 1 # mine\nextensions:\n  b:\n    cmd: c\n  # last\n",
+            "1",
+            "2",
+        ),
+    ] {
+        for order in [["one", "two"], ["two", "one"]] {
+            let folder = folder("install-orders");
+            let file = folder.join("home").join(file);
+            fs::create_dir_all(file.parent().unwrap()).unwrap();
+            fs::write(&file, text).unwrap();
+            let install = |name: &str| {
+                let words = ["install", "--host", host, "--name", name, "--", "npx"];
+                assert_eq!(mcp_in(&folder, &words, "").code, 0);
+            };
+            install("one");
+            let edited = fs::read_to_string(&file).unwrap().replacen(old, new, 1);
+            fs::write(&file, edited).unwrap();
+            install("two");
+            for name in order {
+                let run = mcp_in(&folder, &["uninstall", name, "--host", host], "");
+                assert_eq!(run.code, 0, "{run:?}");
+            }
+            assert_eq!(
+                fs::read_to_string(&file).unwrap(),
+                text.replacen(old, new, 1),
+                "{host} {order:?}"
+            );
+        }
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn command_of_claude_code_replaces_and_repeats_as_other_hosts_do() {
+    use std::os::unix::fs::PermissionsExt as _;
+    use std::process::Command;
+
+    let folder = folder("install-claude");
+    fs::create_dir_all(folder.join("bin")).unwrap();
+    fs::create_dir_all(folder.join("home")).unwrap();
+    let claude = folder.join("bin/claude");
+    // As the real one: it refuses to replace an entry.
+    let script = "#!/bin/sh\nfile=\"$HOME/.claude.json\"\nif [ $2 = remove ]; then echo '{}' > \"$file\"; exit; fi\n\
+        if grep -q '\"shop\"' \"$file\" 2>/dev/null; then echo \"MCP server $5 already exists\" >&2; exit 1; fi\n\
+        printf '{\"mcpServers\":{\"%s\":%s}}' \"$5\" \"$6\" > \"$file\"\n";
+    fs::write(&claude, script).unwrap();
+    fs::set_permissions(&claude, fs::Permissions::from_mode(0o755)).unwrap();
+    let path = format!(
+        "{}:{}",
+        folder.join("bin").display(),
+        std::env::var("PATH").unwrap()
+    );
+    let run = |words: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_mcp"));
+        command.args(words).current_dir(&folder).env("PATH", &path);
+        command.env("HOME", folder.join("home")).output().unwrap()
+    };
+    let install = |more: &[&str]| {
+        let words = [
+            "install",
+            "--host",
+            "claude-code",
+            "--name",
+            "shop",
+            "--json",
+        ];
+        let done = run(&[&words, more].concat());
+        let printed = serde_json::from_slice(&done.stdout).unwrap_or(serde_json::Value::Null);
+        (done.status.code(), printed["changed"].clone())
+    };
+    let file = folder.join("home/.claude.json");
+    assert_eq!(install(&["--", "npx", "a"]), (Some(0), json!(true)));
+    assert_eq!(install(&["--", "npx", "a"]), (Some(0), json!(false)));
+    assert_eq!(install(&["--", "npx", "b"]).0, Some(1));
+    assert_eq!(
+        install(&["--replace", "--", "npx", "b"]),
+        (Some(0), json!(true))
+    );
+    assert!(fs::read_to_string(&file).unwrap().contains("[\"b\"]"));
+    let uninstall = ["uninstall", "shop", "--host", "claude-code"];
+    assert_eq!(run(&uninstall).status.code(), Some(0));
+    assert_eq!(run(&uninstall).status.code(), Some(1));
 }
 
 #[test]

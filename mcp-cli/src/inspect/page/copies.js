@@ -21,7 +21,7 @@ export function curl({ message, head, exchanges }, target) {
 }
 
 /** Characters that a reader does not see. Rust refuses those that change the direction of text. */
-const INVISIBLE = /[\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2066-\u2069\ufeff]/g;
+const INVISIBLE = /[\u007f-\u009f\u2028\u2029\u2800\ufff9-\ufffb\p{Default_Ignorable_Code_Point}]/gu;
 
 /** JSON whose strings are literals of Rust: it has no `\\b`, and writes numbers of characters in braces. */
 function literal(value, indent) {

@@ -1,0 +1,77 @@
+//! What an install has replaced, so that the removal of the entry can put it back.
+
+use std::path::{Path, PathBuf};
+use std::{fs, io};
+
+use mcp::core::ServerIdentity;
+use mcp::group::files;
+use serde::{Deserialize, Serialize};
+
+use crate::config;
+use crate::name_cache::remove_oldest;
+
+/// Largest file in bytes. A larger settings file is edited when its entry is removed.
+const MAX_BYTES: usize = 4 << 20;
+
+/// A settings file before the install of an entry.
+#[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Undo {
+    /// Digest of the file that the install has written.
+    written: String,
+    /// The file directly before. `None`: it did not exist.
+    pub(crate) before: Option<String>,
+}
+
+impl Undo {
+    pub(crate) fn new(written: &str, before: Option<&str>) -> Self {
+        Self {
+            written: digest(written),
+            before: before.map(str::to_owned),
+        }
+    }
+
+    /// Reads what is kept for an entry, if the file still is what its install has written.
+    pub(crate) fn read(settings: &Path, name: &str, text: &str) -> Option<Self> {
+        let kept = files::read(&file(settings, name)?, MAX_BYTES as u64).ok()?;
+        let kept: Self = serde_json::from_str(&kept).ok()?;
+        (kept.written == digest(text)).then_some(kept)
+    }
+
+    /// Keeps this for an entry. Only the user can read it.
+    pub(crate) fn keep(&self, settings: &Path, name: &str) -> io::Result<()> {
+        let (Some(path), bytes) = (file(settings, name), serde_json::to_vec(self)?) else {
+            return Ok(());
+        };
+        if bytes.len() > MAX_BYTES {
+            return Ok(());
+        }
+        if let Some(folder) = path.parent() {
+            fs::create_dir_all(folder)?;
+            files::replace(&path, &bytes)?;
+            remove_oldest(folder);
+        }
+        Ok(())
+    }
+
+    /// Removes what is kept for an entry.
+    pub(crate) fn forget(settings: &Path, name: &str) {
+        // Without it, the entry alone is removed.
+        let _ = file(settings, name).map(fs::remove_file);
+    }
+}
+
+fn digest(text: &str) -> String {
+    let digest = hmac_sha256::Hash::hash(text.as_bytes());
+    digest.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+fn file(settings: &Path, name: &str) -> Option<PathBuf> {
+    let path = std::path::absolute(settings).ok()?;
+    let parts = vec![path.as_os_str().as_encoded_bytes(), name.as_bytes()];
+    let fingerprint = ServerIdentity::from_parts("install", parts).to_string();
+    Some(
+        config::data_folder()?
+            .join("mcp/installs")
+            .join(fingerprint),
+    )
+}
