@@ -367,14 +367,18 @@ impl Client {
     ///
     /// # Errors
     ///
-    /// Returns a [timeout](Error::is_timeout) when closing takes longer than 5 seconds.
+    /// Returns a [timeout](Error::is_timeout) when closing takes longer than 5 seconds, and an error when the
+    /// server cannot be reached or refuses to end its session. This client is closed nevertheless; the server
+    /// ends the session when it expires. A server that has ended the session already, or lets clients end
+    /// none (status 404 or 405), is not an error.
     pub async fn close(&self) -> Result<(), Error> {
         self.inner.closing.close(CloseReason::Local);
         self.inner.end_observed_session();
         let closing = self.inner.channel.close();
-        timeout(CLOSE_TIMEOUT, closing)
-            .await
-            .map_err(|_| ErrorKind::TimedOut(CLOSE_TIMEOUT).into())
+        match timeout(CLOSE_TIMEOUT, closing).await {
+            Ok(closed) => closed.map_err(Into::into),
+            Err(_) => Err(ErrorKind::TimedOut(CLOSE_TIMEOUT).into()),
+        }
     }
 
     /// Removes all results from the cache, also those of other clients that share it.

@@ -42,7 +42,7 @@ struct Negotiator<'a> {
     tried: Vec<Tried>,
     server: Option<ServerInfo>,
     discovered: Option<Arc<DiscoverResult>>,
-    /// The last request that failed, and its error.
+    /// The last request that failed or whose answer did not fit, and its error.
     last_failure: Option<(ClientRequest, ErrorKind)>,
     process: ProcessState,
     /// `server/discover` was left unanswered, or the process had to be started again after it.
@@ -126,7 +126,10 @@ impl Negotiator<'_> {
             self.record(Method::Initialize, version, agreed);
             self.server = Some(InitializeResult::clone(result).into());
             self.discovered = None;
-            return Ok(probe.next(Evidence::Initialized(result)));
+            let step = probe.next(Evidence::Initialized(result));
+            // Does not fit if the negotiation fails now.
+            self.last_failure = Some((request, ErrorKind::WrongResult));
+            return Ok(step);
         }
         self.handle_failure(probe, request, version, received).await
     }

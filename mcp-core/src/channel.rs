@@ -117,8 +117,15 @@ pub trait Channel: Send + Sync + 'static {
     }
 
     /// Closes the connection and the session. Running calls end with [`ChannelError::Closed`].
-    fn close(&self) -> BoxFuture<'static, ()> {
-        Box::pin(ready(()))
+    ///
+    /// The connection is closed in any case, also when the returned future is dropped. The future waits for
+    /// the server without a limit of time.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`ChannelError`] when the server may still keep the session.
+    fn close(&self) -> BoxFuture<'static, Result<(), ChannelError>> {
+        Box::pin(ready(Ok(())))
     }
 }
 

@@ -10,6 +10,7 @@ use std::fmt;
 use std::io;
 use std::pin::{Pin, pin};
 use std::sync::Arc;
+use std::time::Duration;
 
 use bytes::Bytes;
 use futures_util::{Sink, SinkExt, Stream, StreamExt};
@@ -30,6 +31,8 @@ use self::tools::{ToolHeaders, remove_hidden};
 const MAX_WAITING: usize = 64;
 /// Pages of tools that are read for their headers.
 const MAX_PAGES: usize = 100;
+/// Maximum time to close the connection to the server: longer than a program needs that must be killed.
+const CLOSE_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Decides by name which tools the client must not see.
 type HiddenTools = Box<dyn Fn(&str) -> bool + Send + Sync>;
@@ -137,7 +140,8 @@ impl Relay {
             waiting: VecDeque::new(),
         };
         let done = running.run(pin!(input)).await;
-        channel.close().await;
+        // Best effort: the session also expires at the server.
+        let _ = timeout(CLOSE_TIMEOUT, channel.close()).await;
         done
     }
 }

@@ -142,7 +142,7 @@ impl Channel for Tap {
         self.inner.stderr()
     }
 
-    fn close(&self) -> BoxFuture<'static, ()> {
+    fn close(&self) -> BoxFuture<'static, Result<(), ChannelError>> {
         self.inner.close()
     }
 }

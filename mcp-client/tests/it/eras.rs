@@ -209,6 +209,19 @@ async fn slow_discover_is_retried_after_initialize() {
     );
 }
 
+// spec: LIFE-08
+#[tokio::test]
+async fn failed_initialize_is_named_in_its_error() {
+    let refused = || vec![refuse(400, error(codes::INVALID_REQUEST, &Value::Null))];
+    for answer in [opened("1999-01-01"), refused()] {
+        let script = Script::new([no_method(), answer]);
+        let failed = Client::connect(Over(script.channel())).await.unwrap_err();
+        assert_eq!(methods(&script), ["server/discover", "initialize"]);
+        let text = failed.to_string();
+        assert!(text.starts_with("initialize at "), "{text}");
+    }
+}
+
 fn end(reason: &str) -> Vec<Step> {
     let reason = CloseReason::broken(reason);
     vec![Step::Fail(ChannelError::Closed(reason))]

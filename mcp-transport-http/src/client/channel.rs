@@ -354,7 +354,7 @@ impl Channel for HttpChannel {
         Box::pin(self.closing.closed())
     }
 
-    fn close(&self) -> BoxFuture<'static, ()> {
+    fn close(&self) -> BoxFuture<'static, Result<(), ChannelError>> {
         self.closing.close(CloseReason::Local);
         self.sessions().close()
     }

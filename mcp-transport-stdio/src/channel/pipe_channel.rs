@@ -197,11 +197,12 @@ impl Channel for PipeChannel {
     }
 
     /// Writes the queued messages, then closes the server's input. Waits for this at most one second.
-    fn close(&self) -> BoxFuture<'static, ()> {
+    fn close(&self) -> BoxFuture<'static, Result<(), ChannelError>> {
         let shared = self.shared.clone();
         Box::pin(async move {
             shared.close(&CloseReason::Local);
             let _ = timeout(FLUSH_TIMEOUT, shared.written.closed()).await;
+            Ok(())
         })
     }
 }

@@ -110,7 +110,7 @@ async fn responses_in_any_order_reach_their_calls() {
     assert!(next(&mut first).await.is_none());
     drop((first, second));
     // Answered calls are not cancelled.
-    channel.close().await;
+    channel.close().await.unwrap();
     assert_eq!(server.receive().await, None);
 }
 
@@ -155,7 +155,7 @@ async fn call_dropped_on_full_pipe_is_never_sent() {
     for _ in 0..2 {
         server.reader.read_line(&mut line).await.unwrap();
     }
-    channel.close().await;
+    channel.close().await.unwrap();
     assert_eq!(server.receive().await, None);
 }
 
@@ -163,7 +163,7 @@ async fn call_dropped_on_full_pipe_is_never_sent() {
 async fn dropped_initialize_is_not_cancelled() {
     let (channel, mut server) = pipe(1024);
     drop(start_call(&channel, &mut server, 1, "initialize").await);
-    channel.close().await;
+    channel.close().await.unwrap();
     assert_eq!(server.receive().await, None);
 }
 
@@ -189,7 +189,7 @@ async fn server_end_fails_all_calls() {
 async fn close_fails_running_and_later_calls() {
     let (channel, mut server) = pipe(1024);
     let mut frames = start_call(&channel, &mut server, 1, "tools/call").await;
-    channel.close().await;
+    channel.close().await.unwrap();
     let error = error(&mut frames).await;
     assert!(
         matches!(error, ChannelError::Closed(CloseReason::Local)),
@@ -352,7 +352,7 @@ async fn invalid_lines_are_ignored() {
         .unwrap();
     server.respond(1).await;
     assert_eq!(message(&mut frames).await["id"], 1);
-    channel.close().await;
+    channel.close().await.unwrap();
     assert_eq!(server.receive().await, None);
 }
 

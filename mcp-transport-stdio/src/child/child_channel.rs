@@ -144,7 +144,8 @@ impl Child {
     /// Ends the server: closes its input, then terminates it, then kills it.
     // spec: STDIO-12
     async fn close(&self, command: &ServerCommand) {
-        self.pipe.close().await;
+        // The server's input is closed in any case.
+        let _ = self.pipe.close().await;
         let process = &self.process;
         if timeout(command.close_timeout, process.ended.closed())
             .await
@@ -244,8 +245,11 @@ impl Channel for ChildChannel {
         Box::pin(async move { Some(capture.settled_text().await).filter(|text| !text.is_empty()) })
     }
 
-    fn close(&self) -> BoxFuture<'static, ()> {
+    fn close(&self) -> BoxFuture<'static, Result<(), ChannelError>> {
         let (shared, child) = (self.shared.clone(), self.shared.child());
-        Box::pin(async move { child.close(&shared.command).await })
+        Box::pin(async move {
+            child.close(&shared.command).await;
+            Ok(())
+        })
     }
 }

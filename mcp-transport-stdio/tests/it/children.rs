@@ -82,7 +82,7 @@ async fn call_to_child_returns_response() {
     assert_eq!(channel.peer(), "sh");
     let answer = next(&mut channel.call(request())).await.unwrap();
     assert_eq!(answer["result"], json!({ "a": 1 }));
-    channel.close().await;
+    channel.close().await.unwrap();
     assert_eq!(channel.closed().await, CloseReason::Local);
 }
 
@@ -161,7 +161,7 @@ async fn close_waits_for_child_to_exit() {
     std::fs::create_dir_all(&folder).unwrap();
     let polite = script("cat > /dev/null; sleep 0.05; echo bye > last").current_dir(&folder);
     let channel = ChildChannel::spawn(polite.close_timeout(TIMEOUT)).unwrap();
-    channel.close().await;
+    channel.close().await.unwrap();
     assert_eq!(
         std::fs::read_to_string(folder.join("last")).unwrap(),
         "bye\n"
@@ -174,7 +174,7 @@ async fn close_kills_child_that_ignores_sigterm() {
     let channel = ChildChannel::spawn(script(IGNORES_SIGTERM)).unwrap();
     let pids = pids(&channel).await;
     let start = Instant::now();
-    channel.close().await;
+    channel.close().await.unwrap();
     assert!(start.elapsed() >= Duration::from_millis(200));
     assert_end(&pids);
 }

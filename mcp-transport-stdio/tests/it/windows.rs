@@ -89,7 +89,7 @@ async fn closed_channel_ends_the_process_and_its_child() {
         .close_timeout(Duration::from_millis(100));
     let channel = ChildChannel::spawn(server).unwrap();
     let ends = [(); 2].map(|()| listener.accept().unwrap().0);
-    channel.close().await;
+    channel.close().await.unwrap();
     ends.into_iter().for_each(assert_ended);
 }
 

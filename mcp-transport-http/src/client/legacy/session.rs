@@ -123,8 +123,8 @@ impl PendingCall {
 const MAX_CANCELLATIONS: usize = 64;
 /// Timeout of a POST with a notification or a response.
 pub(super) const NOTIFY_TIMEOUT: Duration = Duration::from_secs(30);
-/// The DELETE request's timeout.
-const DELETE_TIMEOUT: Duration = Duration::from_secs(5);
+/// Timeout of the DELETE request of a session that nobody closes, such as that of a dropped channel.
+pub(super) const DELETE_TIMEOUT: Duration = Duration::from_secs(5);
 
 impl Session {
     pub(super) fn new(http: Arc<RequestSender>, closing: CloseSignal<CloseReason>) -> Self {
@@ -163,10 +163,12 @@ impl Session {
         *self.version.lock()
     }
 
-    /// Stores the session id from the `initialize` response's headers.
+    /// Stores the session id from the `initialize` response's headers. An empty one counts as absent.
     // spec: SESS-01
     pub(super) fn set_id_from(&self, headers: &HeaderMap) {
-        if let Some(id) = headers.get(names::MCP_SESSION_ID) {
+        if let Some(id) = headers.get(names::MCP_SESSION_ID)
+            && !id.is_empty()
+        {
             let mut id = id.clone();
             id.set_sensitive(true);
             let observed = id.to_str().ok().map(|id| SessionId(id.into()));
@@ -418,25 +420,39 @@ impl Session {
         Ok(())
     }
 
-    /// Deletes the session at the server. The request is sent once; concurrent callers wait for it.
+    /// Deletes the session at the server. Concurrent callers wait for one request; after a failure, the next
+    /// caller sends it again.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error when the request fails, or when the server refuses it. Two statuses are no refusal:
+    /// with 404 the session has ended already, and with 405 the server lets clients end none.
     // spec: SESS-09
-    pub(super) async fn delete(&self) {
+    pub(super) async fn delete(&self) -> Result<(), ChannelError> {
         if !self.has_id() || self.end_reason() == Some(EndReason::Expired) {
-            return;
+            return Ok(());
         }
+        let delete = self.deleted.get_or_try_init(|| self.send_delete());
+        delete.await.copied()
+    }
+
+    async fn send_delete(&self) -> Result<(), ChannelError> {
+        let mut protocol_headers = self.session_headers();
+        // Released Go servers refuse a request without it, and keep the session.
+        protocol_headers.insert(names::ACCEPT, names::ACCEPT_BOTH);
         let parts = RequestParts {
             method: Method::DELETE,
             uri: &self.http.server_url.uri,
             body: Bytes::new(),
             call_headers: &HeaderMap::new(),
-            protocol_headers: self.session_headers(),
+            protocol_headers,
         };
-        self.deleted
-            .get_or_init(|| async {
-                // Best effort: a server may refuse DELETE.
-                let _ = timeout(DELETE_TIMEOUT, self.http.send(parts)).await;
-            })
-            .await;
+        let response = self.http.send(parts).await?;
+        match response.status() {
+            StatusCode::NOT_FOUND | StatusCode::METHOD_NOT_ALLOWED => Ok(()),
+            status if status.is_success() => Ok(()),
+            _ => Err(response::status_error(response, &self.http).await),
+        }
     }
 }
 

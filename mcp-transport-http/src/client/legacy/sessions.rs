@@ -158,11 +158,11 @@ impl ChannelSessions {
     }
 
     /// Deletes the current session at the server, if there is one.
-    pub(in crate::client) fn close(&self) -> BoxFuture<'static, ()> {
+    pub(in crate::client) fn close(&self) -> BoxFuture<'static, Result<(), ChannelError>> {
         let session = self.slots.lock().current.clone();
         match session {
             Some(session) => Box::pin(async move { session.delete().await }),
-            None => Box::pin(future::ready(())),
+            None => Box::pin(future::ready(Ok(()))),
         }
     }
 }

@@ -8,9 +8,10 @@ use futures_util::future::join;
 use http::HeaderMap;
 use tokio::runtime::Handle;
 use tokio::sync::mpsc;
+use tokio::time::timeout;
 
 use super::resumable_stream::read_standalone;
-use super::session::Session;
+use super::session::{DELETE_TIMEOUT, Session};
 use super::sse_2024;
 use crate::client::response::ResponseEvents;
 
@@ -52,7 +53,8 @@ async fn run(
         _ = session.ended() => {}
         _ = join(send_cancellations(&session, cancellations), read) => {}
     }
-    session.delete().await;
+    // Best effort: the session also expires at the server. `close` reports the error to its caller.
+    let _ = timeout(DELETE_TIMEOUT, session.delete()).await;
 }
 
 async fn send_cancellations(session: &Session, mut cancellations: mpsc::Receiver<Bytes>) {

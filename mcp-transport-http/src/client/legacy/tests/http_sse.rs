@@ -115,7 +115,7 @@ async fn close_with_http_sse_closes_stream() {
     post.status(202);
     events.message(&result(1));
     next(&mut frames).await;
-    channel.close().await;
+    channel.close().await.unwrap();
     tokio::task::yield_now().await;
     assert!(events.is_closed_by_client());
     server.silence(FOREVER).await;
