@@ -77,6 +77,10 @@ fn identifies(resource: &str, server: &Url) -> bool {
 }
 
 /// The metadata URLs of `server`, in the order in which they are tried.
+///
+/// They have no query. RFC 9728, section 3.1, keeps the query of the server's URL, but users put keys into it, and
+/// a public document's address is logged on the way. A server whose metadata depends on it names the address in
+/// its challenge, which is tried first.
 pub(crate) fn candidates(server: &Url) -> Vec<Url> {
     let path = server.path().trim_end_matches('/');
     let mut urls = Vec::new();

@@ -21,6 +21,10 @@ pub(crate) enum RequestEra<'a> {
 ///
 /// A request with an envelope is modern, whatever its method: `initialize` with an envelope is an
 /// unknown modern method.
+///
+/// `server/discover` without an envelope is refused because of the missing envelope, also with the headers of a
+/// session, where other servers answer -32601: only a modern client sends this method, and -32601 would lead
+/// it to take a modern server for a legacy one.
 // spec: COMPAT-02, COMPAT-03, META-09, GAP-02, GAP-04, GAP-18
 pub(crate) fn classify<'a>(request: &Request<'a>, header: Option<&str>) -> RequestEra<'a> {
     match Envelope::from_request(request) {

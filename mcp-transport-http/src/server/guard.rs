@@ -11,6 +11,8 @@ use std::net::IpAddr;
 use http::header::{HeaderMap, HeaderValue};
 use http::request::Parts;
 use http::{Method, StatusCode, Uri};
+use mcp_core::LogLimit;
+use tokio::time::Instant;
 
 use super::rejection::Rejection;
 use crate::headers::{SingleHeader, names, parse_decimal, trim_blanks};
@@ -44,11 +46,13 @@ impl Guard {
 
     pub(super) fn allow_hosts<I: IntoIterator<Item: AsRef<str>>>(&mut self, hosts: I) {
         self.hosts = AllowList::new(hosts);
+        self.hosts.warn_about_unmatched("allowed_hosts");
         self.is_local_only = false;
     }
 
     pub(super) fn allow_origins<I: IntoIterator<Item: AsRef<str>>>(&mut self, origins: I) {
-        self.origins = AllowList::new(origins);
+        self.origins = AllowList::of_origins(origins);
+        self.origins.warn_about_unmatched("allowed_origins");
     }
 
     /// Checks a POST of a message whose response has a body.
@@ -65,7 +69,7 @@ impl Guard {
 
     fn check_message(&self, head: &Parts, headers: &CheckedHeaders<'_>) -> Result<(), Rejection> {
         self.check_sender(head, headers)?;
-        check_method(&head.method)?;
+        check_method(head)?;
         check_content_type(headers)?;
         self.check_content_length(headers.content_length)
     }
@@ -187,17 +191,50 @@ impl<'a> CheckedHeaders<'a> {
 }
 
 /// Returns the rejection of a body that exceeds the limit.
+///
+/// Like the other rejections by a rule of HTTP (405, 406, 415), it has the code -32600: the request is not a valid
+/// one. The reference server sends -32000, which JSON-RPC leaves to implementations and other servers
+/// use for sessions. Clients decide by the status.
 pub(super) fn too_large(limit: usize) -> Rejection {
     let message = format!("the body is larger than the limit of {limit} bytes");
     Rejection::http(StatusCode::PAYLOAD_TOO_LARGE, message)
 }
 
 // spec: COMPAT-05, HTTP-SM-19, HTTP-S-10
-fn check_method(method: &Method) -> Result<(), Rejection> {
-    if method == Method::POST {
+fn check_method(head: &Parts) -> Result<(), Rejection> {
+    if head.method == Method::POST {
         return Ok(());
     }
-    Err(method_not_allowed(method))
+    if is_preflight(&head.method, &head.headers) {
+        return Err(
+            Rejection::http(StatusCode::METHOD_NOT_ALLOWED, refuse_preflight())
+                .with_header(names::ALLOW, names::ALLOW_POST),
+        );
+    }
+    Err(method_not_allowed(&head.method))
+}
+
+/// Returns true for a browser's question whether a page may send a request (CORS).
+fn is_preflight(method: &Method, headers: &HeaderMap) -> bool {
+    method == Method::OPTIONS && headers.contains_key(names::ACCESS_CONTROL_REQUEST_METHOD)
+}
+
+/// Logs a preflight request that is refused, and returns the message of its answer. An answer alone would not
+/// help the page: it also needs CORS headers in all other answers, which a layer sets.
+#[cold]
+fn refuse_preflight() -> &'static str {
+    static REFUSED: LogLimit = LogLimit::new();
+    const CURE: &str = "a web page needs CORS headers, which this endpoint does not send: put a \
+        CORS layer around it, as in https://docs.rs/omnimcp/latest/mcp/guide/http/";
+    if let Some(suppressed) = REFUSED.permit(Instant::now().into_std()) {
+        let reason = CURE;
+        tracing::warn!(
+            reason,
+            suppressed,
+            "a browser's preflight request was refused"
+        );
+    }
+    CURE
 }
 
 /// Returns the rejection of a method that the endpoint does not serve.

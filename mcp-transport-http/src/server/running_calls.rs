@@ -91,7 +91,9 @@ impl CallTable {
     }
 }
 
-/// Reason to stop a call before its reply.
+/// Reason to stop a call before its reply. Two of them are ends of the session with different answers: who has
+/// deleted the session expects no reply, so the stream is empty; a client whose server ends the session
+/// gets 404, and opens another one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum StopReason {
     /// The client cancelled the call.

@@ -123,7 +123,10 @@ impl StreamableHttp {
     /// come from a web page and are accepted.
     ///
     /// This setting only rejects requests. A browser also requires CORS headers before it lets a web page
-    /// call the server. Set them with a layer around this service.
+    /// call the server. Set them with a layer around this service
+    /// ([guide](https://docs.rs/omnimcp/latest/mcp/guide/http/index.html#web-pages-of-another-origin)).
+    ///
+    /// An entry that can match nothing, such as `"https://*.example.com"`, is a warning in the log.
     // spec: HTTP-S-02
     #[must_use]
     pub fn allowed_origins<I: IntoIterator<Item: AsRef<str>>>(mut self, origins: I) -> Self {

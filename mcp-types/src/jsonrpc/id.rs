@@ -9,7 +9,9 @@ use crate::RawJson;
 
 /// A request id: an integer or a string, echoed with the same JSON type.
 ///
-/// `1` and `"1"` are different ids. `null`, fractions and integers beyond 64 bits are not ids.
+/// `1` and `"1"` are different ids. `null`, fractions and integers beyond 64 bits are not ids. `7.0` is
+/// refused as well: its response would have the id `7`, which a client that compares texts does not
+/// recognize, so that its call would hang instead of failing.
 ///
 /// Spec: <https://modelcontextprotocol.io/specification/2026-07-28/basic#requests>
 // spec: BASE-02, BASE-03, BASE-06

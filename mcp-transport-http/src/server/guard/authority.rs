@@ -1,5 +1,7 @@
 //! Allow lists of hosts and origins: `[scheme://]host[:port]`.
 
+use std::net::Ipv6Addr;
+
 use crate::headers::parse_decimal;
 
 /// An allow list entry, parsed from `[scheme://]host[:port]`. Without a scheme it matches every
@@ -38,20 +40,60 @@ fn parse_port(rest: &[u8]) -> Option<Option<u16>> {
 #[derive(Clone, Debug)]
 pub(super) enum AllowList {
     Any,
-    Entries(Box<[AllowedAuthority]>),
+    Entries {
+        entries: Box<[AllowedAuthority]>,
+        /// Entries that match nothing.
+        unmatched: Vec<String>,
+    },
 }
 
 impl AllowList {
+    /// Parses a list of hosts. A malformed entry matches nothing, so that a typing error allows nothing.
     pub(super) fn new<I: IntoIterator<Item: AsRef<str>>>(entries: I) -> Self {
-        let mut parsed = Vec::new();
+        Self::parse(entries, |_| true)
+    }
+
+    /// Parses a list of origins.
+    pub(super) fn of_origins<I: IntoIterator<Item: AsRef<str>>>(entries: I) -> Self {
+        Self::parse(entries, AllowedAuthority::can_be_origin)
+    }
+
+    fn parse<I: IntoIterator<Item: AsRef<str>>>(
+        entries: I,
+        can_match: fn(&AllowedAuthority) -> bool,
+    ) -> Self {
+        let (mut parsed, mut unmatched) = (Vec::new(), Vec::new());
         for entry in entries {
-            match entry.as_ref().trim() {
-                "*" => return Self::Any,
-                // A malformed entry is skipped, so that a typing error allows nothing.
-                entry => parsed.extend(AllowedAuthority::parse(entry)),
+            let entry = entry.as_ref().trim();
+            if entry == "*" {
+                return Self::Any;
+            }
+            match AllowedAuthority::parse(entry).filter(can_match) {
+                Some(authority) => parsed.push(authority),
+                None => unmatched.push(entry.to_owned()),
             }
         }
-        Self::Entries(parsed.into())
+        Self::Entries {
+            entries: parsed.into(),
+            unmatched,
+        }
+    }
+
+    /// Logs the entries that match nothing: with them, a page or client that its user means to allow is
+    /// refused.
+    pub(super) fn warn_about_unmatched(&self, setting: &str) {
+        let Self::Entries { unmatched, .. } = self else {
+            return;
+        };
+        for entry in unmatched {
+            tracing::warn!(
+                setting,
+                ?entry,
+                "the entry matches nothing: expected \"*\", or a name or an origin such as \
+                 \"app.example.com\", \"app.example.com:8443\" or \"https://app.example.com\", in ASCII and \
+                 without further wildcards"
+            );
+        }
     }
 
     pub(super) fn allows_any(&self) -> bool {
@@ -76,7 +118,9 @@ impl AllowList {
     fn contains(&self, scheme: Option<&[u8]>, authority: &[u8]) -> bool {
         match self {
             Self::Any => true,
-            Self::Entries(entries) => entries.iter().any(|entry| entry.matches(scheme, authority)),
+            Self::Entries { entries, .. } => {
+                entries.iter().any(|entry| entry.matches(scheme, authority))
+            }
         }
     }
 }
@@ -108,6 +152,21 @@ impl AllowedAuthority {
             host: host.to_ascii_lowercase().into(),
             port: port.or_else(|| default_port(scheme?.as_bytes())),
         })
+    }
+
+    /// Returns false for what is no page's origin. Pages of files have the origin `null`, WebSockets that of
+    /// their page, and browsers write an address in its shortest form.
+    fn can_be_origin(&self) -> bool {
+        let literal = self.host.strip_prefix('[');
+        let is_shortest = literal
+            .and_then(|literal| literal.strip_suffix(']'))
+            .is_none_or(|literal| {
+                let address = literal.parse::<Ipv6Addr>();
+                address.is_ok_and(|address| address.to_string() == *literal)
+            });
+        let is_foreign =
+            |scheme: &str| matches!(scheme, "ws" | "wss" | "file" | "ftp" | "data" | "blob");
+        is_shortest && !self.scheme.as_deref().is_some_and(is_foreign)
     }
 
     /// Returns true when `authority` has this host, and scheme and port match. The scheme of an

@@ -329,6 +329,102 @@ fn content_type_other_than_json_is_unsupported() {
 
 // spec: HTTP-S-08
 #[test]
+fn allowed_entry_that_matches_nothing_is_reported() {
+    let unmatched = |list: AllowList| match list {
+        AllowList::Any => panic!("the list allows everything"),
+        AllowList::Entries { unmatched, .. } => unmatched,
+    };
+    let matched = [
+        "https://app.example.com",
+        "https://app.example.com/",
+        "https://app.example.com:8443",
+        "http://localhost",
+        "app.example.com",
+        "app.example.com:8443",
+        "http://[::1]:3000",
+        "chrome-extension://abcdefgh",
+        "null",
+        "xn--bcher-kva.example",
+    ];
+    assert_eq!(unmatched(AllowList::of_origins(matched)), [""; 0]);
+    assert_eq!(unmatched(AllowList::new(matched)), [""; 0]);
+    let malformed = [
+        "",
+        "https://",
+        "https://*.example.com",
+        "*.example.com",
+        "https://bücher.example",
+        "https://user@example.com",
+        "https://app.example.com:port",
+        "::1",
+        ":8000",
+    ];
+    assert_eq!(unmatched(AllowList::of_origins(malformed)), malformed);
+    assert_eq!(unmatched(AllowList::new(malformed)), malformed);
+    let no_origins = [
+        "wss://app.example.com",
+        "file://home",
+        "http://[0:0:0:0:0:0:0:1]",
+        "http://[::1",
+    ];
+    assert_eq!(unmatched(AllowList::of_origins(no_origins)), no_origins);
+}
+
+#[test]
+fn start_warns_about_entries_that_match_nothing() {
+    use std::io::Read as _;
+
+    let (mut log, writer) = std::io::pipe().unwrap();
+    let subscriber = tracing_subscriber::fmt()
+        .with_ansi(false)
+        .with_writer(std::sync::Mutex::new(writer));
+    tracing::subscriber::with_default(subscriber.finish(), || {
+        let mut guard = guard();
+        guard.allow_origins(["https://app.example.com", "https://*.example.com\n"]);
+        guard.allow_hosts(["mcp.example.com", "user@example.com"]);
+    });
+    let mut text = String::new();
+    log.read_to_string(&mut text).unwrap();
+    let lines: Vec<_> = text.lines().collect();
+    assert_eq!(lines.len(), 2, "{text}");
+    for (line, setting, entry) in [
+        (lines[0], "allowed_origins", "https://*.example.com"),
+        (lines[1], "allowed_hosts", "user@example.com"),
+    ] {
+        assert!(
+            line.contains("WARN") && line.contains("matches nothing"),
+            "{line}"
+        );
+        assert!(line.contains(setting) && line.contains(entry), "{line}");
+    }
+}
+
+#[test]
+fn refused_preflight_names_the_cure() {
+    let mut guard = guard();
+    guard.allow_origins(["https://app.example.com"]);
+    let preflight = |origin: &str| {
+        Request::good()
+            .method(Method::OPTIONS)
+            .set(names::ORIGIN, origin)
+            .set(names::ACCESS_CONTROL_REQUEST_METHOD, "POST")
+    };
+    let refused = preflight("https://app.example.com")
+        .check(&guard)
+        .unwrap_err();
+    assert_eq!(refused.status, 405);
+    assert!(
+        refused.fault.to_string().contains("CORS layer"),
+        "{}",
+        refused.fault
+    );
+    assert_eq!(preflight("https://evil.example").status(&guard), 403);
+    // Another OPTIONS is not a preflight.
+    let plain = Request::good().method(Method::OPTIONS).check(&guard);
+    assert!(!plain.unwrap_err().fault.to_string().contains("CORS"));
+}
+
+#[test]
 fn accept_without_json_and_events_is_not_acceptable() {
     // spec: HTTP-S-10
     let table = [

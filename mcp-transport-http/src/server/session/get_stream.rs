@@ -30,6 +30,10 @@ use crate::sse::encode as sse;
 ///
 /// Returns a rejection when the requested events are not available, or when another client has just
 /// opened the stream.
+///
+/// A second GET takes the stream over, and 409 is the answer within 5 seconds of that. The reference answers
+/// 409 while a stream is open, so a client whose connection broke unnoticed stays without its stream until
+/// the server notices.
 // spec: HTTP-SL-08, HTTP-SL-09, HTTP-SL-10, RSM-03
 pub(super) async fn open(
     session: &Arc<HttpSession>,

@@ -202,8 +202,9 @@ pub(in crate::server) fn handle_notification(
     Ok(response::accepted().into())
 }
 
-/// Handles the response to a request of a handler. A response after the timeout of its request is
-/// ignored.
+/// Handles the response to a request of a handler. A response after the timeout or the cancellation of its
+/// request is accepted and ignored, as at the reference servers: the client could not know. Another id is an
+/// error, because the answer may have been meant for another server, whose handler waits for it.
 ///
 /// # Errors
 ///

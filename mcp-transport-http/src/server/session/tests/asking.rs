@@ -102,6 +102,20 @@ async fn unanswered_server_request_times_out() {
         "{:?}",
         begin.elapsed()
     );
+    // The client could not know: its answer is accepted and ignored.
+    assert_eq!(peer.send(accept(&asked)).await.status, 202);
+}
+
+#[tokio::test(start_paused = true)]
+async fn answer_for_a_cancelled_call_is_accepted() {
+    // spec: CAN-06
+    let (endpoint, _) = endpoint();
+    let peer = Peer::open(&endpoint).await;
+    let mut got = peer.tool(1, "ask").await;
+    let asked = got.event().await.data.unwrap()["id"].clone();
+    assert_eq!(peer.send(cancelled(1)).await.status, 202);
+    while got.frame().await.is_some() {}
+    assert_eq!(peer.send(accept(&asked)).await.status, 202);
 }
 
 #[tokio::test(start_paused = true)]
