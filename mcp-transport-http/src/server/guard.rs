@@ -191,10 +191,6 @@ impl<'a> CheckedHeaders<'a> {
 }
 
 /// Returns the rejection of a body that exceeds the limit.
-///
-/// Like the other rejections by a rule of HTTP (405, 406, 415), it has the code -32600: the request is not a valid
-/// one. The reference server sends -32000, which JSON-RPC leaves to implementations and other servers
-/// use for sessions. Clients decide by the status.
 pub(super) fn too_large(limit: usize) -> Rejection {
     let message = format!("the body is larger than the limit of {limit} bytes");
     Rejection::http(StatusCode::PAYLOAD_TOO_LARGE, message)

@@ -35,7 +35,10 @@ impl Deref for Rejection {
 }
 
 impl Rejection {
-    /// Creates a rejection of a request whose head or body violates a rule of HTTP.
+    /// Creates a rejection of a request whose head or body violates a rule of HTTP (405, 406, 413, 415 and others).
+    ///
+    /// Its code is -32600, because the request is not a valid one. The reference server sends -32000, which
+    /// here means a request that does not fit its session. Clients decide by the status.
     // spec: HTTP-S-03, HTTP-S-10
     pub(super) fn http(status: StatusCode, message: impl Into<String>) -> Self {
         let fault = Fault::InvalidRequest(message.into().into());
