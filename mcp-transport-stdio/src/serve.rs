@@ -6,11 +6,13 @@
 //! | `settings` | limits and options of a server |
 //! | `calls` | the running calls of a pipe |
 //! | `driver` | the task that handles every message of a pipe |
+//! | `io_thread` | the thread of the standard streams |
 //! | `server` | [`StdioServer`] |
 
 mod calls;
 mod counters;
 mod driver;
+mod io_thread;
 mod server;
 mod settings;
 

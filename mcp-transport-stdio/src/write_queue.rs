@@ -1,7 +1,7 @@
 //! A bounded queue of bytes to write. The writer takes all queued bytes at once.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU8, AtomicUsize, Ordering};
 
 use parking_lot::{Mutex, MutexGuard};
 use tokio::sync::Notify;
@@ -45,13 +45,29 @@ enum Phase {
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct QueueClosed;
 
-/// Suppresses the messages of a cancelled call. Clones share the flag.
+/// The progress of a call towards its end. Clones share it.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct CancelFlag(Arc<AtomicBool>);
+pub(crate) struct EndFlag(Arc<AtomicU8>);
 
-impl CancelFlag {
-    fn is_set(&self) -> bool {
-        self.0.load(Ordering::Relaxed)
+impl EndFlag {
+    const RUNNING: u8 = 0;
+    /// The handler has returned, and the reply waits for space in the queue.
+    const ANSWERED: u8 = 1;
+    /// The reply is queued, or the call is cancelled: no further message is sent for it.
+    const ENDED: u8 = 2;
+
+    #[cfg(feature = "server")]
+    pub(crate) fn is_running(&self) -> bool {
+        self.0.load(Ordering::Relaxed) == Self::RUNNING
+    }
+
+    pub(crate) fn is_ended(&self) -> bool {
+        self.0.load(Ordering::Relaxed) == Self::ENDED
+    }
+
+    #[cfg(feature = "server")]
+    fn advance_to(&self, state: u8) {
+        self.0.fetch_max(state, Ordering::Relaxed);
     }
 }
 
@@ -68,20 +84,37 @@ impl WriteQueue {
         }
     }
 
-    /// Appends a message, given in pieces, after waiting for space. Appends nothing when `cancelled`
-    /// is set.
+    /// Appends a message, given in pieces, after waiting for space. Appends nothing when `ended` is set.
     ///
     /// # Errors
     ///
     /// Returns [`QueueClosed`] when the queue is closed.
-    pub(crate) async fn send(
-        &self,
-        pieces: &[&[u8]],
-        cancelled: &CancelFlag,
-    ) -> Result<(), QueueClosed> {
+    pub(crate) async fn send(&self, pieces: &[&[u8]], ended: &EndFlag) -> Result<(), QueueClosed> {
         let _order = self.send_order.lock().await;
         let mut state = self.lock_with_space().await?;
-        if !cancelled.is_set() {
+        if !ended.is_ended() {
+            self.append(&mut state, pieces);
+        }
+        Ok(())
+    }
+
+    /// Appends the reply of a call as [`send`](Self::send) does, and sets the flag in the same step: a client that
+    /// reads the reply may use the call's request id again.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`QueueClosed`] when the queue is closed.
+    #[cfg(feature = "server")]
+    pub(crate) async fn send_reply(
+        &self,
+        pieces: &[&[u8]],
+        ended: &EndFlag,
+    ) -> Result<(), QueueClosed> {
+        ended.advance_to(EndFlag::ANSWERED);
+        let _order = self.send_order.lock().await;
+        let mut state = self.lock_with_space().await?;
+        if !ended.is_ended() {
+            ended.advance_to(EndFlag::ENDED);
             self.append(&mut state, pieces);
         }
         Ok(())
@@ -113,24 +146,6 @@ impl WriteQueue {
         }
     }
 
-    /// Appends a message unless the queue is full or other senders wait. Returns whether the message
-    /// is done with; a closed queue discards it.
-    #[cfg(feature = "server")]
-    pub(crate) fn try_send(&self, pieces: &[&[u8]]) -> bool {
-        let Ok(_order) = self.send_order.try_lock() else {
-            return false;
-        };
-        let mut state = self.state.lock();
-        let is_open = state.phase == Phase::Open;
-        if is_open && state.bytes.len() >= self.limit {
-            return false;
-        }
-        if is_open {
-            self.append(&mut state, pieces);
-        }
-        true
-    }
-
     /// Appends a message even when the queue is full.
     ///
     /// # Errors
@@ -148,9 +163,9 @@ impl WriteQueue {
     /// Sets the flag of a call. The lock excludes a `send` that has just checked the flag.
     // spec: STDIO-11
     #[cfg(feature = "server")]
-    pub(crate) fn cancel(&self, flag: &CancelFlag) {
+    pub(crate) fn cancel(&self, flag: &EndFlag) {
         let _state = self.state.lock();
-        flag.0.store(true, Ordering::Relaxed);
+        flag.advance_to(EndFlag::ENDED);
     }
 
     // spec: STDIO-02
@@ -230,7 +245,7 @@ mod tests {
     use tokio::task::JoinSet;
     use tokio::task::yield_now;
 
-    use super::{CancelFlag, QueueClosed, WriteQueue};
+    use super::{EndFlag, QueueClosed, WriteQueue};
 
     async fn next_batch(queue: &WriteQueue) -> String {
         let mut bytes = Vec::new();
@@ -243,7 +258,7 @@ mod tests {
     async fn next_batch_returns_all_messages() {
         let queue = WriteQueue::new(100);
         queue
-            .send(&[b"{\"a\":", b"1}"], &CancelFlag::default())
+            .send(&[b"{\"a\":", b"1}"], &EndFlag::default())
             .await
             .unwrap();
         queue.push(b"{}").unwrap();
@@ -258,7 +273,7 @@ mod tests {
             let queue = queue.clone();
             senders.spawn(async move {
                 let text = format!("message {number}");
-                queue.send(&[text.as_bytes()], &CancelFlag::default()).await
+                queue.send(&[text.as_bytes()], &EndFlag::default()).await
             });
             yield_now().await;
         }
@@ -278,7 +293,7 @@ mod tests {
     #[tokio::test]
     async fn send_after_cancel_appends_nothing() {
         let queue = WriteQueue::new(100);
-        let flag = CancelFlag::default();
+        let flag = EndFlag::default();
         queue.send(&[b"before"], &flag).await.unwrap();
         queue.cancel(&flag);
         queue.send(&[b"after"], &flag).await.unwrap();
@@ -302,7 +317,7 @@ mod tests {
         let mut senders = JoinSet::new();
         for _ in 0..3 {
             let queue = queue.clone();
-            senders.spawn(async move { queue.send(&[b"x"], &CancelFlag::default()).await });
+            senders.spawn(async move { queue.send(&[b"x"], &EndFlag::default()).await });
         }
         yield_now().await;
         queue.abort();

@@ -22,7 +22,7 @@ use super::router;
 use super::shared::{ChannelState, CloseReasonFuture, PendingCall};
 use crate::message_transport::MessageTransport;
 use crate::pipe::Pipe;
-use crate::write_queue::{CancelFlag, QueueClosed};
+use crate::write_queue::{EndFlag, QueueClosed};
 
 /// Time that [`Channel::close`] waits until the queued messages are written.
 const FLUSH_TIMEOUT: Duration = Duration::from_secs(1);
@@ -149,7 +149,7 @@ impl Channel for PipeChannel {
             shared.latest_id.fetch_max(number, Ordering::Relaxed);
         }
         let queue = shared.write_queue.clone();
-        let sending = async move { queue.send(&[&out.body], &CancelFlag::default()).await };
+        let sending = async move { queue.send(&[&out.body], &EndFlag::default()).await };
         Box::pin(CallStream {
             shared: shared.clone(),
             id: out.id,
@@ -173,7 +173,7 @@ impl Channel for PipeChannel {
         Box::pin(async move {
             let sent = shared
                 .write_queue
-                .send(&[&out.body], &CancelFlag::default())
+                .send(&[&out.body], &EndFlag::default())
                 .await;
             sent.map_err(|QueueClosed| ChannelError::Closed(shared.close_reason()))
         })

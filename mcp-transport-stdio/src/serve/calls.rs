@@ -4,44 +4,55 @@ use std::collections::HashMap;
 use std::future::poll_fn;
 use std::pin::pin;
 use std::sync::Arc;
-use std::task::{Context, Poll, Waker};
+use std::task::Poll;
 use std::time::Duration;
 
 use bytes::Bytes;
 use mcp_core::wire::EncodedReply;
-use mcp_core::{BoxFuture, CallOutput, RunningCall};
-use mcp_types::RequestId;
+use mcp_core::{CallOutput, Fault, RunningCall, catch_panic_sync};
+use mcp_types::{ProtocolVersion, RequestId};
+use tokio::runtime::Handle;
 use tokio::task::{AbortHandle, Id, JoinSet};
-use tokio::time::sleep;
+use tokio::time::{sleep, timeout};
 use tracing::Instrument;
 
-use crate::write_queue::{CancelFlag, QueueClosed, WriteQueue};
+use crate::write_queue::{EndFlag, QueueClosed, WriteQueue};
 
 /// Time without reads by the client after which handlers no longer wait for their notifications.
 const STALL_AFTER: Duration = Duration::from_secs(1);
 
-/// The calls that were not ready at their first poll, each in its own task.
+/// Time in which a call may end before the limit refuses another one. Calls that are ready at once end
+/// after microseconds, but a client may send them faster than they run.
+const SLOT_WAIT: Duration = Duration::from_millis(50);
+
+/// The running calls, each in its own task of the handlers' runtime.
 #[derive(Debug)]
 pub(super) struct Calls {
     queue: Arc<WriteQueue>,
+    handlers: Handle,
     tasks: JoinSet<Result<(), QueueClosed>>,
     by_id: HashMap<RequestId, CallTask>,
     ids: HashMap<Id, RequestId>,
+    /// No call has ended in the last wait for one. Further calls are refused without a wait.
+    is_stalled: bool,
 }
 
 #[derive(Debug)]
 struct CallTask {
     handle: AbortHandle,
-    cancelled: CancelFlag,
+    ended: EndFlag,
 }
 
 impl Calls {
-    pub(super) fn new(queue: Arc<WriteQueue>) -> Self {
+    /// User code runs in tasks of `handlers`.
+    pub(super) fn new(queue: Arc<WriteQueue>, handlers: Handle) -> Self {
         Self {
             queue,
+            handlers,
             tasks: JoinSet::new(),
             by_id: HashMap::new(),
             ids: HashMap::new(),
+            is_stalled: false,
         }
     }
 
@@ -49,55 +60,49 @@ impl Calls {
         self.by_id.len()
     }
 
-    /// The number of calls and handlers of notifications that run in tasks.
+    /// The number of running calls and handlers of notifications.
     pub(super) fn tasks(&self) -> usize {
         self.tasks.len()
     }
 
-    /// Polls the handler of a notification once. When it is not ready, spawns a task for it.
-    pub(super) fn start_notification(&mut self, mut handling: BoxFuture<'static, ()>) {
-        let mut cx = Context::from_waker(Waker::noop());
-        if handling.as_mut().poll(&mut cx).is_pending() {
-            let handling = async move {
-                handling.await;
-                Ok(())
-            };
-            self.tasks.spawn(handling.in_current_span());
+    /// Waits shortly for the end of a call if there are `limit` tasks.
+    pub(super) async fn wait_for_slot(&mut self, limit: usize) {
+        if self.tasks.len() >= limit && !self.is_stalled {
+            self.is_stalled = timeout(SLOT_WAIT, self.next_ended()).await.is_err();
         }
     }
 
-    pub(super) fn contains(&self, id: &RequestId) -> bool {
-        self.by_id.contains_key(id)
-    }
-
-    /// Polls a call once. When it is not ready, or its output does not fit into the queue, spawns a
-    /// task for it.
-    pub(super) fn start(&mut self, mut running: RunningCall) {
-        let Some(unsent) = self.poll_once(&mut running) else {
-            return;
+    /// Spawns a task for the handler of a notification.
+    pub(super) fn start_notification(
+        &mut self,
+        handling: impl Future<Output = ()> + Send + 'static,
+    ) {
+        let handling = async move {
+            handling.await;
+            Ok(())
         };
-        let id = running.target().id.clone();
-        let cancelled = CancelFlag::default();
-        let run = run(running, unsent, self.queue.clone(), cancelled.clone());
-        let handle = self.tasks.spawn(run.in_current_span());
-        self.ids.insert(handle.id(), id.clone());
-        self.by_id.insert(id, CallTask { handle, cancelled });
+        self.tasks
+            .spawn_on(handling.in_current_span(), &self.handlers);
     }
 
-    /// Polls a call until it is pending. Returns `None` when it is answered, otherwise the output
-    /// that does not fit into the queue, or `Pending`.
-    fn poll_once(&self, running: &mut RunningCall) -> Option<Poll<CallOutput>> {
-        // No waker is needed: the task polls the call again as soon as it starts.
-        let mut cx = Context::from_waker(Waker::noop());
-        loop {
-            match running.poll_output(&mut cx, true) {
-                Poll::Ready(CallOutput::Notifications(notifications))
-                    if self.queue.try_send(&[without_line_feed(&notifications)]) => {}
-                Poll::Ready(CallOutput::Reply(reply)) if self.queue.try_send(&pieces(&reply)) => {
-                    return None;
-                }
-                unsent => return Some(unsent),
-            }
+    pub(super) fn contains(&self, id: &RequestId) -> bool {
+        self.by_id
+            .get(id)
+            .is_some_and(|call| !call.ended.is_ended())
+    }
+
+    /// Spawns a task for a call, which `start` starts in this task.
+    pub(super) fn start(
+        &mut self,
+        id: RequestId,
+        start: impl FnOnce() -> RunningCall + Send + 'static,
+    ) {
+        let ended = EndFlag::default();
+        let run = start_and_run(id.clone(), start, self.queue.clone(), ended.clone());
+        let handle = self.tasks.spawn_on(run.in_current_span(), &self.handlers);
+        self.ids.insert(handle.id(), id.clone());
+        if let Some(answered) = self.by_id.insert(id, CallTask { handle, ended }) {
+            self.ids.remove(&answered.handle.id());
         }
     }
 
@@ -108,10 +113,11 @@ impl Calls {
         let Some(call) = self.by_id.remove(id) else {
             return false;
         };
-        self.queue.cancel(&call.cancelled);
+        let ran = !call.ended.is_ended();
+        self.queue.cancel(&call.ended);
         self.ids.remove(&call.handle.id());
         call.handle.abort();
-        true
+        ran
     }
 
     /// Waits for the end of a call. Returns `None` when no call runs.
@@ -120,11 +126,20 @@ impl Calls {
             Ok((id, _)) => id,
             Err(error) => error.id(),
         };
+        self.is_stalled = false;
         // A cancelled call is removed already, and its request id may be in use again.
         if let Some(id) = self.ids.remove(&id) {
             self.by_id.remove(&id);
         }
         Some(())
+    }
+
+    /// Cancels the calls whose handlers run, and returns their number. Replies that wait for space in the queue
+    /// remain.
+    pub(super) fn cancel_running(&mut self) -> usize {
+        let calls = self.by_id.values();
+        let running = calls.filter(|call| call.ended.is_running());
+        running.inspect(|call| call.handle.abort()).count()
     }
 
     /// Waits until no call runs.
@@ -133,23 +148,37 @@ impl Calls {
     }
 }
 
+/// Starts a call and drives it to its end. A service panic at the start, for example in its observer, is
+/// answered with an error.
+async fn start_and_run(
+    id: RequestId,
+    start: impl FnOnce() -> RunningCall,
+    queue: Arc<WriteQueue>,
+    ended: EndFlag,
+) -> Result<(), QueueClosed> {
+    match catch_panic_sync(start) {
+        Ok(running) => run(running, queue, ended).await,
+        Err(panic) => {
+            tracing::error!(%panic, "a request was not handled");
+            let fault = Fault::internal("internal error");
+            let reply = fault.encode(Some(&id), ProtocolVersion::LATEST);
+            queue.send_reply(&[&reply], &ended).await
+        }
+    }
+}
+
 /// Drives a call until it is answered, and sends its output.
 async fn run(
     mut running: RunningCall,
-    mut unsent: Poll<CallOutput>,
     queue: Arc<WriteQueue>,
-    cancelled: CancelFlag,
+    ended: EndFlag,
 ) -> Result<(), QueueClosed> {
     loop {
-        let output = match std::mem::replace(&mut unsent, Poll::Pending) {
-            Poll::Ready(output) => output,
-            Poll::Pending => poll_fn(|cx| running.poll_output(cx, true)).await,
-        };
-        match output {
+        match poll_fn(|cx| running.poll_output(cx, true)).await {
             CallOutput::Notifications(notifications) => {
-                send_notifications(&mut running, &notifications, &queue, &cancelled).await?
+                send_notifications(&mut running, &notifications, &queue, &ended).await?
             }
-            CallOutput::Reply(reply) => return queue.send(&pieces(&reply), &cancelled).await,
+            CallOutput::Reply(reply) => return queue.send_reply(&pieces(&reply), &ended).await,
             _ => {}
         }
     }
@@ -170,10 +199,10 @@ async fn send_notifications(
     running: &mut RunningCall,
     notifications: &Bytes,
     queue: &WriteQueue,
-    cancelled: &CancelFlag,
+    ended: &EndFlag,
 ) -> Result<(), QueueClosed> {
     let pieces = [without_line_feed(notifications)];
-    let mut sent = pin!(queue.send(&pieces, cancelled));
+    let mut sent = pin!(queue.send(&pieces, ended));
     let mut stalled = None;
     poll_fn(|cx| {
         if let Poll::Ready(sent) = sent.as_mut().poll(cx) {

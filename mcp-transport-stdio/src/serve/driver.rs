@@ -1,6 +1,7 @@
 //! The driver of one pipe: it handles every message and starts every call.
 
 use std::error::Error;
+use std::fmt;
 use std::future::{pending, poll_fn};
 use std::io;
 use std::pin::Pin;
@@ -23,7 +24,9 @@ use mcp_types::{
     Response,
 };
 use memchr::memmem;
-use tokio::time::{Instant, sleep, sleep_until, timeout_at};
+use tokio::runtime::Handle;
+use tokio::sync::Notify;
+use tokio::time::{Instant, sleep, sleep_until, timeout, timeout_at};
 
 use super::calls::Calls;
 use super::settings::ServerSettings;
@@ -56,6 +59,8 @@ pub(super) struct Driver {
     session: Option<Arc<Session>>,
     /// Set when the server drains. Subscriptions then end.
     draining: CloseSignal,
+    /// Notified when a request is sent to the client, whose deadline may be the next one.
+    asked: Arc<Notify>,
     /// The client as a subscriber of changes.
     subscriber: Subscriber,
     /// The end of the input, if it was noticed while received lines waited to be handled.
@@ -66,8 +71,14 @@ pub(super) struct Driver {
 type ShutdownSignal = Pin<Box<dyn Future<Output = ()> + Send>>;
 
 impl Driver {
-    pub(super) fn new(service: Arc<dyn Service>, settings: ServerSettings, pipe: Pipe) -> Self {
-        let calls = Calls::new(pipe.write_queue.clone());
+    /// User code runs in tasks of `handlers`.
+    pub(super) fn new(
+        service: Arc<dyn Service>,
+        settings: ServerSettings,
+        pipe: Pipe,
+        handlers: Handle,
+    ) -> Self {
+        let calls = Calls::new(pipe.write_queue.clone(), handlers);
         settings.counters.set_queue(&pipe.write_queue);
         let mut settings = settings;
         if settings.extensions.transport.is_none() {
@@ -84,6 +95,7 @@ impl Driver {
             calls,
             session: None,
             draining: CloseSignal::default(),
+            asked: Arc::default(),
             subscriber,
             input_end: None,
         }
@@ -98,6 +110,7 @@ impl Driver {
                 () = &mut shutdown => return self.drain(Instant::now()).await,
                 ended = self.pipe.writer.ended() => return ignore_closed(ended),
                 Some(()) = self.calls.next_ended() => {}
+                () = self.asked.notified() => {}
                 // A request of the server to its client has timed out.
                 () = next_expiry(session) => {
                     if let Some(session) = &self.session {
@@ -162,6 +175,7 @@ impl Driver {
                 }
             };
             if has_space {
+                self.calls.wait_for_slot(self.settings.max_calls).await;
                 self.handle_line(line);
             }
         }
@@ -179,14 +193,18 @@ impl Driver {
         }
         self.settings.counters.set_sessions(0);
         self.draining.close(());
-        let deadline = start + finite(self.settings.drain_timeout);
+        let mut deadline = start + finite(self.settings.drain_timeout);
+        let writes = self.pipe.write_queue.writes();
         tokio::select! {
             biased;
             ended = self.pipe.writer.ended() => return ignore_closed(ended),
             () = self.calls.all_ended() => {}
             () = sleep_until(deadline) => {
-                let calls = self.calls.len();
-                tracing::warn!(calls, "running calls are cancelled: the drain timeout is over");
+                let calls = self.calls.cancel_running();
+                if calls > 0 {
+                    tracing::warn!(calls, "running calls are cancelled: the drain timeout is over");
+                }
+                deadline = self.send_replies(writes).await;
             }
         }
         let Self { pipe, calls, .. } = self;
@@ -198,6 +216,19 @@ impl Driver {
             Ok(ended) => ignore_closed(ended),
             Err(_) => Ok(()),
         }
+    }
+
+    /// Sends the replies that wait for space. Each time that the client has read something since the number of
+    /// writes was `writes`, it has the drain timeout again. Returns the deadline for the rest of the queue.
+    async fn send_replies(&mut self, mut writes: usize) -> Instant {
+        let time = finite(self.settings.drain_timeout);
+        while writes < self.pipe.write_queue.writes() {
+            writes = self.pipe.write_queue.writes();
+            if timeout(time, self.calls.all_ended()).await.is_ok() {
+                return Instant::now() + time;
+            }
+        }
+        Instant::now()
     }
 
     fn handle_line(&mut self, line: Line) {
@@ -317,9 +348,10 @@ impl Driver {
             profile: self.service.profile(),
             version: inbound.facts.version,
         };
-        let service = &*self.service;
-        let running = RunningCall::start(service, inbound, to, LINE_FRAMING, None, extensions);
-        self.calls.start(running);
+        let service = self.service.clone();
+        self.calls.start(id.clone(), move || {
+            RunningCall::start(&*service, inbound, to, LINE_FRAMING, None, extensions)
+        });
         Ok(())
     }
 
@@ -340,8 +372,9 @@ impl Driver {
         match handled {
             HandledRequest::Call(mut inbound) => {
                 if let Some(session) = &self.session {
-                    let sink = Arc::new(QueueSink(self.pipe.write_queue.clone()));
-                    inbound.input = session.input(sink);
+                    let queue = self.pipe.write_queue.clone();
+                    let asked = self.asked.clone();
+                    inbound.input = session.input(Arc::new(QueueSink { queue, asked }));
                 }
                 Ok(Some(inbound))
             }
@@ -410,27 +443,38 @@ impl Driver {
 
     /// Starts the handler of an extension notification. A refused notification is ignored.
     fn start_notification(&mut self, notification: &Notification<'_>) {
-        let started = catch_panic_sync(|| self.try_start_notification(notification));
-        let reason = match started {
-            Ok(Ok(())) => return,
-            Ok(Err(fault)) => fault.to_string(),
-            Err(panic) => panic.to_string(),
-        };
         let method = excerpt(notification.method.as_bytes());
-        tracing::warn!(method, reason, "a notification is ignored");
+        let started =
+            catch_panic_sync(|| self.try_start_notification(notification, method.clone()));
+        match started {
+            Ok(Ok(())) => {}
+            Ok(Err(fault)) => log_ignored(&method, &fault),
+            Err(panic) => log_ignored(&method, &panic),
+        }
     }
 
-    fn try_start_notification(&mut self, notification: &Notification<'_>) -> Result<(), Fault> {
+    fn try_start_notification(
+        &mut self,
+        notification: &Notification<'_>,
+        method: String,
+    ) -> Result<(), Fault> {
         let facts = || self.session.as_ref().map(|session| session.facts());
         let profile = self.service.profile();
         let Some(inbound) = InboundNotification::decode(notification, &profile, facts) else {
             return Ok(());
         };
-        let extensions = self.settings.extensions.clone();
         check_count(self.calls.tasks(), self.settings.max_calls)?;
-        let gate = self.settings.gate.as_deref();
-        let handling = inbound.serve(&*self.service, gate, extensions)?;
-        self.calls.start_notification(handling);
+        let extensions = self.settings.extensions.clone();
+        let gate = self.settings.gate.clone();
+        let service = self.service.clone();
+        self.calls.start_notification(async move {
+            let serve = || inbound.serve(&*service, gate.as_deref(), extensions);
+            match catch_panic_sync(serve) {
+                Ok(Ok(handling)) => handling.await,
+                Ok(Err(fault)) => log_ignored(&method, &fault),
+                Err(panic) => log_ignored(&method, &panic),
+            }
+        });
         Ok(())
     }
 
@@ -493,11 +537,16 @@ impl Driver {
 }
 
 /// Sends requests of a legacy session to its client.
-struct QueueSink(Arc<WriteQueue>);
+struct QueueSink {
+    queue: Arc<WriteQueue>,
+    asked: Arc<Notify>,
+}
 
 impl MessageSink for QueueSink {
     fn send(&self, message: Bytes) -> bool {
-        self.0.push(&message).is_ok()
+        let is_sent = self.queue.push(&message).is_ok();
+        self.asked.notify_one();
+        is_sent
     }
 }
 
@@ -534,6 +583,10 @@ fn check_count(running: usize, limit: usize) -> Result<(), Fault> {
         tracing::warn!(reason, suppressed, "a call was refused");
     }
     Err(Fault::rate_limited(reason, CALL_WAIT))
+}
+
+fn log_ignored(method: &str, reason: &dyn fmt::Display) {
+    tracing::warn!(method, %reason, "a notification is ignored");
 }
 
 /// Returns whether an invalid message contains a result or an error, and no method.

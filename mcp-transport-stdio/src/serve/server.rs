@@ -1,15 +1,18 @@
 //! [`StdioServer`]: a server over one pipe.
 
 use std::io;
-use std::pin::Pin;
+use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::time::Duration;
 
 use mcp_core::{EndpointMetrics, Gate, Service, Transport, catch_panic};
 use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::runtime::Handle;
+use tokio::sync::oneshot;
 use tracing::Instrument;
 
 use super::driver::{Driver, to_io_error};
+use super::io_thread;
 use super::settings::ServerSettings;
 use crate::message_transport::MessageTransport;
 use crate::pipe::{Pipe, Task};
@@ -22,8 +25,7 @@ use crate::standard;
 /// session for legacy requests. A second `initialize` replaces the session: its subscriptions, log level
 /// and open questions end, but its running calls continue.
 ///
-/// Calls run concurrently. The server polls each call once when it arrives, and moves a call that is not
-/// ready to its own task. It logs a line that is not a valid message, and answers it with an error. After
+/// Calls run concurrently, each in its own task. The server logs a line that is not a valid message, and answers it with an error. After
 /// the client has closed its side, running calls may still finish and respond within
 /// [`drain_timeout`](Self::drain_timeout).
 ///
@@ -72,9 +74,9 @@ impl StdioServer {
     }
 
     /// Sets the time in which running calls may finish after the client has closed its side. The server
-    /// then cancels the remaining calls, and takes up to one more second to write the last responses. If
-    /// the client reads no responses during this time, the server drops the requests that wait for space
-    /// in its output. Default: 10 seconds.
+    /// then cancels the remaining calls, and takes up to one more second to write the last responses. As long
+    /// as the client reads responses within this time, those of finished calls are written. If it reads none, the
+    /// server drops them, and the requests that wait for space in its output. Default: 10 seconds.
     pub fn drain_timeout(mut self, time: Duration) -> Self {
         self.settings.drain_timeout = time;
         self
@@ -134,7 +136,10 @@ impl StdioServer {
     }
 
     /// Serves over this process's standard streams, until the client closes its side. Can be
-    /// called once per process, in a tokio runtime with IO enabled. Logs the start at level INFO.
+    /// called once per process, in a tokio runtime. Logs the start at level INFO.
+    ///
+    /// A thread of its own reads and writes the streams, and calls run on the runtime of the caller: handlers
+    /// that block all its threads delay each other, but the server still answers pings and cancels calls.
     ///
     /// On Unix it first redirects the streams: the program's other output goes to standard error,
     /// and child processes do not inherit the streams. It does not handle signals.
@@ -154,17 +159,30 @@ impl StdioServer {
             mcp_types::escaped(name),
             mcp_types::escaped(version)
         );
-        let served = async {
+        let handlers = Handle::current();
+        let (stop, stopped) = oneshot::channel::<()>();
+        let serving = io_thread::run(async move {
             let streams = standard::take()?;
-            let served = self.run_over(streams.reader, streams.writer);
+            let pipe = Pipe::open(streams.reader, streams.writer, self.settings.line_limit);
+            let driver = Driver::new(self.service, self.settings, pipe, handlers);
+            let stopped = Box::pin(async { drop(stopped.await) });
             tokio::select! {
                 biased;
-                served = served => served,
+                served = driver.run(stopped) => served.map_err(to_io_error),
                 // The client cannot receive responses, so running calls are cancelled.
                 () = streams.hung_up => Ok(()),
             }
+        });
+        let mut serving = pin!(serving);
+        let served = tokio::select! {
+            biased;
+            served = &mut serving => served,
+            () = self.shutdown => {
+                drop(stop);
+                serving.await
+            }
         };
-        served.await.map_err(|error: io::Error| {
+        served.map_err(|error| {
             let message = format!("cannot serve at standard input and output: {error}");
             io::Error::new(error.kind(), message)
         })
@@ -201,7 +219,7 @@ impl StdioServer {
     }
 
     async fn drive(self, pipe: Pipe) -> io::Result<()> {
-        let driver = Driver::new(self.service, self.settings, pipe);
+        let driver = Driver::new(self.service, self.settings, pipe, Handle::current());
         // A separate task runs the driver on the worker threads, like the reader and the writer. If the
         // driver ran on the thread of `block_on`, each message would move between threads twice.
         let mut task = Task::spawn(driver.run(self.shutdown).in_current_span());

@@ -22,6 +22,9 @@ mod live;
 #[cfg(test)]
 mod panics;
 #[cfg(test)]
+#[cfg(all(unix, feature = "macros", feature = "stdio"))]
+mod processes;
+#[cfg(test)]
 mod raw;
 #[cfg(test)]
 mod rmcp_names;
