@@ -11,6 +11,7 @@
 //! | [`hosts`] | agent programs with a scripted model |
 //! | [`authorization`] | the cases with an authorization server |
 //! | [`servers`] | servers that people use, with our client, the commands of `mcp` and typed clients |
+//! | [`definitions`] | definitions for model providers, of the tools of published servers |
 //! | [`commands`] | the commands of `mcp` with some of these servers |
 //! | [`typed`] | typed clients of these servers |
 //! | [`drivers`] | pages and views in a browser, webhooks and telemetry |
@@ -21,6 +22,7 @@ mod bridges;
 mod browser;
 mod cases;
 mod commands;
+mod definitions;
 mod drivers;
 mod hosts;
 mod http;
@@ -37,7 +39,7 @@ use crate::workspace::Workspace;
 
 /// Our server and our clients.
 const PROGRAMS: &str = "everything-server everything-gateway interop-client stdio_client mcp \
-    protected-server auth-client interop-host browser-host host-server";
+    protected-server tool-definitions auth-client interop-host browser-host host-server";
 
 /// Arguments of `interop`.
 #[derive(Debug, Default, clap::Args)]
@@ -69,6 +71,7 @@ pub(crate) fn run_cases(workspace: &Workspace, args: &InteropArgs) -> Result<Sum
         bridges::add(&mut cases)?;
         authorization::add(&mut cases)?;
         let servers = servers::add(&mut cases)?;
+        definitions::add(&mut cases, &servers)?;
         commands::add(&mut cases, &servers)?;
         typed::add(&mut cases, servers)?;
         drivers::add(&mut cases)?;

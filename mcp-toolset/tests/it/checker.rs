@@ -20,7 +20,7 @@
 
 use std::collections::HashSet;
 
-use mcp_toolset::Provider;
+use mcp::toolset::Provider;
 use serde_json::{Map, Value};
 
 /// Returns the rules that definitions break.

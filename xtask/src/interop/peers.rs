@@ -55,6 +55,29 @@ const MORE_NPM: [(&str, &str); 22] = [
     ("tavily-mcp", "0.2.22"),
 ];
 
+/// Servers that only list their tools.
+const LISTING_NPM: [(&str, &str); 19] = [
+    ("@antv/mcp-server-chart", "0.9.10"),
+    ("@brave/brave-search-mcp-server", "2.1.4"),
+    ("@circleci/mcp-server-circleci", "0.20.0"),
+    ("@currents/mcp", "2.1.1"),
+    ("@elastic/mcp-server-elasticsearch", "0.3.1"),
+    ("@hubspot/mcp-server", "0.4.0"),
+    ("@launchdarkly/mcp-server", "0.6.2"),
+    ("@modelcontextprotocol/server-everart", "0.6.2"),
+    ("@modelcontextprotocol/server-github", "2025.4.8"),
+    ("@modelcontextprotocol/server-gitlab", "2025.4.25"),
+    ("@modelcontextprotocol/server-google-maps", "0.6.2"),
+    ("@modelcontextprotocol/server-puppeteer", "2025.5.12"),
+    ("@modelcontextprotocol/server-slack", "2025.4.25"),
+    ("@notionhq/notion-mcp-server", "2.5.2"),
+    ("airtable-mcp-server", "1.14.0"),
+    ("figma-developer-mcp", "0.13.2"),
+    ("firecrawl-mcp", "3.26.0"),
+    ("mcp-server-code-runner", "0.1.8"),
+    ("mcp-server-kubernetes", "4.1.7"),
+];
+
 /// Environments of Python packages: two major versions of a package exclude each other.
 const NEWEST_PYTHON: [(&str, &str); 2] = [
     ("python-2", "mcp==2.3.0 fastmcp==4.1.2"),
@@ -63,7 +86,7 @@ const NEWEST_PYTHON: [(&str, &str); 2] = [
         "langchain==1.5.2 langchain-mcp-adapters==0.3.2 langchain-openai==1.7.4",
     ),
 ];
-const MORE_PYTHON: [(&str, &str); 6] = [
+const MORE_PYTHON: [(&str, &str); 10] = [
     ("python-1", "mcp==1.30.0"),
     ("python-oldest", "mcp==1.2.0 pydantic==2.10.6"),
     ("python-fastmcp-3", "fastmcp==3.4.2"),
@@ -78,6 +101,13 @@ const MORE_PYTHON: [(&str, &str); 6] = [
         "duckduckgo-mcp-server==0.7.0 wikipedia-mcp==2.0.1",
     ),
     ("python-telemetry", "opentelemetry-proto==1.45.2"),
+    ("python-atlassian", "mcp-atlassian==0.23.1"),
+    ("python-excel", "excel-mcp-server==2.2.2"),
+    (
+        "python-office",
+        "mcp-obsidian==0.2.3 mcp-weather-server==0.6.1 office-word-mcp-server==1.1.11",
+    ),
+    ("python-redis", "redis-mcp-server==0.5.1"),
 ];
 
 /// The package with the programs that use rmcp. It is not a workspace member.
@@ -129,6 +159,7 @@ impl Peers {
         let (mut npm, mut environments) = (NEWEST_NPM.to_vec(), NEWEST_PYTHON.to_vec());
         if !newest_only {
             npm.extend(MORE_NPM);
+            npm.extend(LISTING_NPM);
             environments.extend(MORE_PYTHON);
         }
         let (node, python) = thread::scope(|scope| {
