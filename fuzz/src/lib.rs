@@ -22,6 +22,7 @@ mod request_state;
 mod server;
 mod sse;
 mod target;
+mod toolset;
 mod uri_template;
 
 use std::path::Path;
@@ -29,7 +30,7 @@ use std::path::Path;
 pub use target::Target;
 
 /// All targets.
-pub const TARGETS: [Target; 10] = [
+pub const TARGETS: [Target; 11] = [
     arguments::TARGET,
     challenge::TARGET,
     headers::TARGET,
@@ -39,6 +40,7 @@ pub const TARGETS: [Target; 10] = [
     parse::TARGET,
     request_state::TARGET,
     sse::TARGET,
+    toolset::TARGET,
     uri_template::TARGET,
 ];
 

@@ -198,6 +198,11 @@ fn sse_target_holds_for_generated_inputs() {
 }
 
 #[test]
+fn toolset_target_holds_for_generated_inputs() {
+    explore("toolset");
+}
+
+#[test]
 fn uri_template_target_holds_for_generated_inputs() {
     explore("uri_template");
 }

@@ -39,7 +39,8 @@ conformance: mcp mcp-testing
 examples: mcp mcp-testing
 templates: mcp mcp-testing
 bench: mcp mcp-testing
-fuzz: mcp-types mcp-core mcp-server mcp-client mcp-auth mcp-transport-http mcp-transport-stdio
+fuzz: mcp-types mcp-core mcp-server mcp-client mcp-auth mcp-toolset mcp-transport-http \
+    mcp-transport-stdio
 xtask:
 ";
 
