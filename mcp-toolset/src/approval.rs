@@ -5,15 +5,13 @@ use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use mcp_client::catalog::Snapshot;
-
 use mcp_core::{BoxFuture, catch_panic_sync};
 use mcp_types::Tool;
 use parking_lot::Mutex;
-use serde_json::{Value, json};
+use serde_json::Value;
 
-use crate::pins::pinned;
-use crate::trust_file::{self, TrustError};
+use crate::pins::digest;
+use crate::trust_file::{self, Stamp, TrustError, stamp};
 
 type Rule = Arc<dyn Fn(&ProposedCall) -> Verdict + Send + Sync>;
 type Ask = Arc<dyn Fn(ProposedCall) -> BoxFuture<'static, Answer> + Send + Sync>;
@@ -28,18 +26,22 @@ pub struct ProposedCall {
     pub tool: Tool,
     /// The arguments as the server receives them.
     pub arguments: Value,
+    /// A rule asks about this call. The answer counts for this call only.
+    pub is_by_rule: bool,
 }
 
 /// A rule's decision about a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Verdict {
-    /// The call runs without a question.
+    /// The call runs without a question, unless another rule asks or denies.
     Allow,
-    /// The user decides.
+    /// The user is asked about this call, each time, whatever was answered before.
     Ask,
     /// The call does not run.
     Deny,
+    /// The rule says nothing about the call: the other rules decide, then the annotations.
+    NoOpinion,
 }
 
 /// The user's answer.
@@ -57,6 +59,23 @@ pub enum Answer {
     Deny,
 }
 
+/// The decision about a call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Decision {
+    /// The call runs without a question.
+    Allowed,
+    /// The user has agreed to the call. Meanwhile the tool may have changed.
+    Agreed,
+    /// The call does not run, for this reason.
+    Refused(&'static str),
+}
+
+impl Decision {
+    const DENIED: Self = Self::Refused(
+        "the user did not allow this call; do not repeat it, and say what you wanted to do",
+    );
+}
+
 /// Definition digests by server and tool, so that a user can read the file.
 type Digests = BTreeMap<String, BTreeMap<String, String>>;
 
@@ -66,6 +85,8 @@ struct Approved {
     session: BTreeSet<String>,
     always: Digests,
     file: Option<PathBuf>,
+    /// The file that was read or written last.
+    stamp: Stamp,
 }
 
 /// Decides which calls of a model run. A denied call is a result that the model reads.
@@ -79,7 +100,8 @@ struct Approved {
 ///     .trust(["files"])
 ///     .rule(|call: &ProposedCall| match call.arguments["path"].as_str() {
 ///         Some(path) if path.starts_with("/etc") => Verdict::Deny,
-///         _ => Verdict::Ask,
+///         Some(path) if path.contains("/.ssh") => Verdict::Ask,
+///         _ => Verdict::NoOpinion,
 ///     })
 ///     .ask(|call: ProposedCall| async move {
 ///         println!("{} wants {}", call.tool.name, call.arguments);
@@ -110,7 +132,7 @@ impl Approval {
     }
 
     /// Keeps the answer [`Answer::Always`] in a file. It holds for the definition that the user has approved: the user is asked
-    /// about a changed tool again. Remove a line of the file to be asked again.
+    /// about a changed tool again. Remove a line of the file to be asked again, also in a program that runs. Changes of other processes are read.
     ///
     /// # Errors
     ///
@@ -131,9 +153,11 @@ impl Approval {
     /// ```
     pub fn remember(self, file: impl Into<PathBuf>) -> Result<Self, TrustError> {
         let file = file.into();
+        let read_before = stamp(&file);
         let always = trust_file::read(&file)?.unwrap_or_default();
         let mut approved = self.approved.lock();
         (approved.always, approved.file) = (always, Some(file));
+        approved.stamp = read_before;
         drop(approved);
         Ok(self)
     }
@@ -144,8 +168,8 @@ impl Approval {
         self
     }
 
-    /// Adds a rule for tools and arguments. A rule that denies wins, then a rule that allows; [`Verdict::Ask`] leaves the
-    /// decision to the annotations. A call during which the rule panics is denied.
+    /// Adds a rule for tools and arguments. Of several rules, one that denies wins, then one that asks, then one that allows.
+    /// Without an opinion of a rule, the annotations decide. A call during which the rule panics is denied.
     pub fn rule(mut self, rule: impl Fn(&ProposedCall) -> Verdict + Send + Sync + 'static) -> Self {
         self.rules.push(Arc::new(rule));
         self
@@ -161,37 +185,37 @@ impl Approval {
         self
     }
 
-    /// Returns the reason why a call does not run.
-    pub(crate) async fn refusal(&self, call: ProposedCall) -> Option<&'static str> {
-        const DENIED: &str =
-            "the user did not allow this call; do not repeat it, and say what you wanted to do";
-
+    /// Decides about a call.
+    pub(crate) async fn decide(&self, mut call: ProposedCall) -> Decision {
         let verdicts = self.rules.iter().map(|rule| {
             let verdict = catch_panic_sync(|| rule(&call));
             verdict.unwrap_or(Verdict::Deny)
         });
         let verdicts: Vec<Verdict> = verdicts.collect();
         if verdicts.contains(&Verdict::Deny) {
-            return Some("a rule of this program forbids this call; do not repeat it");
+            return Decision::Refused("a rule of this program forbids this call; do not repeat it");
         }
-        if verdicts.contains(&Verdict::Allow) || self.is_harmless(&call) {
-            return None;
+        call.is_by_rule = verdicts.contains(&Verdict::Ask);
+        if !call.is_by_rule && (verdicts.contains(&Verdict::Allow) || self.is_harmless(&call)) {
+            return Decision::Allowed;
         }
         let (server, tool) = (call.server.clone(), call.tool.name.clone());
-        let digest = digest(&server, &call.tool);
-        if self.approved.lock().contains(&server, &tool, &digest) {
-            return None;
+        let (digest, is_by_rule) = (digest(&server, &call.tool), call.is_by_rule);
+        if !is_by_rule && self.approved.lock().contains(&server, &tool, &digest) {
+            return Decision::Allowed;
         }
         let Some(ask) = &self.ask else {
-            return Some(DENIED);
+            return Decision::DENIED;
         };
         match ask(call).await {
-            Answer::Once => {}
-            Answer::Session => drop(self.approved.lock().session.insert(digest)),
-            Answer::Always => self.approved.lock().add(&server, tool, digest),
-            Answer::Deny => return Some(DENIED),
+            Answer::Deny => return Decision::DENIED,
+            Answer::Session if !is_by_rule => {
+                self.approved.lock().session.insert(digest);
+            }
+            Answer::Always if !is_by_rule => self.approved.lock().add(&server, tool, digest),
+            Answer::Once | Answer::Session | Answer::Always => {}
         }
-        None
+        Decision::Agreed
     }
 
     fn is_harmless(&self, call: &ProposedCall) -> bool {
@@ -203,30 +227,50 @@ impl Approval {
 }
 
 impl Approved {
-    fn contains(&self, server: &str, tool: &str, digest: &String) -> bool {
+    fn contains(&mut self, server: &str, tool: &str, digest: &String) -> bool {
+        self.refresh();
         let always = self.always.get(server).and_then(|tools| tools.get(tool));
         self.session.contains(digest) || always == Some(digest)
     }
 
-    /// Adds a definition, and writes the file. If that fails, the answer holds for the session.
+    /// Reads the file if it has changed. Without a readable file, nothing is approved for always.
+    fn refresh(&mut self) {
+        let Some(file) = &self.file else {
+            return;
+        };
+        let now = stamp(file);
+        if now == self.stamp {
+            return;
+        }
+        self.stamp = now;
+        self.always = match trust_file::read(file) {
+            Ok(always) => always.unwrap_or_default(),
+            Err(error) => {
+                tracing::warn!(error = %mcp_types::escaped(&error), "the approvals for always do not count");
+                Digests::new()
+            }
+        };
+    }
+
+    /// Adds a definition to those in the file. If that fails, the answer holds for the session.
     fn add(&mut self, server: &str, tool: String, digest: String) {
-        let tools = self.always.entry(server.to_owned()).or_default();
-        tools.insert(tool, digest);
-        if let Some(file) = &self.file
-            && let Err(error) = trust_file::write(file, &self.always)
-        {
+        let Some(file) = self.file.clone() else {
+            self.session.insert(digest);
+            return;
+        };
+        let added = trust_file::lock(&file).and_then(|_guard| {
+            let mut always: Digests = trust_file::read(&file)?.unwrap_or_default();
+            let tools = always.entry(server.to_owned()).or_default();
+            tools.insert(tool, digest.clone());
+            trust_file::write(&file, &always)?;
+            (self.always, self.stamp) = (always, stamp(&file));
+            Ok(())
+        });
+        if let Err(error) = added {
             tracing::warn!(error = %mcp_types::escaped(&error), "the approval of a tool holds for this session only");
+            self.session.insert(digest);
         }
     }
-}
-
-/// Returns the SHA-256 digest of what models and users read of a tool.
-fn digest(server: &str, tool: &Tool) -> String {
-    // The keys of a snapshot are sorted.
-    let tools = Snapshot::from_value(json!({ "tools": [pinned(tool)] }));
-    let tools = tools.map_or(Value::Null, |tools| tools.as_value().clone());
-    let digest = hmac_sha256::Hash::hash(json!([server, tools]).to_string().as_bytes());
-    digest.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 impl fmt::Debug for Approval {

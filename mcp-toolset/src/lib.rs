@@ -17,6 +17,7 @@
 //! | `provider` | [`Provider`], [`Profile`]: what providers accept |
 //! | `names`, `schema` | names and schemas for a provider, and arguments back for the server |
 //! | `media` | images and sounds that a provider accepts |
+//! | `reply` | the shapes of replies, [`ReplyError`] |
 //! | `result`, `budget` | definitions, calls and results in the provider shapes; long results |
 //! | `trust_file` | files with what a user has agreed to, [`TrustError`] |
 //! | `pins` | [`PinFile`]: the tools whose definitions a user has approved |
@@ -45,6 +46,8 @@ mod pins;
 mod provider;
 mod rank;
 #[cfg(feature = "client")]
+mod reply;
+#[cfg(feature = "client")]
 mod result;
 #[cfg(feature = "client")]
 mod schema;
@@ -61,6 +64,8 @@ pub use pins::{HeldTool, PinFile};
 #[cfg(feature = "client")]
 pub use provider::{Profile, Provider, SchemaLimits};
 pub use rank::{Ranker, Ranking, WordRanker};
+#[cfg(feature = "client")]
+pub use reply::ReplyError;
 #[cfg(feature = "client")]
 pub use set::ToolSet;
 pub use trust_file::TrustError;

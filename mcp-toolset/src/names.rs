@@ -14,15 +14,32 @@ pub(crate) struct Names {
 }
 
 impl Names {
-    pub(crate) fn new<'a>(own: impl Iterator<Item = &'a str> + Clone) -> Self {
-        let mut counts: BTreeMap<String, BTreeSet<&str>> = BTreeMap::new();
-        for own in own.clone() {
-            counts.entry(folded(own)).or_default().insert(own);
+    /// Chooses names for tools. They are unique without case and separators, also among the `reserved` ones. Tools that are not
+    /// offered are named as well: no other tool answers to their names.
+    pub(crate) fn new<'a>(own: impl Iterator<Item = &'a str>, reserved: &[&str]) -> Self {
+        let own: BTreeSet<&str> = own.collect();
+        let mut counts: BTreeMap<String, usize> = BTreeMap::new();
+        for own in &own {
+            *counts.entry(folded(&portable(own, false))).or_default() += 1;
         }
+        let mut taken: BTreeSet<String> = reserved.iter().map(|name| folded(name)).collect();
+        let (plain, shared): (Vec<&str>, Vec<&str>) = own.into_iter().partition(|own| {
+            let name = folded(&portable(own, false));
+            counts.get(&name) == Some(&1) && !taken.contains(&name)
+        });
         let mut names = Self::default();
-        for own in own {
-            let is_shared = counts.get(&folded(own)).is_some_and(|all| all.len() > 1);
-            let name = portable(own, is_shared);
+        for own in plain {
+            let name = portable(own, false);
+            taken.insert(folded(&name));
+            names.name_by_own.insert(own.to_owned(), name);
+        }
+        for own in shared {
+            let mut name = portable(own, true);
+            let mut number = 2;
+            while !taken.insert(folded(&name)) {
+                name = portable(&format!("{own} {number}"), true);
+                number += 1;
+            }
             names.name_by_own.insert(own.to_owned(), name);
         }
         names
@@ -33,7 +50,7 @@ impl Names {
         self.name_by_own.get(own).map_or(own, String::as_str)
     }
 
-    /// Returns the own name of the tool that a model has named. Models change case and separators.
+    /// Returns the own name of the tool that a model has named, which may not be offered. Models change case and separators.
     pub(crate) fn find(&self, name: &str) -> Option<&str> {
         let names = self.name_by_own.iter();
         if let Some((own, _)) = names.clone().find(|(_, known)| *known == name) {
@@ -77,13 +94,17 @@ fn folded(name: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{Names, portable};
+    use std::collections::BTreeSet;
+
+    use proptest::prelude::*;
+
+    use super::{Names, folded, portable};
 
     #[test]
     fn names_are_portable_unique_and_mapped_back() {
         let long = "a".repeat(90);
         let own = ["files.read", "files/read", "2d", "größe", &long, "Get-User"];
-        let names = Names::new(own.into_iter());
+        let names = Names::new(own.into_iter(), &[]);
         for own in own {
             let name = names.name(own);
             assert!(name.len() <= 64, "{name}");
@@ -95,5 +116,49 @@ mod tests {
         assert_eq!(portable("files.read", false), "files_read");
         assert_ne!(portable("files.read", true), portable("files/read", true));
         assert_eq!(portable("", false), "_");
+    }
+
+    #[test]
+    fn cleaned_and_shortened_names_do_not_collide() {
+        let long = "a".repeat(90);
+        let short = portable(&long, false);
+        let own = ["pay_é", "pay__", "PAY", &long, &short, "search.tools"];
+        let names = Names::new(own.into_iter(), &["search_tools"]);
+        let unique: BTreeSet<String> = own.iter().map(|own| folded(names.name(own))).collect();
+        assert_eq!(unique.len(), own.len(), "{names:?}");
+        assert!(!unique.contains("searchtools"));
+        for own in own {
+            assert_eq!(names.find(names.name(own)), Some(own));
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn names_are_unique_portable_and_the_same_in_each_order(
+            own in prop::collection::vec(prop_oneof![
+                "[aA_é.-]{0,4}",
+                "[a-b]{50,90}",
+                "(_|-)?pay(_|-|é|/){0,3}",
+                "\\PC{0,80}",
+            ], 0..40),
+        ) {
+            let mut own: Vec<&str> = own.iter().map(|own| &**own).collect();
+            let mut all: Vec<String> = own.iter().map(|own| portable(own, true)).collect();
+            all.extend(own.iter().map(|own| portable(own, false)));
+            // Tools that are named as others are shortened to.
+            own.extend(all.iter().step_by(3).map(|own| &**own));
+            let names = Names::new(own.iter().copied(), &["pay", "read_result"]);
+            let reversed = Names::new(own.iter().rev().copied(), &["pay", "read_result"]);
+            let distinct: BTreeSet<&str> = own.iter().copied().collect();
+            let mut unique = BTreeSet::from(["pay".to_owned(), folded("read_result")]);
+            for own in distinct {
+                let name = names.name(own);
+                prop_assert_eq!(name, reversed.name(own));
+                prop_assert!(name.len() <= 64 && !name.is_empty());
+                prop_assert!(name.chars().all(|c| c.is_ascii_alphanumeric() || "_-".contains(c)));
+                prop_assert!(unique.insert(folded(name)), "{} of {}", name, own);
+                prop_assert_eq!(names.find(name), Some(own));
+            }
+        }
     }
 }

@@ -145,7 +145,7 @@ impl WordRanker {
             index
         });
         building.await.unwrap_or_else(|error| {
-            tracing::error!(%error, "the words of a list of tools cannot be read");
+            tracing::error!(error = %mcp_types::escaped(&error), "the words of a list of tools cannot be read");
             Arc::new(IndexBuilder::default().finish(Vec::new()))
         })
     }

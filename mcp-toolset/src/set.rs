@@ -12,13 +12,14 @@ use mcp_types::{CallToolResult, RawObject, Tool, escape_line};
 use parking_lot::Mutex;
 use serde_json::{Value, json};
 
-use crate::approval::{Approval, ProposedCall};
+use crate::approval::{Approval, Decision, ProposedCall};
 use crate::budget::{self, READ_RESULT, StoredResults, Tokens, read_result_tool};
 use crate::media::MediaLeft;
 use crate::names::Names;
-use crate::pins::PinFile;
+use crate::pins::{PinFile, digest};
 use crate::provider::Provider;
 use crate::rank::{Ranker, WordRanker};
+use crate::reply::{self, ReplyError};
 use crate::result::{self, ModelCall, Part, clean};
 use crate::schema::{restore, rewrite};
 use crate::search;
@@ -34,6 +35,9 @@ const MAX_DEFINITION_BYTES: usize = 4_000_000;
 
 /// Steps through the schemas of all tools: those of 100 tools at the limit of one. A call cannot exceed the latter.
 const MAX_STEPS: usize = 1_000_000;
+
+/// Answer to a call of a tool that has changed while the user was asked.
+const CHANGED: &str = "the tool has changed while the user was asked, so that the call did not run; read its definition again";
 
 type Filter = Arc<dyn Fn(&Tool) -> bool + Send + Sync>;
 
@@ -52,7 +56,7 @@ type Filter = Arc<dyn Fn(&Tool) -> bool + Send + Sync>;
 /// use serde_json::{Value, json};
 ///
 /// # async fn call_the_model(request: Value) -> mcp::Result<Value> { Ok(request) }
-/// # async fn run() -> mcp::Result<()> {
+/// # async fn run() -> Result<(), Box<dyn std::error::Error>> {
 /// let group = Group::load("mcp.json")?;
 /// let tools = ToolSet::from(&group)
 ///     .filter(|tool| !tool.name.starts_with("admin__"))
@@ -60,7 +64,7 @@ type Filter = Arc<dyn Fn(&Tool) -> bool + Send + Sync>;
 /// let definitions = tools.definitions(Provider::Anthropic).await?;
 /// let request = json!({ "messages": [{"role": "user", "content": "Who am I?"}], "tools": definitions });
 /// let reply = call_the_model(request).await?;
-/// let results = tools.run(Provider::Anthropic, &reply).await;
+/// let results = tools.run(Provider::Anthropic, &reply).await?;
 /// let next = json!({ "role": "user", "content": results });
 /// # let _ = next;
 /// # Ok(())
@@ -69,6 +73,8 @@ type Filter = Arc<dyn Fn(&Tool) -> bool + Send + Sync>;
 #[must_use = "a tool set does nothing until its definitions are sent to a model"]
 pub struct ToolSet {
     source: Source,
+    /// The name of a client's server.
+    server_name: Arc<str>,
     filters: Vec<Filter>,
     approval: Option<Approval>,
     pins: Option<PinFile>,
@@ -89,8 +95,8 @@ enum Source {
 struct List {
     tools: Vec<Tool>,
     names: Names,
-    /// A group's servers, by tool name.
-    servers: BTreeMap<String, Arc<str>>,
+    /// A group's servers and the tools' own names there, by tool name.
+    servers: BTreeMap<String, (Arc<str>, String)>,
     /// The names of tools that are held.
     held: BTreeSet<String>,
 }
@@ -111,6 +117,7 @@ impl ToolSet {
     fn new(source: Source) -> Self {
         Self {
             source,
+            server_name: "".into(),
             filters: Vec::new(),
             approval: None,
             pins: None,
@@ -120,6 +127,14 @@ impl ToolSet {
             results: StoredResults::default(),
             listed: Mutex::default(),
         }
+    }
+
+    /// Names the server of a client for [approvals](Self::approve) and [pins](Self::pin). Sets of several clients that share a
+    /// file need different names. Default: empty. The name that a server gives itself is not used, because it can change it.
+    /// Servers of a group have their names there.
+    pub fn server_name(mut self, name: impl Into<Arc<str>>) -> Self {
+        self.server_name = name.into();
+        self
     }
 
     /// Leaves out tools that `filter` does not accept. A group's tools have their names in the group. Calls of them fail.
@@ -228,7 +243,12 @@ impl ToolSet {
     /// user message, which says that they are data, and for Gemini as parts.
     ///
     /// The result of a failed call says why it failed. Empty: the reply has no calls.
-    pub async fn run(&self, provider: Provider, reply: &Value) -> Vec<Value> {
+    ///
+    /// # Errors
+    ///
+    /// Returns a [`ReplyError`] if the reply does not have the provider's shape, such as that of another provider.
+    pub async fn run(&self, provider: Provider, reply: &Value) -> Result<Vec<Value>, ReplyError> {
+        reply::check(provider, reply)?;
         let calls = result::calls(provider, reply);
         let results = join_all(calls.iter().map(|call| self.answer(call))).await;
         let mut left = MediaLeft::default();
@@ -239,7 +259,7 @@ impl ToolSet {
             all.push((call, parts));
         }
         blocks.extend(result::media_after(provider, &all));
-        blocks
+        Ok(blocks)
     }
 
     /// Returns the parts of a result, within the budget.
@@ -340,23 +360,48 @@ impl ToolSet {
         {
             return CallToolResult::error(format!("the arguments do not fit: {violations}"));
         }
+        let (server, own) = list.origin(&tool.name, &self.server_name);
         if let Some(approval) = &self.approval {
             let call = ProposedCall {
-                server: list.servers.get(&tool.name).cloned().unwrap_or_default(),
+                server: server.clone(),
                 tool: tool.clone(),
                 arguments: arguments.clone(),
+                is_by_rule: false,
             };
-            if let Some(reason) = approval.refusal(call).await {
-                return CallToolResult::error(reason);
+            match approval.decide(call).await {
+                Decision::Refused(reason) => return CallToolResult::error(reason),
+                Decision::Agreed if !self.still_lists(list, tool).await => {
+                    return CallToolResult::error(CHANGED);
+                }
+                Decision::Agreed | Decision::Allowed => {}
             }
         }
+        // By server and own name: the tool's name in the group may be another server's by now.
         let called = match &self.source {
-            Source::Group(group) => group.call(&tool.name, &arguments).await,
-            Source::Client(client) => client.call(&*tool.name, &arguments).await,
+            Source::Group(group) => match group.client(&server).await {
+                Ok(client) => client.call(own, &arguments).await,
+                Err(error) => Err(error),
+            },
+            Source::Client(client) => client.call(own, &arguments).await,
         };
         let mut result = called.unwrap_or_else(|error| failed(&error));
         budget::add_hint(&mut result, tool);
         result
+    }
+
+    /// Returns whether the server still has the tool with this definition.
+    async fn still_lists(&self, list: &List, tool: &Tool) -> bool {
+        let origin = list.origin(&tool.name, &self.server_name);
+        let Ok(now) = self.list().await else {
+            return false;
+        };
+        now.tools.iter().any(|other| {
+            // Its name in the group may have changed.
+            let is_same = now.origin(&other.name, &self.server_name) == origin;
+            let mut other = other.clone();
+            other.name.clone_from(&tool.name);
+            is_same && digest("", &other) == digest("", tool)
+        })
     }
 
     /// Returns the tools of the set itself.
@@ -403,7 +448,10 @@ impl ToolSet {
         let mut tools: Vec<Tool> = match &self.source {
             Source::Client(client) => {
                 let tools = client.list_tools().await?;
-                held.extend(self.held("", tools.iter().map(|tool| (&*tool.name, tool))));
+                held.extend(self.held(
+                    &self.server_name,
+                    tools.iter().map(|tool| (&*tool.name, tool)),
+                ));
                 tools
             }
             Source::Group(group) => {
@@ -422,19 +470,20 @@ impl ToolSet {
                 }
                 let named = list.items.into_iter().map(|listed| {
                     let mut tool = listed.item;
-                    tool.name.clone_from(&listed.name);
-                    servers.insert(listed.name, listed.server);
+                    let own = std::mem::replace(&mut tool.name, listed.name);
+                    servers.insert(tool.name.clone(), (listed.server, own));
                     tool
                 });
                 named.collect()
             }
         };
-        tools.retain(|tool| self.filters.iter().all(|filter| filter(tool)));
         let own: Vec<Tool> = self.own_tools().collect();
-        tools.retain(|tool| own.iter().all(|own| own.name != tool.name));
+        let own: Vec<&str> = own.iter().map(|tool| &*tool.name).collect();
+        // Also those that are left out or held: no other tool answers to their names.
+        let names = Names::new(tools.iter().map(|tool| &*tool.name), &own);
+        tools.retain(|tool| self.filters.iter().all(|filter| filter(tool)));
+        tools.retain(|tool| !own.contains(&&*tool.name));
         held.retain(|held| tools.iter().any(|tool| tool.name == *held));
-        // Also those that are held: no other tool answers to their names.
-        let names = Names::new(tools.iter().map(|tool| &*tool.name));
         tools.retain(|tool| !held.contains(&tool.name));
         let list = Arc::new(List {
             tools,
@@ -458,6 +507,12 @@ impl ToolSet {
 }
 
 impl List {
+    /// Returns the server of a tool and its own name there. A client's server has the name `default`.
+    fn origin(&self, name: &str, default: &Arc<str>) -> (Arc<str>, String) {
+        let of_group = self.servers.get(name).cloned();
+        of_group.unwrap_or_else(|| (default.clone(), name.to_owned()))
+    }
+
     fn find(&self, name: &str) -> Option<&Tool> {
         let own = self.names.find(name)?;
         self.tools.iter().find(|tool| tool.name == own)

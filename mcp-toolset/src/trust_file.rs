@@ -1,7 +1,10 @@
 //! Files with what a user has agreed to: pins and approvals.
 
+use std::fs::{self, File, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::{Duration, Instant, SystemTime};
 
 use mcp_client::group::files;
 use serde::Serialize;
@@ -9,6 +12,72 @@ use serde::de::DeserializeOwned;
 
 /// Largest file in bytes. A longer one is neither read nor written.
 const MAX_BYTES: usize = 64 << 20;
+/// Longest wait for another process that writes the file, and the time between two attempts.
+const LOCK_TIMEOUT: Duration = Duration::from_secs(5);
+const LOCK_INTERVAL: Duration = Duration::from_millis(5);
+
+/// Time and size of a file, which differ after another process has written it.
+pub(crate) type Stamp = Option<(SystemTime, u64)>;
+
+/// Returns the stamp of a file. `None`: it cannot be found.
+pub(crate) fn stamp(path: &Path) -> Stamp {
+    let metadata = fs::metadata(path).ok()?;
+    Some((metadata.modified().ok()?, metadata.len()))
+}
+
+/// Waits until no other process writes a file. The lock ends when the guard is dropped.
+///
+/// The lock is that of another file beside it, because the file itself is replaced.
+///
+/// # Errors
+///
+/// Returns [`TrustError::Unwritable`] if the file of the lock cannot be opened, or another process keeps it for 5 seconds.
+pub(crate) fn lock(path: &Path) -> Result<File, TrustError> {
+    let locked = guard(path).and_then(|guard| {
+        let start = Instant::now();
+        loop {
+            match guard.try_lock() {
+                Ok(()) => return Ok(guard),
+                Err(TryLockError::WouldBlock) if start.elapsed() < LOCK_TIMEOUT => {
+                    thread::sleep(LOCK_INTERVAL);
+                }
+                Err(TryLockError::WouldBlock) => {
+                    return Err(io::Error::new(
+                        io::ErrorKind::TimedOut,
+                        "another process writes it",
+                    ));
+                }
+                Err(TryLockError::Error(error)) => return Err(error),
+            }
+        }
+    });
+    locked.map_err(|source| TrustError::Unwritable {
+        path: path.to_owned(),
+        source,
+    })
+}
+
+/// Opens the file of a lock. It is not removed: another process could be about to lock it.
+fn guard(path: &Path) -> io::Result<File> {
+    let path = target(path);
+    let mut name = path.file_name().unwrap_or_default().to_owned();
+    name.push(".guard");
+    let path = path.with_file_name(name);
+    if fs::symlink_metadata(&path).is_ok_and(|found| !found.is_file()) {
+        let reason = format!("{} is not a file", path.display());
+        return Err(io::Error::new(io::ErrorKind::AlreadyExists, reason));
+    }
+    let mut options = File::options();
+    options.create(true).write(true).truncate(false);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options.open(path)
+}
+
+/// Returns the file that a link names: a link stays one.
+fn target(path: &Path) -> PathBuf {
+    fs::canonicalize(path).unwrap_or_else(|_| path.to_owned())
+}
 
 /// The error of a file with pins or approvals.
 #[derive(Debug, thiserror::Error)]
@@ -62,7 +131,7 @@ pub(crate) fn read<T: DeserializeOwned>(path: &Path) -> Result<Option<T>, TrustE
     })
 }
 
-/// Replaces a file at once: a reader finds the old or the new content.
+/// Replaces a file at once: a reader finds the old or the new content. The caller has the [`lock`].
 pub(crate) fn write(path: &Path, content: &impl Serialize) -> Result<(), TrustError> {
     let written = serde_json::to_vec_pretty(content).map_err(io::Error::other);
     let written = written.and_then(|bytes| write_bytes(path, bytes));
@@ -77,5 +146,5 @@ fn write_bytes(path: &Path, mut bytes: Vec<u8>) -> io::Result<()> {
         return Err(io::ErrorKind::FileTooLarge.into());
     }
     bytes.push(b'\n');
-    files::replace(path, &bytes)
+    files::replace(&target(path), &bytes)
 }

@@ -13,7 +13,7 @@ use mcp::{Group, InProcess};
 use serde_json::{Value, json};
 
 #[tokio::main]
-async fn main() -> mcp::Result<()> {
+async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let approval = Approval::by_annotations().ask(|call: ProposedCall| async move {
         println!("approved: {} {}", call.tool.name, call.arguments);
         Answer::Once
@@ -23,7 +23,7 @@ async fn main() -> mcp::Result<()> {
     loop {
         let definitions = tools.definitions(Provider::Anthropic).await?;
         let reply = model(&json!({"messages": messages, "tools": definitions}));
-        let results = tools.run(Provider::Anthropic, &reply).await;
+        let results = tools.run(Provider::Anthropic, &reply).await?;
         if results.is_empty() {
             println!(
                 "{}",

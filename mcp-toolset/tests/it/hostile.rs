@@ -144,7 +144,8 @@ async fn results_of_a_hostile_server_stay_text_of_their_call() {
         for name in ["media", "fails", ESCAPE] {
             let blocks = tools
                 .run(provider, &reply(provider, name, &json!({ESCAPE: "a"})))
-                .await;
+                .await
+                .unwrap();
             // No media: their types are not known, or they are too large.
             assert_eq!(blocks.len(), 1, "{provider:?} {name}");
             let mut block = blocks[0].clone();
@@ -179,7 +180,8 @@ async fn hostile_server_does_not_answer_for_the_set() {
         ] {
             let blocks = tools
                 .run(provider, &reply(provider, name, &arguments))
-                .await;
+                .await
+                .unwrap();
             check(provider, &blocks[0]);
         }
         assert_eq!(calls.load(Ordering::SeqCst), 0, "{provider:?}");

@@ -87,7 +87,8 @@ pub(crate) async fn run(
 ) -> (String, bool) {
     let blocks = tools
         .run(provider, &reply(provider, name, &arguments))
-        .await;
+        .await
+        .unwrap();
     assert_eq!(blocks.len(), 1);
     text(provider, &blocks[0])
 }
@@ -293,16 +294,10 @@ async fn mistakes_of_a_model_are_results() {
         assert!(is_error && text.contains("`many`"), "{text}");
         let (text, is_error) = run(&tools, provider, "nothing", json!({})).await;
         assert!(is_error && text.contains("no tool is named"), "{text}");
-        assert!(
-            tools
-                .run(provider, &json!({"text": "hello"}))
-                .await
-                .is_empty()
-        );
     }
     let tools = ToolSet::from(&client);
     let broken = json!([{"id": "c1", "function": {"name": "types", "arguments": "{\"many\": "}}]);
-    let blocks = tools.run(Provider::OpenAiChat, &broken).await;
+    let blocks = tools.run(Provider::OpenAiChat, &broken).await.unwrap();
     assert!(
         text(Provider::OpenAiChat, &blocks[0])
             .0
@@ -332,7 +327,7 @@ async fn results_have_the_blocks_of_the_provider() {
     let shown = "a photo\\u{202e}\\u{1b}[2K";
     for provider in PROVIDERS {
         let call = reply(provider, "photo", &json!({}));
-        let blocks = tools.run(provider, &call).await;
+        let blocks = tools.run(provider, &call).await.unwrap();
         let json = json!(blocks).to_string();
         assert!(json.contains(&shown.replace('\\', "\\\\")), "{json}");
         assert!(json.contains("[link file:///a.txt: a]"), "{json}");
@@ -346,7 +341,7 @@ async fn results_have_the_blocks_of_the_provider() {
             "{json}"
         );
         let text_only = ToolSet::from(&client).text_only();
-        let blocks = text_only.run(provider, &call).await;
+        let blocks = text_only.run(provider, &call).await.unwrap();
         let json = json!(blocks).to_string();
         assert!(
             json.contains("[image image/png, 24 bytes]") && !json.contains(PNG),
@@ -361,7 +356,7 @@ async fn results_have_the_blocks_of_the_provider() {
         {"id": "c1", "function": {"name": "photo", "arguments": "{}"}},
         {"id": "c2", "function": {"name": "fails", "arguments": "{}"}},
     ]);
-    let messages = tools.run(Provider::OpenAiChat, &chat).await;
+    let messages = tools.run(Provider::OpenAiChat, &chat).await.unwrap();
     let roles: Vec<_> = messages.iter().map(|message| &message["role"]).collect();
     assert_eq!(roles, ["tool", "tool", "user"]);
     let content = &messages[2]["content"];
@@ -376,13 +371,17 @@ async fn results_have_the_blocks_of_the_provider() {
         json!({"data": "UklGRgAAAABXQVZF", "format": "wav"})
     );
     let gemini = reply(Provider::Gemini, "photo", &json!({}));
-    let parts = tools.run(Provider::Gemini, &gemini).await;
+    let parts = tools.run(Provider::Gemini, &gemini).await.unwrap();
     assert_eq!(
         parts[1],
         json!({"inlineData": {"mimeType": "audio/wav", "data": "UklGRgAAAABXQVZF"}})
     );
     let image = reply(Provider::Anthropic, "photo", &json!({}));
-    let block = tools.run(Provider::Anthropic, &image).await.remove(0);
+    let block = tools
+        .run(Provider::Anthropic, &image)
+        .await
+        .unwrap()
+        .remove(0);
     assert_eq!(block["tool_use_id"], "c1");
     assert_eq!(
         block["content"][1],
@@ -443,7 +442,8 @@ async fn results_that_a_provider_refuses_are_repaired_or_told() {
         for (name, _, expected) in &cases {
             let blocks = tools
                 .run(provider, &reply(provider, name, &json!({})))
-                .await;
+                .await
+                .unwrap();
             let json = json!(blocks).to_string();
             assert!(json.contains(expected), "{provider:?} {name}: {json}");
             assert!(
@@ -463,7 +463,8 @@ async fn results_that_a_provider_refuses_are_repaired_or_told() {
         assert_eq!(text, "{\"a\":1}", "{provider:?}");
         let blocks = tools
             .run(provider, &reply(provider, "failed", &json!({})))
-            .await;
+            .await
+            .unwrap();
         let json = json!(blocks).to_string();
         let is_sent = json.contains("base64") || json.contains("inlineData");
         assert_eq!(is_sent, provider != Provider::Anthropic, "{json}");
@@ -591,4 +592,39 @@ async fn size_of_definitions() {
         println!("{count} tools: {listed} tokens listed, {deferred} deferred");
         assert!(deferred < 800);
     }
+}
+
+#[tokio::test]
+async fn reply_of_another_provider_is_an_error() {
+    let tools = ToolSet::from(&client(vec![Tool::new("read")]).await);
+    for provider in PROVIDERS {
+        for other in PROVIDERS {
+            let whole = reply(other, "read", &json!({}));
+            let is_responses = |provider: Provider| {
+                matches!(
+                    provider,
+                    Provider::OpenAiResponses | Provider::OpenAiResponsesStrict
+                )
+            };
+            let is_same = provider == other || is_responses(provider) && is_responses(other);
+            let ran = tools.run(provider, &whole).await;
+            assert_eq!(ran.is_ok(), is_same, "{other:?} as {provider:?}: {ran:?}");
+        }
+        for wrong in [
+            json!(null),
+            json!("text"),
+            json!({}),
+            json!({"error": {"message": "x"}}),
+        ] {
+            let error = tools.run(provider, &wrong).await.unwrap_err();
+            assert!(
+                error.to_string().starts_with("expected a reply of"),
+                "{error}"
+            );
+        }
+        // A reply without calls ends the loop.
+        assert_eq!(tools.run(provider, &json!([])).await, Ok(Vec::new()));
+    }
+    let text = json!({"role": "assistant", "content": "Done."});
+    assert_eq!(tools.run(Provider::OpenAiChat, &text).await, Ok(Vec::new()));
 }
