@@ -9,11 +9,11 @@ use crate::provider::Profile;
 /// The keyword of a server for a provider.
 #[derive(Debug, PartialEq)]
 pub(super) enum Keyword {
-    /// It stays with this value.
+    /// Stays with this value.
     Valid(Value),
-    /// It is told in the description.
+    /// Becomes a part of the description.
     Told,
-    /// It says nothing.
+    /// Says nothing.
     Void,
 }
 
@@ -150,7 +150,7 @@ fn accepts_format(format: &str, kinds: &[&str], profile: &Profile) -> bool {
 
 /// Returns whether a pattern is a regular expression: of ECMA-262, or of what most engines have in common.
 fn accepts_pattern(pattern: &str, is_plain: bool) -> bool {
-    /// What the engines of Rust, Python and RE2 do not share.
+    /// Parts of patterns that the engines of Rust, Python and RE2 do not share.
     const OTHER: [&str; 13] = [
         "\\p", "\\P", "\\u", "\\x{", "\\z", "\\Z", "\\A", "(?", "&&", "--", "~~", "++", "*+",
     ];

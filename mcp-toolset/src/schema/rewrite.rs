@@ -13,7 +13,7 @@ use crate::provider::Profile;
 
 /// Subschemas of one tool. Further ones accept any value: references can multiply them.
 const MAX_NODES: usize = 2000;
-/// Maximum length of a keyword value in a description, and of all of them, in characters.
+/// Maximum length of a keyword in a description, and of all keywords, in characters.
 const MAX_NOTE: usize = 300;
 const MAX_NOTES: usize = 2000;
 
