@@ -211,7 +211,7 @@ pub(crate) enum Command {
     Gateway(GatewayArgs),
     /// Show the tools that a lock file holds back with their changes, and approve them
     #[command(
-        after_help = "`mcp gateway --pin FILE` writes the file at its first start. Later it holds tools that their servers\nchange or add, and offers them within a second after they are approved.\n\nExamples:\n  mcp pin mcp.lock\n  mcp pin mcp.lock files__read_file 'mail__*'"
+        after_help = "`mcp gateway --pin FILE` writes the file at its first start. Later it holds tools that their servers\nchange or add, and offers them within a second after they are approved.\n\nExamples:\n  mcp pin mcp.lock\n  mcp pin mcp.lock files__read_file@DIGEST"
     )]
     Pin(PinArgs),
     /// Log in to a server, and keep the token
@@ -434,8 +434,8 @@ pub(crate) struct PinArgs {
     /// The lock file
     #[arg(value_name = "FILE")]
     pub(crate) file: PathBuf,
-    /// Approve tools by `server__tool`; `*` and `?` are wildcards
-    #[arg(value_name = "PATTERN")]
+    /// Approve tools as they were shown: `server__tool@digest`
+    #[arg(value_name = "NAME@DIGEST")]
     pub(crate) approve: Vec<String>,
 }
 

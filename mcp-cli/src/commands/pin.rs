@@ -1,6 +1,5 @@
 //! `mcp pin`.
 
-use mcp::gateway::ToolPatterns;
 use mcp::toolset::{HeldTool, PinFile};
 use serde_json::{Value, json};
 
@@ -18,10 +17,10 @@ pub(super) fn run(args: &PinArgs, output: &Output) -> Result<(), Failure> {
     }
     let pins = PinFile::open(&args.file).map_err(Failure::usage)?;
     let held = pins.held();
-    let patterns = ToolPatterns::new(&args.approve);
+    check_digests(&args.approve, &held)?;
     let (approved, rest): (Vec<_>, Vec<_>) = held
         .into_iter()
-        .partition(|held| patterns.matches(&name(held)));
+        .partition(|held| args.approve.contains(&shown(held)));
     for held in &approved {
         if !pins.approve(held).map_err(Failure::usage)? {
             let name = name(held);
@@ -29,9 +28,6 @@ pub(super) fn run(args: &PinArgs, output: &Output) -> Result<(), Failure> {
                 "{name} has changed in the meantime; run the command again"
             ));
         }
-    }
-    if !args.approve.is_empty() && approved.is_empty() {
-        return Err(Failure::usage("no held tool has such a name"));
     }
     if output.json {
         let names: Vec<_> = approved.iter().map(name).collect();
@@ -50,10 +46,40 @@ pub(super) fn run(args: &PinArgs, output: &Output) -> Result<(), Failure> {
     } else {
         let (count, file) = (rest.len(), args.file.display());
         output.note(&format!(
-            "{count} held; `mcp pin {file} NAME` approves a tool"
+            "{count} held; `mcp pin {file} NAME@DIGEST` approves a tool as it is shown"
         ));
     }
     Ok(())
+}
+
+/// Checks that each argument is the name and the digest of a tool that is held.
+///
+/// # Errors
+///
+/// Returns a [`Failure`] that says what is held now.
+fn check_digests(approve: &[String], held: &[HeldTool]) -> Result<(), Failure> {
+    for wanted in approve {
+        if held.iter().any(|held| shown(held) == *wanted) {
+            continue;
+        }
+        let Some((tool, _)) = wanted.rsplit_once('@') else {
+            return Err(usage!(
+                "{wanted:?} has no digest; `mcp pin FILE` shows each tool as NAME@DIGEST, which approves what it shows"
+            ));
+        };
+        if held.iter().any(|held| name(held) == tool) {
+            return Err(usage!(
+                "{tool} has changed since it was shown; run the command without names again"
+            ));
+        }
+        return Err(Failure::usage("no held tool has such a name"));
+    }
+    Ok(())
+}
+
+/// Returns the name and the digest of the definition that is shown.
+fn shown(held: &HeldTool) -> String {
+    format!("{}@{}", name(held), held.digest())
 }
 
 fn name(held: &HeldTool) -> String {
@@ -64,6 +90,7 @@ fn document(held: &HeldTool) -> Result<Value, Failure> {
     let differences = held.diff().map_err(Failure::usage)?;
     Ok(json!({
         "name": name(held),
+        "digest": held.digest(),
         "differences": to_json(&differences)?,
         "approved": to_json(&held.approved)?,
         "definition": to_json(&held.tool)?,
@@ -72,7 +99,7 @@ fn document(held: &HeldTool) -> Result<Value, Failure> {
 
 /// Prints the differences, and the lines of the definition that differ.
 fn print(held: &HeldTool, output: &Output) {
-    output.heading(&name(held));
+    output.heading(&shown(held));
     match &held.approved {
         Some(_) => match held.diff() {
             Ok(diff) => diff

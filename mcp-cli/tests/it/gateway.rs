@@ -291,8 +291,21 @@ async fn changed_tool_is_held_until_mcp_pin_approves_it() {
     }
     let shown = mcp(&["pin", lock, "--json"]).json();
     assert_eq!(shown["held"][1]["name"], "far__fail");
-    assert_eq!(mcp(&["pin", lock, "far__nothing"]).code, 1);
-    let approved = mcp(&["pin", lock, "far__a*"]);
+    let digest = shown["held"][0]["digest"].as_str().unwrap();
+    for (wanted, reason) in [
+        ("far__nothing@1".to_owned(), "no held tool has such a name"),
+        ("far__add".to_owned(), "has no digest"),
+        ("far__add@1".to_owned(), "has changed since it was shown"),
+        (
+            format!("far__fail@{digest}"),
+            "has changed since it was shown",
+        ),
+    ] {
+        let refused = mcp(&["pin", lock, &wanted]);
+        assert_eq!(refused.code, 1);
+        assert!(refused.err.contains(reason), "{refused:?}");
+    }
+    let approved = mcp(&["pin", lock, &format!("far__add@{digest}")]);
     assert!(approved.out.contains("approved far__add"), "{approved:?}");
     let offered = async {
         while names(&client).await != ["far__add"] {
