@@ -89,18 +89,18 @@ impl SharedRegistry {
         value
     }
 
-    /// Adds kinds of changes to those that the server announces.
+    /// Adds kinds of changes to those that the server announces, for a handle that may outlive every route that takes
+    /// one.
     pub(crate) fn announce(&self, kinds: ChangeKinds) {
         let current = self.current.load();
         if current
             .as_ref()
-            .is_some_and(|registry| registry.change_kinds.contains(kinds))
+            .is_some_and(|registry| registry.handle_kinds.contains(kinds))
         {
             return;
         }
-        if !self.read_config(ServerConfig::change_kinds).contains(kinds) {
-            self.configure(|config| config.handle_kinds.insert(kinds));
-        }
+        drop(current);
+        self.configure(|config| config.handle_kinds.insert(kinds));
     }
 
     /// Returns the server of a call, for a handle that can cause changes of these kinds.

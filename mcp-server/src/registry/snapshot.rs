@@ -27,7 +27,8 @@ pub(crate) struct Registry {
     pub(crate) prompts: Arc<RouteIndex<PromptRoute>>,
     pub(super) completions: Arc<[CompletionRoute]>,
     pub(crate) methods: Arc<MethodIndex>,
-    pub(super) change_kinds: ChangeKinds,
+    /// Kinds of changes that handles outside handlers can cause.
+    pub(super) handle_kinds: ChangeKinds,
     pub(crate) changes: Changes,
 }
 
@@ -45,10 +46,9 @@ fn header_plans(tools: &RouteIndex<ToolRoute>) -> HeaderPlans {
 
 impl Registry {
     pub(super) fn new(config: &ServerConfig) -> Self {
-        let change_kinds = config.change_kinds();
         let page_size = config.page_size;
         let tools = RouteIndex::new(&config.tools, page_size);
-        let capabilities = config.capabilities(change_kinds);
+        let capabilities = config.current_capabilities();
         Self {
             methods: Arc::new(MethodIndex::new(config, &capabilities)),
             profile: Arc::new(config.profile(capabilities)),
@@ -59,7 +59,7 @@ impl Registry {
             templates: Arc::new(RouteIndex::new(&config.templates, page_size)),
             prompts: Arc::new(RouteIndex::new(&config.prompts, page_size)),
             completions: config.completions.iter().cloned().collect(),
-            change_kinds,
+            handle_kinds: config.handle_kinds,
             changes: config.changes.clone(),
         }
     }
@@ -83,8 +83,7 @@ impl Registry {
                 next.prompts = Arc::new(RouteIndex::new(&config.prompts, page_size));
             }
         }
-        next.change_kinds = config.change_kinds();
-        let capabilities = config.capabilities(next.change_kinds);
+        let capabilities = config.current_capabilities();
         if capabilities != next.profile.capabilities {
             next.methods = Arc::new(MethodIndex::new(config, &capabilities));
             next.profile = Arc::new(config.profile(capabilities));

@@ -208,6 +208,28 @@ fn change_of_undeclared_kind_is_not_announced() {
 }
 
 #[test]
+fn notify_handle_keeps_capability_after_last_route_with_one_is_removed() {
+    let server = server(
+        Server::new("s", "1")
+            .resource(Resource::new("a://b").read(|| "text"))
+            .tool(Tool::new("touch").handler(|_: Notify| "touched")),
+    );
+    let notify = server.notify();
+    let tools = server.tools();
+    let watch = watch(&server);
+    tools.remove("touch").unwrap();
+    assert_eq!(watch.try_next(), Some(ChangeEvent::Tools));
+
+    let resources = server.profile().capabilities.resources.clone().unwrap();
+    assert_eq!(resources.subscribe, Some(true));
+    notify.resource_updated("a://b");
+    let updated = ChangeEvent::Resource {
+        uri: "a://b".into(),
+    };
+    assert_eq!(watch.try_next(), Some(updated));
+}
+
+#[test]
 fn handle_of_dropped_server_does_nothing() {
     let kept = Arc::new(());
     let weak = Arc::downgrade(&kept);
