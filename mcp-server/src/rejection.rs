@@ -45,6 +45,12 @@ impl ArgumentError {
         Violations::from(Violation::new(path.into().into_owned(), reason)).into()
     }
 
+    /// Returns the path of the first mistake.
+    pub(crate) fn first_path(&self) -> &str {
+        let first = self.violations.iter().next();
+        first.map_or("", |violation| &violation.path)
+    }
+
     /// Adds the mistakes that `found` contains, and keeps own mistakes that `found` does not cover. A
     /// mistake is covered by one at the same path, above or below.
     pub(crate) fn merge(self, mut found: Vec<Violation>) -> Self {

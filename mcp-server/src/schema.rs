@@ -20,7 +20,5 @@ mod tests;
 
 pub(crate) use explain::explain;
 pub(crate) use generate::{ArgumentSchema, generator, into_object, of_arguments, of_output};
-pub(crate) use lenient::{
-    convert_strings, convert_whole_numbers, convert_whole_numbers_in, whole_float,
-};
+pub(crate) use lenient::{convert_strings, repair, repair_in, whole_float};
 pub(crate) use portable::items_of;

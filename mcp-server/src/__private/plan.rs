@@ -75,8 +75,8 @@ impl ParameterPlan {
         };
         result.map_err(|rejection| match (rejection, &self.schema) {
             (Rejection::Arguments(error), Some(schema)) => {
-                let found = explain(schema, &arguments, call.argument_format());
-                Rejection::Arguments(error.merge(found))
+                let format = call.argument_format();
+                Rejection::Arguments(explain(error, schema, &arguments, format))
             }
             (rejection, _) => rejection,
         })
@@ -148,13 +148,33 @@ impl ParameterReader<'_> {
             .plan
             .argument(index)
             .map_or("", |argument| argument.name);
-        match (self.values.get(index).copied().flatten(), default) {
-            (Some(value), _) => self
+        // `split` has already rejected absent arguments that are required.
+        let absent = || match default {
+            Some(default) => Ok(default()),
+            None => {
+                absent_value().ok_or_else(|| ArgumentError::new("", format!("missing `{name}`")))
+            }
+        };
+        let schema = self.plan.schema.as_deref();
+        match self.values.get(index).copied().flatten() {
+            Some(value) if self.is_blank_in_form(index, value) => absent(),
+            Some(value) => self
                 .call
-                .parse_argument(name, value, self.plan.schema.as_deref()),
-            (None, Some(default)) => Ok(default()),
-            // `split` has already rejected absent arguments that are required.
-            (None, None) => absent_value().ok_or_else(|| ArgumentError::new(name, "missing")),
+                .parse_argument(name, value, schema)
+                .or_else(|error| {
+                    let is_blank =
+                        schema.is_some_and(|schema| self.call.is_blank(name, value, schema));
+                    if is_blank { absent() } else { Err(error) }
+                }),
+            None => absent(),
         }
+    }
+
+    /// Returns whether the value is an optional field of a prompt's form that the user left empty.
+    fn is_blank_in_form(&self, index: usize, value: RawJson<'_>) -> bool {
+        let argument = self.plan.argument(index);
+        self.call.is_form()
+            && argument.is_some_and(|argument| !argument.is_required)
+            && value.text().is_some_and(|text| text.trim().is_empty())
     }
 }

@@ -78,10 +78,7 @@ impl<A> Asking<A> {
         let request = self.request.as_ref().map_err(Clone::clone)?;
         let decoded = (self.decode)(request, answer);
         self.round.finish_question(&self.key, decoded.is_ok());
-        decoded.map_err(|reason| AskError::InvalidAnswer {
-            key: self.key.clone(),
-            reason,
-        })
+        decoded.map_err(|reason| self.round.invalid_answer(&self.key, reason))
     }
 
     fn poll_stage(&mut self, cx: &mut Context<'_>) -> Poll<Result<A, AskError>> {

@@ -10,7 +10,7 @@ use mcp_core::extension::{CustomRequest, Extension, from_params, to_object};
 use mcp_types::{
     ClientCapabilities, CreateMessageParams, CreateMessageResult, ElicitAction, ElicitFormParams,
     ElicitParams, ElicitResult, ElicitUrlParams, FormSchema, InputRequest, InputResponse,
-    JsonObject, Root, UrlError,
+    JsonObject, Root, UrlError, shorten,
 };
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -485,6 +485,9 @@ fn custom_request<R: CustomRequest>(params: &R::Params) -> Result<InputRequest, 
     })
 }
 
+/// Limit on the characters of an unknown action in a message.
+const MAX_ACTION: usize = 64;
+
 fn wrong_kind() -> String {
     "it answers another kind of question".to_owned()
 }
@@ -502,9 +505,14 @@ fn decode_action(response: InputResponse) -> Result<Answer<Option<JsonObject>>, 
         ElicitAction::Accept => Ok(Answer::Accept(content)),
         ElicitAction::Decline => Ok(Answer::Decline),
         ElicitAction::Cancel => Ok(Answer::Cancel),
-        other => Err(format!(
-            "`action` is {other:?}; it must be accept, decline or cancel"
-        )),
+        // The word of a draft before 2025-06-18, which some clients still send.
+        other if other.as_str() == "reject" => Ok(Answer::Decline),
+        other => {
+            let action = shorten(other.as_str(), MAX_ACTION);
+            Err(format!(
+                "`action` must be accept, decline or cancel, got {action:?}"
+            ))
+        }
     }
 }
 
@@ -521,6 +529,7 @@ fn decode_form(
             && let ElicitParams::Form(form) = &**params
         {
             let schema = &form.requested_schema;
+            schema.remove_blanks(&mut content);
             schema.fill_defaults(&mut content);
             schema.check(&content).map_err(|error| error.to_string())?;
         }

@@ -34,6 +34,34 @@ impl<'a> Walk<'a> {
         hops <= MAX_HOPS && remaining > 0
     }
 
+    /// Returns whether a value counts as absent: `null` for an optional property, and an empty text where
+    /// text is none of the types, which numbers, choices and formats are not.
+    pub(crate) fn is_blank(&self, value: &Value, schema: &'a Value, is_required: bool) -> bool {
+        match value {
+            Value::Null => !is_required,
+            Value::String(text) if text.is_empty() => {
+                let schema = schema.as_object();
+                schema.is_some_and(|schema| !self.takes_empty_text(schema, 0))
+            }
+            _ => false,
+        }
+    }
+
+    fn takes_empty_text(&self, schema: &'a JsonObject, hops: usize) -> bool {
+        if !self.step(hops) {
+            return true;
+        }
+        if let Some(listed) = listed_values(schema) {
+            return listed.contains(&"".into());
+        }
+        if schema.contains_key("type") {
+            let is_text = names(schema, "type").any(|name| name == "string");
+            return is_text && !schema.contains_key("format");
+        }
+        let mut parts = self.parts(schema, &["allOf", "anyOf", "oneOf"]).peekable();
+        parts.peek().is_none() || parts.any(|part| self.takes_empty_text(part, hops + 1))
+    }
+
     /// Returns the schemas that apply to the same value: those of keywords such as `allOf`, and the
     /// target of `$ref`.
     pub(crate) fn parts(

@@ -4,11 +4,12 @@ use mcp_core::Call;
 use mcp_types::{JsonObject, RawJson, RawObject};
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
+use serde_json::Value;
 
 use super::from_call::FromCall;
 use super::{json_arguments, string_arguments};
 use crate::call::{CallContext, RouteSpec};
-use crate::constraints::ArgumentFormat;
+use crate::constraints::{ArgumentFormat, Walk, names};
 use crate::rejection::{ArgumentError, Rejection};
 use crate::schema;
 
@@ -44,12 +45,15 @@ pub struct Args<T>(pub T);
 
 impl<T: DeserializeOwned + JsonSchema> FromCall for Args<T> {
     fn from_call(call: &mut CallContext) -> Result<Self, Rejection> {
-        let arguments = call.take_arguments();
+        let mut arguments = call.take_arguments();
+        if call.is_form() {
+            remove_blanks(&mut arguments, || schema::of_arguments::<T>().schema);
+        }
         Ok(Self(if call.has_string_arguments() {
             string_arguments::parse(&arguments).map_err(|error| {
                 let schema = schema::of_arguments::<T>().schema;
                 let format = ArgumentFormat::Strings;
-                error.merge(schema::explain(&schema, &arguments, format))
+                schema::explain(error, &schema, &arguments, format)
             })?
         } else {
             json_arguments::parse_described(&arguments, || schema::of_arguments::<T>().schema)?
@@ -58,6 +62,29 @@ impl<T: DeserializeOwned + JsonSchema> FromCall for Args<T> {
 
     fn describe(spec: &mut RouteSpec) {
         spec.set_arguments(schema::of_arguments::<T>());
+    }
+}
+
+/// Removes optional arguments that the user left empty. `schema` is needed only if one is empty.
+fn remove_blanks(arguments: &mut RawObject, schema: impl FnOnce() -> JsonObject) {
+    let is_blank = |value: &RawJson<'_>| value.text().is_some_and(|text| text.trim().is_empty());
+    let has_blank = arguments
+        .as_raw()
+        .members()
+        .any(|(_, value)| is_blank(&value));
+    if !has_blank {
+        return;
+    }
+    let Ok(mut parsed) = arguments.parse::<JsonObject>() else {
+        return;
+    };
+    let schema = schema();
+    parsed.retain(|name, value| {
+        let is_required = names(&schema, "required").any(|required| required == name);
+        is_required || value.as_str().is_none_or(|text| !text.trim().is_empty())
+    });
+    if let Ok(filled) = RawObject::from_value(&parsed) {
+        *arguments = filled;
     }
 }
 
@@ -78,6 +105,26 @@ impl CallContext {
         } else {
             json_arguments::parse_one(name, value, schema)
         }
+    }
+
+    /// Returns whether an argument that cannot be decoded counts as absent. `schema` describes all arguments.
+    pub(crate) fn is_blank(&self, name: &str, value: RawJson<'_>, schema: &JsonObject) -> bool {
+        if self.has_string_arguments() {
+            return false;
+        }
+        let is_required = names(schema, "required").any(|required| required == name);
+        let own = schema
+            .get("properties")
+            .and_then(|properties| properties.get(name));
+        let value = value.read::<Value>().ok();
+        let walk = Walk::new(schema);
+        let is_blank = |(own, value): (_, Value)| walk.is_blank(&value, own, is_required);
+        own.zip(value).is_some_and(is_blank)
+    }
+
+    /// Returns whether the arguments are those of a prompt, which clients show as a form.
+    pub(crate) fn is_form(&self) -> bool {
+        matches!(self.call(), Call::GetPrompt(_))
     }
 
     /// Returns the representation of the arguments.

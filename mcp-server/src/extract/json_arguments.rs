@@ -7,7 +7,7 @@ use serde::de::DeserializeOwned;
 use super::reason::plain_reason;
 use crate::constraints::ArgumentFormat;
 use crate::rejection::ArgumentError;
-use crate::schema::{convert_whole_numbers, convert_whole_numbers_in, explain};
+use crate::schema::{explain, repair, repair_in};
 
 /// Decodes arguments into `T`.
 ///
@@ -19,7 +19,7 @@ pub(super) fn parse<T: DeserializeOwned>(arguments: &RawObject) -> Result<T, Arg
 }
 
 /// Decodes arguments into `T`, whose schema is `schema`. Where the schema asks for an integer, numbers
-/// such as `5.0` are accepted. Valid arguments are decoded in one pass.
+/// such as `5.0` are accepted; `null` and `""` count as absent where they are none of the types. Valid arguments are decoded in one pass.
 ///
 /// # Errors
 ///
@@ -30,13 +30,18 @@ pub(super) fn parse_described<T: DeserializeOwned>(
 ) -> Result<T, ArgumentError> {
     deserialize::from_str(arguments.as_str()).or_else(|error| {
         let schema = schema();
-        if let Some(converted) = convert_whole_numbers(arguments, &schema)
-            && let Ok(value) = serde_json::from_value(converted)
-        {
-            return Ok(value);
-        }
-        let found = explain(&schema, arguments, ArgumentFormat::Json);
-        Err(argument_error("", &error).merge(found))
+        let repaired = repair(arguments, &schema);
+        let repaired = repaired.and_then(|value| RawObject::from_value(&value).ok());
+        // The repaired arguments have the mistakes that matter: those of absent values are missing names.
+        let (arguments, error) = match &repaired {
+            None => (arguments, error),
+            Some(repaired) => match deserialize::from_str(repaired.as_str()) {
+                Ok(value) => return Ok(value),
+                Err(error) => (repaired, error),
+            },
+        };
+        let error = argument_error("", &error);
+        Err(explain(error, &schema, arguments, ArgumentFormat::Json))
     })
 }
 
@@ -54,7 +59,7 @@ pub(super) fn parse_one<T: DeserializeOwned>(
     deserialize::from_str(value.as_str()).or_else(|error| {
         let convert = |schema| {
             let value = value.read().ok()?;
-            let converted = convert_whole_numbers_in(name, value, schema)?;
+            let converted = repair_in(name, value, schema)?;
             serde_json::from_value(converted).ok()
         };
         let converted = schema.and_then(convert);

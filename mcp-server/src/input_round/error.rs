@@ -29,7 +29,8 @@ pub enum AskError {
         /// The missing capabilities only.
         required: Arc<ClientCapabilities>,
     },
-    /// The client sent an answer that does not fit the question.
+    /// The client repeated the call with an answer that does not fit the question. In a session such an
+    /// answer is [`NoAnswer`](Self::NoAnswer).
     // spec: MRTR-14, ELIC-13
     #[error("the answer to `{key}` does not fit: {reason}")]
     InvalidAnswer {

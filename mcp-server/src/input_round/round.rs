@@ -291,6 +291,21 @@ impl InputRound {
         Some(task.clone().ask(key, request.clone()))
     }
 
+    /// Returns the error for an answer that does not fit its question. In a session the answer was a
+    /// message of its own, and the call that asked is not malformed.
+    // spec: MRTR-14, ELIC-13
+    pub(crate) fn invalid_answer(&self, key: &InputKey, reason: String) -> AskError {
+        match self.mode {
+            InputMode::Reply { .. } => AskError::InvalidAnswer {
+                key: key.clone(),
+                reason,
+            },
+            InputMode::Live { .. } => {
+                BackChannelError::Malformed(format!("`{key}`: {reason}")).into()
+            }
+        }
+    }
+
     /// Records the received answer of a question if it is valid, else discards it.
     pub(crate) fn finish_question(&self, key: &InputKey, is_valid: bool) {
         let mut inputs = self.inputs.lock();

@@ -92,7 +92,8 @@ impl ToolError {
                 if let Some(fault) = AskError::find_fault(&*error) {
                     return fault.into();
                 }
-                let is_own = error.is::<ArgumentError>() || error.is::<NotJson>();
+                let is_own =
+                    error.is::<ArgumentError>() || error.is::<NotJson>() || error.is::<AskError>();
                 if masks_errors && !is_own {
                     let number = log_masked("tool", tool, &*error);
                     return CallToolResult::error(format!("the tool failed (error {number})"))

@@ -107,7 +107,7 @@ impl ToolChecks {
             let error = match (self.is_raw, call.arguments()) {
                 (false, Some(arguments)) => {
                     let format = ArgumentFormat::Json;
-                    error.merge(explain(&tool.input_schema, arguments, format))
+                    explain(error, &tool.input_schema, arguments, format)
                 }
                 _ => error,
             };

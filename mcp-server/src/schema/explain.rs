@@ -5,10 +5,11 @@
 //! [`Constraints`].
 
 use mcp_core::schema::{Violation, Violations, summarize};
-use mcp_types::{JsonObject, RawObject};
+use mcp_types::{JsonObject, RawObject, escape_line, shorten};
 use serde_json::Value;
 
 use crate::constraints::{ArgumentFormat, Constraints, Path, Walk, element, listed_values, names};
+use crate::rejection::ArgumentError;
 
 /// Keywords whose schemas all apply to the same value.
 const ALL: &[&str] = &["allOf"];
@@ -22,8 +23,21 @@ const MAX_UNKNOWN: usize = 4;
 /// Maximum length of a name in a message, in characters.
 const MAX_NAME_CHARS: usize = 64;
 
-/// Returns the mistakes in arguments, at most [`Violations::MAX`].
+/// Adds all mistakes in the arguments to the error of their decoder or check.
 pub(crate) fn explain(
+    error: ArgumentError,
+    schema: &JsonObject,
+    arguments: &RawObject,
+    format: ArgumentFormat,
+) -> ArgumentError {
+    let found = mistakes(error.first_path(), schema, arguments, format);
+    error.merge(found)
+}
+
+/// Returns the mistakes in arguments, at most [`Violations::MAX`]. The value at the path `failed` cannot be
+/// decoded.
+fn mistakes(
+    failed: &str,
     schema: &JsonObject,
     arguments: &RawObject,
     format: ArgumentFormat,
@@ -34,6 +48,7 @@ pub(crate) fn explain(
     let mut explainer = Explainer {
         walk: Walk::new(schema),
         format,
+        failed,
         found: Vec::new(),
     };
     explainer.object(schema, &arguments, Path::Root, 0);
@@ -51,6 +66,8 @@ pub(crate) fn explain(
 struct Explainer<'a> {
     walk: Walk<'a>,
     format: ArgumentFormat,
+    /// The path of a value that cannot be decoded.
+    failed: &'a str,
     found: Vec<Violation>,
 }
 
@@ -71,9 +88,33 @@ impl<'a> Explainer<'a> {
             self.report(path, format!("expected {expected}, got {got}"));
             return;
         }
-        if let Some(schema) = schema.as_object() {
-            self.object(schema, &value, path, 0);
+        let Some(schema) = schema.as_object() else {
+            return;
+        };
+        if value.is_string()
+            && let Some(format) = self.format_of(schema, 0)
+            && path.to_text() == self.failed
+        {
+            let got = summarize(&value);
+            self.report(
+                path,
+                format!("expected {}, got {got}", format_phrase(format)),
+            );
+            return;
         }
+        self.object(schema, &value, path, 0);
+    }
+
+    /// Returns the `format` of a schema or its parts.
+    fn format_of(&self, schema: &'a JsonObject, hops: usize) -> Option<&'a str> {
+        if !self.walk.step(hops) {
+            return None;
+        }
+        let own = schema.get("format").and_then(Value::as_str);
+        own.or_else(|| {
+            let mut parts = self.walk.parts(schema, &["allOf", "anyOf", "oneOf"]);
+            parts.find_map(|part| self.format_of(part, hops + 1))
+        })
     }
 
     /// Explains the members or elements of a value.
@@ -106,8 +147,22 @@ impl<'a> Explainer<'a> {
     fn members(&mut self, schema: &'a JsonObject, members: &JsonObject, path: Path<'_>) {
         let properties = schema.get("properties").and_then(Value::as_object);
         let required: Vec<_> = names(schema, "required").collect();
-        let missing = required.iter().filter(|name| !members.contains_key(**name));
+        let is_blank = |name: &str, member: &Value| {
+            let own = properties.and_then(|properties| properties.get(name));
+            let is_required = required.contains(&name);
+            self.format == ArgumentFormat::Json
+                && own.is_some_and(|own| self.walk.is_blank(member, own, is_required))
+        };
+        let is_missing = |name: &&&str| {
+            let member = members.get(**name);
+            member.is_none_or(|member| is_blank(name, member))
+        };
+        let missing = required.iter().filter(is_missing);
         let missing: Vec<_> = missing.map(|name| quoted(name)).collect();
+        let blank = members
+            .iter()
+            .filter(|(name, member)| is_blank(name, member));
+        let blank: Vec<_> = blank.map(|(name, _)| name).collect();
         if !missing.is_empty() {
             self.report(path, format!("missing {}", join(&missing)));
         }
@@ -135,7 +190,8 @@ impl<'a> Explainer<'a> {
         for (name, member) in members {
             let own = properties.and_then(|properties| properties.get(name));
             // An optional property may be `null`, although the schema does not say so.
-            if member.is_null() && own.is_some() && !required.contains(&name.as_str()) {
+            let is_null = member.is_null() && own.is_some() && !required.contains(&name.as_str());
+            if is_null || blank.contains(&name) {
                 continue;
             }
             if let Some(schema) = own.or(others) {
@@ -152,6 +208,9 @@ impl<'a> Explainer<'a> {
         path: Path<'_>,
         hops: usize,
     ) {
+        if self.wrong_tag(alternatives, value, path) {
+            return;
+        }
         let before = std::mem::take(&mut self.found);
         let mut best: Option<Vec<Violation>> = None;
         for alternative in alternatives {
@@ -175,9 +234,82 @@ impl<'a> Explainer<'a> {
         self.found.truncate(Violations::MAX);
     }
 
+    /// Reports the tag of a value that is the tag of none of the alternatives, with all tags. Returns false
+    /// if the alternatives have no tags, or the value has one of them.
+    fn wrong_tag(&mut self, alternatives: &'a [Value], value: &Value, path: Path<'_>) -> bool {
+        let Some(members) = value.as_object() else {
+            return false;
+        };
+        let objects = alternatives
+            .iter()
+            .filter_map(|alternative| self.properties(alternative));
+        let objects: Vec<_> = objects.collect();
+        let Some((first, _)) = objects
+            .split_first()
+            .filter(|(_, others)| !others.is_empty())
+        else {
+            return false;
+        };
+        // The member with a constant in each alternative, such as `#[serde(tag = "kind")]`.
+        for name in first.keys() {
+            let constants = objects.iter();
+            let constants = constants.map(|object| listed_values(object.get(name)?.as_object()?));
+            let tags: Option<Vec<_>> = constants.collect();
+            let (Some(tags), Some(tag)) = (tags, members.get(name)) else {
+                continue;
+            };
+            let tags: Vec<_> = tags.into_iter().flatten().collect();
+            if tags.iter().any(|allowed| is_same(allowed, tag)) {
+                return false;
+            }
+            let tags: Vec<_> = tags.into_iter().map(summarize).collect();
+            let expected = join_or(&tags);
+            let got = self.describe(tag, &expected);
+            let reason = format!("expected {expected}, got {got}");
+            self.report(Path::Member(&path, name), reason);
+            return true;
+        }
+        // One member whose name is the tag.
+        let names: Option<Vec<_>> = objects
+            .iter()
+            .map(|object| object.keys().next().filter(|_| object.len() == 1))
+            .collect();
+        let Some(names) = names else {
+            return false;
+        };
+        let is_own = |name| names.iter().filter(|other| *other == name).count() == 1;
+        let is_tagged = names.iter().all(is_own);
+        let [unknown] = members.keys().collect::<Vec<_>>()[..] else {
+            return false;
+        };
+        if !is_tagged || names.contains(&unknown) {
+            return false;
+        }
+        let names: Vec<_> = names.iter().map(|name| quoted(name)).collect();
+        let unknown = quoted(unknown);
+        self.report(
+            path,
+            format!("unknown {unknown}, expected {}", join_or(&names)),
+        );
+        true
+    }
+
+    /// Returns the properties of an alternative, which may be a reference.
+    fn properties(&self, alternative: &'a Value) -> Option<&'a JsonObject> {
+        let mut schema = alternative.as_object()?;
+        for hops in 0.. {
+            let properties = schema.get("properties").and_then(Value::as_object);
+            if properties.is_some() || !self.walk.step(hops) {
+                return properties;
+            }
+            schema = self.walk.parts(schema, &[]).next()?;
+        }
+        None
+    }
+
     /// Returns whether the value has a constant member that identifies the alternative, such as its tag.
     fn has_its_constants(&self, alternative: &'a Value, value: &Value) -> bool {
-        let properties = alternative.get("properties").and_then(Value::as_object);
+        let properties = self.properties(alternative);
         properties.into_iter().flatten().any(|(name, schema)| {
             let values = schema.as_object().and_then(listed_values);
             let is_constant = values.is_some_and(|values| values.len() == 1);
@@ -300,6 +432,26 @@ fn type_phrase(name: &str) -> String {
     phrase.to_owned()
 }
 
+/// Returns the name of a `format`, with an example.
+fn format_phrase(format: &str) -> String {
+    let example = match format {
+        "date-time" => "2026-01-02T03:04:05Z",
+        "partial-date-time" => "2026-01-02T03:04:05",
+        "date" => "2026-01-02",
+        "time" => "03:04:05Z",
+        "partial-time" => "03:04:05",
+        "duration" => "PT1H30M",
+        "uuid" => "67e55044-10b1-426f-9247-bb680e5fe0c8",
+        "ip" | "ipv4" => "192.0.2.1",
+        "ipv6" => "2001:db8::1",
+        "uri" | "url" => "https://example.com/a",
+        "email" => "ada@example.com",
+        "hostname" => "example.com",
+        _ => return escape_line(&shorten(format, MAX_NAME_CHARS)).into_owned(),
+    };
+    format!("{format}, such as {example}")
+}
+
 fn quoted(name: &str) -> String {
     let name: String = name.chars().take(MAX_NAME_CHARS).collect();
     format!("`{name}`")
@@ -328,7 +480,6 @@ mod tests {
     use mcp_types::RawObject;
     use serde_json::{Value, json};
 
-    use super::explain;
     use crate::constraints::ArgumentFormat;
 
     /// Returns the mistakes of the one property `p`.
@@ -337,10 +488,10 @@ mod tests {
             "type": "object",
             "properties": {"p": schema},
             "required": ["p"],
-            "$defs": {"level": {"enum": ["low", "high"]}, "loop": {"$ref": "#/$defs/loop"}},
+            "$defs": {"level": {"enum": ["low", "high"]}, "loop": {"$ref": "#/$defs/loop"}, "tile": {"properties": {"kind": {"enum": ["tile"]}}}},
         });
         let arguments = RawObject::from_value(&json!({"p": value})).unwrap();
-        let found = explain(schema.as_object().unwrap(), &arguments, format);
+        let found = super::mistakes("p", schema.as_object().unwrap(), &arguments, format);
         found.iter().map(ToString::to_string).collect()
     }
 
@@ -415,6 +566,26 @@ mod tests {
                 json!({"oneOf": [circle, square]}),
                 json!({"kind": "square", "side": "x"}),
                 "side`: expected a number, got a string",
+            ),
+            // A wrong tag is told all tags, and nothing about the members of one of them.
+            (
+                json!({"oneOf": [circle, square]}),
+                json!({"kind": "cube", "size": 1}),
+                "kind`: expected \"circle\" or \"square\", got \"cube\"",
+            ),
+            (
+                json!({"anyOf": [disc, {"$ref": "#/$defs/tile"}, {"type": "null"}]}),
+                json!({"kind": 7}),
+                "kind`: expected \"disc\" or \"tile\", got 7",
+            ),
+            (
+                json!({"anyOf": [
+                    {"type": "string", "enum": ["None"]},
+                    {"type": "object", "properties": {"Disc": {}}, "required": ["Disc"], "additionalProperties": false},
+                    {"type": "object", "properties": {"Tile": {}}, "required": ["Tile"], "additionalProperties": false},
+                ]}),
+                json!({"Cube": 1}),
+                "`p`: unknown `Cube`, expected `Disc` or `Tile`",
             ),
             // The first alternative has as many mistakes; the tag tells which one is meant.
             (

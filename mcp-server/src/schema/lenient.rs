@@ -1,7 +1,8 @@
 //! Argument conversion into the types that a schema asks for, for language models that write `5.0` for
 //! an integer, `"5"` for a number, `"true"` for a boolean, or an array as JSON in a string.
 //!
-//! A whole number is always converted, after decoding has failed. Strings are converted only by servers
+//! A whole number is always converted, after decoding has failed; members that count as absent are removed
+//! then: `null` for an optional property, and `""` where text is none of the types. Strings are converted only by servers
 //! with `lenient_arguments`. A string is converted only where the schema accepts no string. A string that cannot be converted
 //! stays as it is, and the checks that follow report it.
 
@@ -19,17 +20,14 @@ pub(crate) fn convert_strings(arguments: &RawObject, schema: &JsonObject) -> Opt
     RawObject::from_value(&value).ok()
 }
 
-/// Converts numbers such as `5.0` where the schema asks for an integer. Returns `None` when nothing changes.
-pub(crate) fn convert_whole_numbers(arguments: &RawObject, schema: &JsonObject) -> Option<Value> {
+/// Converts numbers such as `5.0` where the schema asks for an integer, and removes members that count as
+/// absent. Returns `None` when nothing changes.
+pub(crate) fn repair(arguments: &RawObject, schema: &JsonObject) -> Option<Value> {
     convert(arguments, schema, false)
 }
 
-/// Converts numbers such as `5.0` in the value of one property. Returns `None` when nothing changes.
-pub(crate) fn convert_whole_numbers_in(
-    property: &str,
-    mut value: Value,
-    schema: &JsonObject,
-) -> Option<Value> {
+/// Repairs the value of one property. Returns `None` when nothing changes.
+pub(crate) fn repair_in(property: &str, mut value: Value, schema: &JsonObject) -> Option<Value> {
     let own = schema.get("properties")?.get(property)?;
     let converter = Converter {
         walk: Walk::new(schema),
@@ -85,6 +83,15 @@ impl<'a> Converter<'a> {
                 let others = schema.get("additionalProperties");
                 let is_required =
                     |name: &str| names(schema, "required").any(|required| required == name);
+                if !self.converts_strings {
+                    let before = members.len();
+                    members.retain(|name, member| {
+                        let own = properties.and_then(|properties| properties.get(name));
+                        let is_blank = |own| self.walk.is_blank(member, own, is_required(name));
+                        !own.is_some_and(is_blank)
+                    });
+                    is_changed |= members.len() < before;
+                }
                 for (name, member) in members {
                     let own = properties.and_then(|properties| properties.get(name));
                     // An optional property may be `null`, although the schema does not say so.

@@ -6,6 +6,7 @@ mod advisories;
 mod all_kinds;
 mod arguments;
 mod asking;
+mod blanks;
 mod blocks;
 mod changes;
 mod checks;

@@ -13,9 +13,9 @@ use mcp_server::{
     Server, StateKeys, Tool, ToolError, ToolExt,
 };
 use mcp_types::{
-    ClientCapabilities, ElicitResult, ElicitUrlParams, FormSchema, GetPromptParams, IncludeContext,
-    Prompt, ProtocolVersion, ReadResourceParams, Resource, SamplingMessage, StringSchema,
-    ToolResultContent,
+    ClientCapabilities, ElicitResult, ElicitUrlParams, EnumSchema, FormSchema, GetPromptParams,
+    IncludeContext, NumberSchema, Prompt, ProtocolVersion, ReadResourceParams, Resource,
+    SamplingMessage, StringFormat, StringSchema, ToolResultContent,
 };
 use serde_json::{Value, json};
 
@@ -323,6 +323,88 @@ fn invalid_answer_becomes_bad_params() {
         let first = asked(client.send(&server, &call, InputState::default()));
         let reply = client.send(&server, &call, answered(&first, &json!({"key": answer})));
         assert_eq!(text(reply), result);
+    }
+}
+
+fn filled(content: Value) -> ElicitResult {
+    ElicitResult::accept(content.as_object().unwrap().clone())
+}
+
+// spec: ELIC-13
+#[test]
+fn invalid_answer_in_a_session_is_a_failed_result() {
+    let mut client = Client::new();
+    client.version = ProtocolVersion::V2025_11_25;
+    let shrug = serde_json::from_value::<ElicitResult>(json!({"action": "shr\u{7}ug"})).unwrap();
+    for (answer, problem) in [
+        (filled(json!({})), "`name` is missing"),
+        (
+            filled(json!({"name": 7})),
+            "`name` must be a text, not a number",
+        ),
+        (filled(json!({"name": ""})), "`name` has 0 characters"),
+        (
+            shrug,
+            r#"`action` must be accept, decline or cancel, got "shr\u{7}ug""#,
+        ),
+    ] {
+        for server in [asking("form"), asking("form").mask_errors()] {
+            let session = Session::new([Ok(answer.clone().into())]);
+            let reply = client.send(&server, &tool("form"), session.input());
+            let Reply::Complete {
+                body: ResultBody::CallTool(result),
+                ..
+            } = reply
+            else {
+                panic!("{reply:?}")
+            };
+            assert!(result.is_error());
+            let text = result.text();
+            assert!(
+                text.starts_with("the client's answer is malformed: `key`: "),
+                "{text}"
+            );
+            assert!(text.contains(problem), "{text}");
+        }
+    }
+}
+
+// spec: ELIC-09, ELIC-13
+#[test]
+fn blank_field_of_a_form_is_absent_unless_it_takes_text() {
+    let rejected = serde_json::from_value::<ElicitResult>(json!({"action": "reject"})).unwrap();
+    let form = || {
+        let mail = StringSchema::new().format(StringFormat::Email);
+        let count = NumberSchema::integer().default_value(2);
+        FormSchema::new()
+            .required("name", StringSchema::new())
+            .optional("note", StringSchema::new())
+            .optional("code", StringSchema::new().min_length(2))
+            .optional("mail", mail)
+            .optional("count", count)
+            .optional("level", EnumSchema::new(["low", "high"]))
+    };
+    let server =
+        Server::new("s", "1").tool(Tool::new("form").handler(move |ask: Ask| async move {
+            let answer = ask.raw_form("key", "Who?", form()).await?;
+            let content = answer.accepted().map(Value::Object);
+            Ok::<_, ToolError>(content.unwrap_or_default().to_string())
+        }));
+    let blank = json!({"name": "", "note": "", "code": "", "mail": " ", "count": "", "level": ""});
+    let mut client = Client::new();
+    for (answer, expected) in [
+        (filled(blank), r#"{"name":"","note":"","count":2}"#),
+        (rejected, "null"),
+    ] {
+        client.version = ProtocolVersion::V2025_11_25;
+        let session = Session::new([Ok(answer.clone().into())]);
+        let live = client.send(&server, &tool("form"), session.input());
+        client.version = ProtocolVersion::V2026_07_28;
+        let first = asked(client.send(&server, &tool("form"), InputState::default()));
+        let answers = answered(&first, &json!({ "key": answer }));
+        for reply in [live, client.send(&server, &tool("form"), answers)] {
+            assert_eq!(text(reply), expected);
+        }
     }
 }
 

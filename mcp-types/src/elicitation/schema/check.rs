@@ -34,6 +34,22 @@ impl FormSchema {
         }
     }
 
+    /// Removes blank texts from optional fields that do not accept them: fields for numbers, choices and
+    /// formats that the user left empty. In a plain text field a blank text stays.
+    // spec: ELIC-13
+    pub fn remove_blanks(&self, answers: &mut JsonObject) {
+        for (name, field) in self.fields() {
+            let is_blank =
+                |answer: &Value| answer.as_str().is_some_and(|text| text.trim().is_empty());
+            let is_unusable =
+                |answer: &Value| is_blank(answer) && check_field(field, answer).is_err();
+            let is_optional = self.required.iter().all(|required| required != name);
+            if is_optional && answers.get(name).is_some_and(is_unusable) {
+                answers.shift_remove(name);
+            }
+        }
+    }
+
     /// Validates answers. Fields of an unknown kind and answers without a field are not checked.
     ///
     /// # Errors
