@@ -11,7 +11,7 @@
 //! | [`literals`] | method names, header names, error codes and `_meta` keys are constants |
 //! | [`log_values`] | log events of the library crates escape what they display |
 //! | [`publishing`] | metadata and exact versions of the published packages |
-//! | [`links`] | documents name only files that exist |
+//! | [`links`] | documents name only files and functions that exist |
 //! | [`text`] | module docs; the language of comments; file sizes; no unfinished work |
 
 mod cycles;

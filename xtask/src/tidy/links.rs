@@ -1,9 +1,14 @@
-//! Rule: the documents for contributors name only files and folders that exist.
+//! Rule: the documents for contributors name only files, folders and functions that exist.
 
 use crate::finding::Finding;
 use crate::sources::Sources;
 
-const DOCUMENTS: [&str; 3] = ["ARCHITECTURE.md", "CONTRIBUTING.md", "README.md"];
+const DOCUMENTS: [&str; 4] = [
+    "ARCHITECTURE.md",
+    "CONTRIBUTING.md",
+    "README.md",
+    "docs/hostile.md",
+];
 
 /// A file name that stands for any file.
 const PLACEHOLDER: &str = "foo";
@@ -25,6 +30,10 @@ pub(crate) fn check(sources: &Sources) -> Vec<Finding> {
                 let message = format!("no file or folder `{path}` exists; correct the path");
                 findings.push(Finding::new(&document.path, number + 1, message));
             }
+            for function in functions(line).filter(|function| !is_defined(function, sources)) {
+                let message = format!("no function `{function}` exists; correct file and name");
+                findings.push(Finding::new(&document.path, number + 1, message));
+            }
         }
     }
     findings
@@ -34,6 +43,25 @@ pub(crate) fn check(sources: &Sources) -> Vec<Finding> {
 fn quoted(line: &str) -> impl Iterator<Item = &str> {
     let quoted = line.split('`').skip(1).step_by(2);
     quoted.filter(|text| !text.contains([' ', '…', ':', '<']))
+}
+
+/// The texts between backticks that name a function and its file: `a/b.rs::name`.
+fn functions(line: &str) -> impl Iterator<Item = &str> {
+    let quoted = line.split('`').skip(1).step_by(2);
+    quoted.filter(|text| text.contains(".rs::"))
+}
+
+/// Returns true if the file exists and defines a function, or a test, of that name.
+fn is_defined(function: &str, sources: &Sources) -> bool {
+    let parts = function.split_once("::");
+    let file = parts.and_then(|(path, name)| Some((sources.text(path)?, name)));
+    file.is_some_and(|(file, name)| {
+        let mut definitions = file.content.split("fn ").skip(1);
+        definitions.any(|rest| {
+            let rest = rest.strip_prefix(name);
+            rest.is_some_and(|rest| rest.starts_with(['(', '<']))
+        })
+    })
 }
 
 /// The targets of links within the repository.

@@ -215,6 +215,27 @@ fn documents_that_name_missing_files_are_findings() {
 }
 
 #[test]
+fn pages_that_name_missing_functions_are_findings() {
+    let content = "`mcp-core/src/a.rs::walk`, `mcp-core/src/a.rs::of_any`, `mcp::core`\n\
+                   `mcp-core/src/a.rs::wal` <!-- // BAD -->\n\
+                   `mcp-core/src/a.rs::gone` <!-- // BAD -->\n\
+                   `mcp-core/src/gone.rs::walk` <!-- // BAD -->\n\
+                   `a.rs::walk` <!-- // BAD -->\n";
+    let sources = Sources::from_texts(&[
+        ("docs/hostile.md", content),
+        (
+            "mcp-core/src/a.rs",
+            "//! A.\nfn walk() {}\nfn of_any<T>() {}\n",
+        ),
+    ]);
+    let found: Vec<_> = links::check(&sources)
+        .iter()
+        .map(|finding| finding.line)
+        .collect();
+    assert_eq!(found, marked(content));
+}
+
+#[test]
 fn files_with_syntax_errors_are_findings() {
     let sources = Sources::from_texts(&[("mcp/src/a.rs", "//! Doc.\nfn f( {\n")]);
     assert_eq!(sources.unreadable().len(), 1);
