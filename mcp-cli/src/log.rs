@@ -14,6 +14,7 @@ use tracing_subscriber::layer::SubscriberExt as _;
 use tracing_subscriber::util::SubscriberInitExt as _;
 
 use crate::failure::{Failure, usage};
+use crate::written;
 
 /// Event target of gateway calls.
 const AUDIT: &str = "mcp_gateway::audit";
@@ -98,7 +99,7 @@ fn open(path: &Path) -> Result<Option<File>, Failure> {
     options.append(true).create(true);
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    let opened = options.open(path);
+    let opened = written::destination(path).and_then(|path| options.open(path));
     let path = path.display();
     opened
         .map(Some)

@@ -3,6 +3,7 @@
 //! | module | contents, lowest first |
 //! |---|---|
 //! | `failure` | errors with their exit codes |
+//! | `written` | files that the command writes |
 //! | `output` | standard output and standard error |
 //! | `log` | the log of commands that serve |
 //! | `cli` | the definitions of commands and flags |
@@ -16,7 +17,6 @@
 //! | `values` | `key=value` arguments |
 //! | `credentials` | logins, and where their tokens are stored |
 //! | `target` | connections to servers |
-//! | `written` | files that the command writes |
 //! | `page_guard` | who may use a page of this program |
 //! | `inspect` | the page of the inspector |
 //! | `admin` | the admin page of a gateway |

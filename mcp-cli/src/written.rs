@@ -59,6 +59,25 @@ fn target_in_project(path: &Path) -> io::Result<PathBuf> {
     }
 }
 
+/// Returns what is opened for a path that the user has named: a pipe or a device itself, such as `/dev/stdout`.
+///
+/// # Errors
+///
+/// As [`target`].
+pub(crate) fn destination(path: &Path) -> io::Result<PathBuf> {
+    if is_in_project(path) {
+        return target(path, true);
+    }
+    if is_special(path) {
+        return Ok(path.to_owned());
+    }
+    target(path, false)
+}
+
+fn is_special(path: &Path) -> bool {
+    fs::metadata(path).is_ok_and(|found| !found.is_file())
+}
+
 /// Replaces a file that the user has named.
 ///
 /// # Errors
@@ -77,12 +96,9 @@ pub(crate) fn write_with(
     path: &Path,
     fill: impl FnOnce(&mut File) -> io::Result<()>,
 ) -> io::Result<()> {
-    let is_project = is_in_project(path);
-    let target = target(path, is_project)?;
-    let opened = if is_project { &target } else { path };
-    // A pipe or a device, such as `/dev/stdout`.
-    if fs::metadata(opened).is_ok_and(|found| !found.is_file()) {
-        return fill(&mut File::options().write(true).open(opened)?);
+    let target = destination(path)?;
+    if is_special(&target) {
+        return fill(&mut File::options().write(true).open(target)?);
     }
     files::replace_with(&target, false, fill)
 }

@@ -1,6 +1,6 @@
 //! Content blocks and resource contents: printed, described or saved.
 
-use std::io::ErrorKind;
+use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
 use mcp::types::{ContentBlock, ResourceContents, escape_line};
@@ -8,6 +8,7 @@ use tokio::io::AsyncWriteExt as _;
 
 use crate::failure::{Failure, usage};
 use crate::output::Output;
+use crate::written;
 
 /// Largest number of files that have the same name.
 const MAX_FILES: usize = 10_000;
@@ -91,8 +92,10 @@ impl<'a> Contents<'a> {
         let Some(folder) = self.folder else {
             return Ok(None);
         };
-        let created = tokio::fs::create_dir_all(folder).await;
-        created.map_err(|error| Failure::unwritable(folder, &error))?;
+        let unwritable = |error: io::Error| Failure::unwritable(folder, &error);
+        let folder = written::destination(folder).map_err(unwritable)?;
+        let created = tokio::fs::create_dir_all(&folder).await;
+        created.map_err(unwritable)?;
         while self.saved < MAX_FILES {
             self.saved += 1;
             let (name, number, extension) = (&self.name, self.saved, extension(mime_type));

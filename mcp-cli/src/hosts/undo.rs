@@ -61,8 +61,7 @@ impl Undo {
 }
 
 fn digest(text: &str) -> String {
-    let digest = hmac_sha256::Hash::hash(text.as_bytes());
-    digest.iter().map(|byte| format!("{byte:02x}")).collect()
+    ServerIdentity::from_parts("settings", [text]).to_string()
 }
 
 fn file(settings: &Path, name: &str) -> Option<PathBuf> {

@@ -233,3 +233,9 @@ fn unreachable_server_is_not_a_finding() {
     assert_eq!(run.code, 4, "{run:?}");
     assert_eq!(run.json()["passed"], false, "{run:?}");
 }
+
+#[test]
+fn tool_without_an_example_gets_no_warning_about_other_arguments() {
+    let run = tested("no-example", &["--calls", "20"]);
+    assert_eq!(rules(&run), ["no-example"], "{run:?}");
+}

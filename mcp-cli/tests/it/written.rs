@@ -357,3 +357,27 @@ fn programs_at_the_same_time_leave_one_whole_file() {
     let left = names.filter(|file| file.file_name().to_string_lossy().ends_with(".tmp"));
     assert_eq!(left.count(), 0);
 }
+
+#[test]
+fn audit_and_saved_contents_go_through_no_link() {
+    let folder = folder("written-others");
+    let outside = folder.join("../written-others-outside");
+    drop(fs::remove_dir_all(&outside));
+    fs::create_dir_all(&outside).unwrap();
+    fs::write(outside.join("victim"), VICTIM).unwrap();
+    symlink("../written-others-outside/victim", folder.join("audit.log")).unwrap();
+    symlink("../written-others-outside", folder.join("out")).unwrap();
+    fs::write(folder.join("gateway.json"), "{\"mcpServers\": {}}").unwrap();
+    let words = ["gateway", "--stdio", "--audit", "audit.log", "gateway.json"];
+    let audit = mcp_in(&folder, &words, "");
+    assert!(
+        audit.code == 1 && audit.err.contains("is a link"),
+        "{audit:?}"
+    );
+    let url = crate::kit::http_shop();
+    let save = mcp_in(&folder, &["call", &url, "picture", "--save", "out"], "");
+    assert!(save.code == 1 && save.err.contains("is a link"), "{save:?}");
+    let files = fs::read_dir(&outside).unwrap();
+    assert_eq!(files.count(), 1);
+    assert_eq!(fs::read_to_string(outside.join("victim")).unwrap(), VICTIM);
+}

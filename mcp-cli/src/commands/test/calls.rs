@@ -150,7 +150,9 @@ pub(super) async fn arguments(
             let (outcome, _) = session.call(&tool.name, &case.args).await?;
             calls += 1;
             let has_ended = is_end(&outcome);
-            judge_broken(&place, &case, outcome, check);
+            // Without a valid sample, the arguments have other mistakes, which the error may name.
+            let is_only_mistake = !samples.valid.is_empty();
+            judge_broken(&place, &case, is_only_mistake, outcome, check);
             if has_ended {
                 check.skip(format!("further mistakes with `{}`", tool.name));
                 break;
@@ -182,13 +184,20 @@ pub(super) async fn arguments(
     Ok(())
 }
 
-fn judge_broken(place: &str, case: &Broken, outcome: Outcome, check: &mut Check) {
+fn judge_broken(
+    place: &str,
+    case: &Broken,
+    is_only_mistake: bool,
+    outcome: Outcome,
+    check: &mut Check,
+) {
+    let must_name = case.is_forbidden && is_only_mistake && has_name(case.kind);
     let is_named = |text: &str| text.contains(&case.argument);
     match outcome {
         Outcome::Result(result) if result.is_error() => {
             judge_result(place, &result, check);
             let text = result.text();
-            if case.is_forbidden && has_name(case.kind) && !is_named(&text) {
+            if must_name && !is_named(&text) {
                 unnamed(place, &text, check);
             }
         }
@@ -205,7 +214,7 @@ fn judge_broken(place: &str, case: &Broken, outcome: Outcome, check: &mut Check)
         }
         Outcome::Result(_) => {}
         Outcome::Refused(message) => {
-            if case.is_forbidden && has_name(case.kind) && !is_named(&message) {
+            if must_name && !is_named(&message) {
                 unnamed(place, &message, check);
             }
             if case.is_forbidden {
