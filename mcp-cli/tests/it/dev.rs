@@ -698,6 +698,26 @@ fn url_that_a_program_only_prints_gets_no_credentials() {
 
 #[cfg(unix)]
 #[test]
+fn port_in_a_variable_that_another_program_has_gets_no_credentials() {
+    let folder = folder("dev_taken_port");
+    let other = Eavesdropper::start();
+    let port = other.url.trim_end_matches("/mcp").rsplit(':').next();
+    let script = "echo 'Authorization: Bearer printed-secret' >&2; \
+        echo \"serving http://127.0.0.1:$PORT/mcp\" >&2; exec sleep 100";
+    let words = ["-H", "X-Key: given-secret", "--", "sh", "-c", script];
+    let mut command = dev_in(folder.to_str().unwrap(), &words);
+    let dev = Dev::spawn(command.env_remove("ADDRESS").env("PORT", port.unwrap()));
+    let reason = dev.wait_for("ended")["reason"].to_string();
+    assert!(reason.contains("another program"), "{reason}");
+    let leaked = other
+        .requests
+        .try_iter()
+        .find(|text| text.contains("secret"));
+    assert_eq!(leaked, None);
+}
+
+#[cfg(unix)]
+#[test]
 fn program_that_ends_at_its_start_gets_no_credentials_sent_in_its_place() {
     let folder = folder("dev_in_its_place");
     for script in ["exit 1", "exec sleep 100"] {

@@ -383,7 +383,13 @@ impl Front {
 /// Returns a description if the program cannot be reached in either way.
 async fn open(client: ClientBuilder, program: &Program, front: &Front) -> Result<Running, String> {
     let port = program.port().map_err(|error| error.to_string())?;
-    let is_taken = match &program.url {
+    // The user's variables can name a port at which another program listens.
+    let local = program
+        .url
+        .is_none()
+        .then(|| format!("http://localhost:{port}"));
+    let asked = local.and_then(|local| config::parse_url(&local));
+    let is_taken = match program.url.as_ref().or(asked.as_ref()) {
         Some(url) => is_taken(url).await,
         None => false,
     };
@@ -406,13 +412,9 @@ async fn open(client: ClientBuilder, program: &Program, front: &Front) -> Result
             };
             for url in urls {
                 // Another program may listen at an address that this one only prints.
-                let is_own = match &program.url {
-                    Some(_) => !is_taken,
-                    None => {
-                        url.port_or_known_default() == Some(port)
-                            && matches!(url.host_str(), Some("127.0.0.1" | "localhost"))
-                    }
-                };
+                let is_asked = url.port_or_known_default() == Some(port)
+                    && matches!(url.host_str(), Some("127.0.0.1" | "localhost"));
+                let is_own = !is_taken && (program.url.is_some() || is_asked);
                 let token = printed_token(&printed).filter(|_| is_own);
                 let mut client = client.clone();
                 if is_own {
@@ -435,7 +437,9 @@ async fn open(client: ClientBuilder, program: &Program, front: &Front) -> Result
                         }
                         return Ok((client, url));
                     }
-                    Err(error) if error.is_auth() && is_taken => {
+                    Err(error)
+                        if error.is_auth() && is_taken && (program.url.is_some() || is_asked) =>
+                    {
                         return Err(format!(
                             "{url}: {error}; this is another program, which has listened before the start"
                         ));
