@@ -12,13 +12,25 @@ use mcp::group::files;
 /// Longest chain of links.
 const MAX_LINKS: usize = 40;
 
-/// Returns true for a path below the current folder, unless that is the user's home folder.
+/// Returns true for a path below the current folder, unless that is the user's home folder or the root.
 pub(crate) fn is_in_project(path: &Path) -> bool {
-    let (Ok(folder), Ok(path)) = (env::current_dir(), std::path::absolute(path)) else {
+    let Ok((folder, split)) = split(path) else {
         return true;
     };
     let is_home = env::home_dir().and_then(|home| fs::canonicalize(home).ok());
-    is_home.as_ref() != Some(&folder) && path.starts_with(folder)
+    is_home.as_ref() != Some(&folder) && folder.parent().is_some() && split.is_some()
+}
+
+/// Returns the current folder, and the path as a name of that folder and the part below it. The name can be another
+/// one, such as the one with a link that a shell shows. `None`: the path leads elsewhere.
+fn split(path: &Path) -> io::Result<(PathBuf, Option<(PathBuf, PathBuf)>)> {
+    let folder = fs::canonicalize(env::current_dir()?)?;
+    let path = std::path::absolute(path)?;
+    let is_folder = |part: &&Path| fs::canonicalize(part).is_ok_and(|found| found == folder);
+    let name = path.ancestors().find(is_folder);
+    let split =
+        name.and_then(|name| Some((name.to_owned(), path.strip_prefix(name).ok()?.to_owned())));
+    Ok((folder, split.filter(|(_, below)| !below.starts_with(".."))))
 }
 
 /// Returns the file that is written for a path: in a project the path itself, elsewhere the target of a link.
@@ -41,15 +53,13 @@ pub(crate) fn target(path: &Path, is_project: bool) -> io::Result<PathBuf> {
 }
 
 fn target_in_project(path: &Path) -> io::Result<PathBuf> {
-    let folder = env::current_dir()?;
-    let path = std::path::absolute(path)?;
-    let below = path.strip_prefix(&folder);
-    let is_inside =
-        below.is_ok_and(|below| !below.components().any(|part| part.as_os_str() == ".."));
-    if !is_inside {
+    let (_, split) = split(path)?;
+    let is_inside = |below: &Path| !below.components().any(|part| part.as_os_str() == "..");
+    let Some((name, below)) = split.filter(|(_, below)| is_inside(below)) else {
         return Err(io::Error::other("it is not below the project's folder"));
-    }
-    let mut parts = path.ancestors().take_while(|part| *part != folder);
+    };
+    let path = name.join(below);
+    let mut parts = path.ancestors().take_while(|part| *part != name);
     match parts.find(|part| part.is_symlink()) {
         Some(link) => Err(io::Error::other(format!(
             "{} is a link, which could lead to any file; remove it, or name a file outside of the folder",

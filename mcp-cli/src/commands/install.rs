@@ -1,6 +1,6 @@
 //! `mcp install` and `mcp uninstall`.
 
-use std::fs::{self, File};
+use std::fs::{self, File, TryLockError};
 use std::io::{self, Read as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -8,6 +8,7 @@ use std::time::Duration;
 use mcp::group::{ServerSpec, files};
 use serde_json::json;
 use tokio::process::Command;
+use tokio::time::{sleep, timeout};
 
 use crate::cli::{EntryArgs, InstallArgs, ServerArgs, UninstallArgs};
 use crate::failure::{Failure, usage};
@@ -19,6 +20,10 @@ use crate::{config, target, written};
 const MAX_BYTES: u64 = 16 << 20;
 /// Time limit of a host's own command.
 const COMMAND_TIMEOUT: Duration = Duration::from_secs(60);
+/// Time limit for other installs. One waits for at most two commands of a host.
+const LOCK_TIMEOUT: Duration = Duration::from_secs(130);
+/// Time between two attempts to lock.
+const LOCK_RETRY: Duration = Duration::from_millis(20);
 
 pub(super) async fn install(args: &InstallArgs, output: &Output) -> Result<(), Failure> {
     let (launch, default_name) = launch(&args.server, output).await?;
@@ -26,7 +31,7 @@ pub(super) async fn install(args: &InstallArgs, output: &Output) -> Result<(), F
     check_name(&name)?;
     let host = args.entry.host;
     let entry = host.entry(&name, &launch).map_err(Failure::usage)?;
-    let settings = Settings::open(&args.entry)?;
+    let settings = Settings::open(&args.entry).await?;
     let edited = hosts::insert(host, settings.text(), &name, &entry, args.replace);
     let edited = edited.map_err(|error| failure(&error, &name, &settings.path))?;
     let change = Change {
@@ -60,7 +65,7 @@ pub(super) async fn install(args: &InstallArgs, output: &Output) -> Result<(), F
 }
 
 pub(super) async fn uninstall(args: &UninstallArgs, output: &Output) -> Result<(), Failure> {
-    let settings = Settings::open(&args.entry)?;
+    let settings = Settings::open(&args.entry).await?;
     let path = &settings.path;
     let edited = hosts::remove(args.entry.host, settings.text(), &args.name);
     let edited = edited.map_err(|error| failure(&error, &args.name, path))?;
@@ -218,10 +223,13 @@ struct Settings {
     is_project: bool,
     /// `None` if the file does not exist.
     old: Option<String>,
+    /// The lock that keeps other installs waiting.
+    _lock: Option<File>,
 }
 
 impl Settings {
-    fn open(args: &EntryArgs) -> Result<Self, Failure> {
+    /// Reads the file. Other installs and uninstalls of the user wait until this is dropped.
+    async fn open(args: &EntryArgs) -> Result<Self, Failure> {
         let path = args.file.clone().or_else(|| args.host.file(args.project));
         let path = path.ok_or_else(|| {
             usage!(
@@ -237,12 +245,14 @@ impl Settings {
         let is_project = args.project || args.file.as_deref().is_some_and(written::is_in_project);
         let target = written::target(&path, is_project);
         let target = target.map_err(|error| Failure::unusable(&path, error))?;
+        let lock = if args.dry_run { None } else { lock().await };
         let old = read(&target).map_err(|error| Failure::unusable(&path, error))?;
         Ok(Self {
             path,
             target,
             is_project,
             old,
+            _lock: lock,
         })
     }
 
@@ -283,6 +293,26 @@ impl Settings {
         }
         Ok(backup)
     }
+}
+
+/// Waits for other installs. `None` where files cannot be locked, or after [`LOCK_TIMEOUT`]: a change of the file since it
+/// was read is refused in any case.
+async fn lock() -> Option<File> {
+    let folder = config::data_folder()?.join("mcp");
+    fs::create_dir_all(&folder).ok()?;
+    let mut options = File::options();
+    options.create(true).append(true);
+    let file = options.open(folder.join("install.lock")).ok()?;
+    let locked = async {
+        loop {
+            match file.try_lock() {
+                Err(TryLockError::WouldBlock) => sleep(LOCK_RETRY).await,
+                locked => return locked.is_ok(),
+            }
+        }
+    };
+    let is_locked = timeout(LOCK_TIMEOUT, locked).await.unwrap_or(false);
+    is_locked.then_some(file)
 }
 
 /// Reads a settings file with its byte order mark. `None` if it does not exist.
@@ -441,7 +471,7 @@ async fn claude(words: &[&str]) -> Result<(), Failure> {
         .args(words)
         .kill_on_drop(true)
         .output();
-    let run = tokio::time::timeout(COMMAND_TIMEOUT, run).await;
+    let run = timeout(COMMAND_TIMEOUT, run).await;
     let ended = match run {
         Ok(Ok(ended)) => ended,
         Ok(Err(error)) => return Err(usage!("{line}: claude cannot be started: {error}")),

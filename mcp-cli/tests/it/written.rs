@@ -381,3 +381,69 @@ fn audit_and_saved_contents_go_through_no_link() {
     assert_eq!(files.count(), 1);
     assert_eq!(fs::read_to_string(outside.join("victim")).unwrap(), VICTIM);
 }
+
+#[test]
+fn other_name_for_the_project_hides_no_link() {
+    let base = folder("written-alias");
+    let victim = base.join("authorized_keys");
+    fs::write(&victim, VICTIM).unwrap();
+    let project = base.join("project");
+    fs::create_dir_all(&project).unwrap();
+    symlink("project", base.join("alias")).unwrap();
+    symlink(&victim, project.join("mcp.json")).unwrap();
+    for file in [
+        base.join("alias/mcp.json"),
+        base.join("alias/../project/mcp.json"),
+        "../alias/mcp.json".into(),
+    ] {
+        let path = file.to_str().unwrap();
+        let words = [
+            "install", "--host", "cursor", "--file", path, "--name", "shop", "--", "npx",
+        ];
+        let done = mcp_in(&project, &words, "");
+        assert!(
+            done.code == 1 && done.err.contains("is a link"),
+            "{path}: {done:?}"
+        );
+    }
+    assert_eq!(fs::read_to_string(&victim).unwrap(), VICTIM);
+}
+
+#[test]
+fn file_beside_the_project_is_written() {
+    let project = folder("written-beside/project");
+    let file = "../mcp.json";
+    let words = [
+        "install", "--host", "cursor", "--file", file, "--name", "shop", "--", "npx",
+    ];
+    let done = mcp_in(&project, &words, "");
+    assert_eq!(done.code, 0, "{done:?}");
+    let text = fs::read_to_string(project.join(file)).unwrap();
+    assert!(text.contains("shop"), "{text}");
+}
+
+#[test]
+fn installs_at_the_same_time_lose_no_entry() {
+    let folder = folder("written-installs");
+    let runs: Vec<_> = (0..8)
+        .map(|number| {
+            let folder = folder.clone();
+            std::thread::spawn(move || {
+                let name = format!("shop{number}");
+                let words = ["install", "--host", "cursor", "--name", &name, "--", "npx"];
+                mcp_in(&folder, &words, "")
+            })
+        })
+        .collect();
+    for run in runs {
+        let run = run.join().unwrap();
+        assert_eq!(run.code, 0, "{run:?}");
+    }
+    let text = fs::read_to_string(folder.join("home/.cursor/mcp.json")).unwrap();
+    let settings: serde_json::Value = serde_json::from_str(&text).unwrap();
+    assert_eq!(
+        settings["mcpServers"].as_object().unwrap().len(),
+        8,
+        "{text}"
+    );
+}
