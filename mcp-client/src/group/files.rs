@@ -1,9 +1,12 @@
 //! Text files of bounded size.
 
-use std::fs::{self, File};
-use std::io::{self, Read, Write as _};
-use std::path::Path;
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, ErrorKind, Read, Write as _};
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
+
+/// Maximum number of names that are tried for a new file.
+const MAX_ATTEMPTS: usize = 1000;
 
 /// Reads a text file with at most `max` bytes, without a byte order mark.
 ///
@@ -24,11 +27,11 @@ pub fn read_from(from: impl Read, max: u64) -> io::Result<String> {
     from.take(max + 1).read_to_end(&mut bytes)?;
     if bytes.len() as u64 > max {
         let reason = format!("it is longer than {max} bytes");
-        return Err(io::Error::new(io::ErrorKind::FileTooLarge, reason));
+        return Err(io::Error::new(ErrorKind::FileTooLarge, reason));
     }
     let text = String::from_utf8(bytes).map_err(|error| {
         let reason = format!("it is not UTF-8: {}", error.utf8_error());
-        io::Error::new(io::ErrorKind::InvalidData, reason)
+        io::Error::new(ErrorKind::InvalidData, reason)
     })?;
     // Some editors write a byte order mark.
     Ok(match text.strip_prefix('\u{feff}') {
@@ -57,10 +60,6 @@ pub fn replace_with(
     is_private: bool,
     write: impl FnOnce(&mut File) -> io::Result<()>,
 ) -> io::Result<()> {
-    static COUNT: AtomicU64 = AtomicU64::new(0);
-
-    let number = COUNT.fetch_add(1, Ordering::Relaxed);
-    let temporary = path.with_extension(format!("{}-{number}.tmp", std::process::id()));
     let mut options = File::options();
     options.write(true).create_new(true);
     #[cfg(unix)]
@@ -69,7 +68,8 @@ pub fn replace_with(
     }
     #[cfg(not(unix))]
     let _ = is_private;
-    let written = options.open(&temporary).and_then(|mut file| {
+    let (temporary, mut file) = create_beside(path, &options)?;
+    let written = (|| {
         // Not those of a link's target.
         if let Ok(old) = fs::symlink_metadata(path)
             && old.is_file()
@@ -78,7 +78,7 @@ pub fn replace_with(
         }
         write(&mut file)?;
         file.sync_all()
-    });
+    })();
     let moved = written.and_then(|()| fs::rename(&temporary, path));
     if moved.is_err() {
         // Best effort: the error of the file itself is reported.
@@ -87,11 +87,44 @@ pub fn replace_with(
     moved
 }
 
+/// Creates a file for the new content. A program that was killed can have left one of the same name: in a container, all
+/// programs have the same process ID.
+fn create_beside(path: &Path, options: &OpenOptions) -> io::Result<(PathBuf, File)> {
+    static COUNT: AtomicU64 = AtomicU64::new(0);
+
+    let mut attempts = 0;
+    loop {
+        attempts += 1;
+        let number = COUNT.fetch_add(1, Ordering::Relaxed);
+        let temporary = path.with_extension(format!("{}-{number}.tmp", std::process::id()));
+        match options.open(&temporary) {
+            Ok(file) => return Ok((temporary, file)),
+            Err(error) if error.kind() == ErrorKind::AlreadyExists && attempts < MAX_ATTEMPTS => {}
+            Err(error) => return Err(error),
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
+    use std::fs;
     use std::io::ErrorKind;
 
-    use super::read_from;
+    use super::{read_from, replace};
+
+    #[test]
+    fn file_that_a_killed_program_has_left_blocks_no_replacement() {
+        let folder = std::env::temp_dir().join(format!("mcp-files-{}", std::process::id()));
+        fs::create_dir_all(&folder).unwrap();
+        for number in 0..200 {
+            let left = format!("pins.{}-{number}.tmp", std::process::id());
+            fs::write(folder.join(left), "half").unwrap();
+        }
+        let path = folder.join("pins.json");
+        replace(&path, b"{}").unwrap();
+        assert_eq!(fs::read_to_string(&path).unwrap(), "{}");
+        fs::remove_dir_all(&folder).unwrap();
+    }
 
     #[test]
     fn size_is_checked_before_the_characters() {
