@@ -76,5 +76,5 @@ async fn check(schema: JsonObject, arguments: Value) {
     }
     let call = json!([{"type": "tool_use", "id": "c", "name": "t", "input": arguments}]);
     let blocks = tools.run(Provider::Anthropic, &call).await;
-    assert_eq!(blocks.len(), 1);
+    assert_eq!(blocks.expect("a call of the set").len(), 1);
 }
