@@ -78,6 +78,13 @@ impl<'a> Envelope<'a> {
                 })),
                 Err(error) => invalid(id, format!("`error`: {error}")),
             },
+            // Some servers write both members, of which one is `null`.
+            (None, Some(result), Some(error)) if error.is_null() && id.is_some() => {
+                Ok(Message::Response(Response {
+                    id,
+                    outcome: Ok(result),
+                }))
+            }
             (None, Some(_), None) => invalid(id, "a result needs an `id`"),
             (None, None, None) => {
                 invalid(id, "a message has one of `method`, `result` and `error`")
@@ -94,7 +101,10 @@ impl<'a> Envelope<'a> {
     // spec: BASE-11
     fn read_id(&mut self) -> Option<RequestId> {
         let raw = self.id.filter(|raw| !raw.is_null())?;
-        let id = RequestId::from_raw(raw);
+        let mut id = RequestId::from_raw(raw);
+        if id.is_none() && self.method.is_none() {
+            id = RequestId::from_fraction(raw);
+        }
         if id.is_none() {
             self.problem
                 .note("`id` must be a string or a 64-bit integer");

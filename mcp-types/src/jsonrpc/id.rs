@@ -36,6 +36,30 @@ impl RequestId {
         let number = raw.as_str().parse().ok()?;
         (number != 0 || raw.as_str() == "0").then_some(Self::Number(number))
     }
+
+    /// Returns the id of a response whose server writes integers with a fraction: `1.0`, `1e3`.
+    pub(super) fn from_fraction(raw: RawJson<'_>) -> Option<Self> {
+        const LARGEST: f64 = 9_007_199_254_740_991.0;
+        let number: f64 = raw.as_str().parse().ok()?;
+        let is_exact = number.fract() == 0.0 && number.abs() <= LARGEST;
+        // The range is that of integers that a float has exactly.
+        #[expect(clippy::cast_possible_truncation)]
+        is_exact.then_some(Self::Number(number as i64))
+    }
+}
+
+impl RequestId {
+    /// Returns the number that a string id spells: `"7"` is 7. `None` for other ids.
+    ///
+    /// Some servers send the number of a request back as a string.
+    #[doc(hidden)]
+    pub fn spelled_number(&self) -> Option<Self> {
+        let Self::String(text) = self else {
+            return None;
+        };
+        let number: i64 = text.parse().ok()?;
+        (number.to_string() == **text).then_some(Self::Number(number))
+    }
 }
 
 impl From<i64> for RequestId {
