@@ -109,6 +109,12 @@ pub trait Channel: Send + Sync + 'static {
         Box::pin(pending())
     }
 
+    /// Returns the start of the last received line that is not a message, if no response came after it, for the error of
+    /// a call without a response. `None` (default): there is none, or the transport has no lines.
+    fn unread_line(&self) -> Option<String> {
+        None
+    }
+
     /// Returns the last lines that the server has written to its standard error, for the message of
     /// an error that the server does not explain (-32603). `None` (default): the transport does not
     /// see it. A channel waits shortly for lines that the server has written before its response.

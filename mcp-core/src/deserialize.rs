@@ -1,8 +1,10 @@
 //! JSON deserialization whose errors name the path of the value that does not fit.
 
 use std::fmt;
+use std::ops::Range;
 
 use serde::de::DeserializeOwned;
+use serde_json::value::RawValue;
 
 /// A value in a JSON document that does not fit the type that is read.
 #[derive(Debug)]
@@ -13,15 +15,27 @@ pub struct DeserializeError {
     pub path: String,
     /// The error of `serde_json`.
     pub error: serde_json::Error,
+    /// Where that value begins in the document.
+    start: usize,
 }
 
 impl DeserializeError {
     /// The error of a type that was read from `json`.
     pub(crate) fn new(json: &str, error: serde_json::Error) -> Self {
-        Self {
-            path: path_at(json, offset(json, &error)),
-            error,
-        }
+        let (path, start) = place_at(json, offset(json, &error), error.is_syntax());
+        Self { path, error, start }
+    }
+
+    /// Returns the place of the value in `json`, the document of this error. `None` for a syntax error.
+    pub(crate) fn span(&self, json: &str) -> Option<Range<usize>> {
+        let rest = json.get(self.start..)?;
+        let value: &RawValue = serde_json::Deserializer::from_str(rest)
+            .into_iter()
+            .next()?
+            .ok()?;
+        let blanks = rest.len() - rest.trim_start().len();
+        let start = self.start + blanks;
+        Some(start..start + value.get().len())
     }
 }
 
@@ -64,7 +78,14 @@ fn offset(json: &str, error: &serde_json::Error) -> usize {
 }
 
 /// An array or object that has begun.
-enum Open<'a> {
+struct Open<'a> {
+    kind: Container<'a>,
+    start: usize,
+    /// Where the item or the current member's value begins.
+    value: Option<usize>,
+}
+
+enum Container<'a> {
     Array(usize),
     /// With the current member's key.
     Object(Option<&'a str>),
@@ -72,40 +93,68 @@ enum Open<'a> {
     Ended,
 }
 
-/// The path of the innermost value that begins before or at `end` and does not end before it.
-fn path_at(json: &str, end: usize) -> String {
+impl<'a> Open<'a> {
+    fn new(kind: Container<'a>, start: usize, value: Option<usize>) -> Self {
+        Self { kind, start, value }
+    }
+}
+
+/// The path and the start of the innermost value that begins before or at `end` and does not end before it.
+/// `is_syntax`: the error is about the byte before `end`, and not about the value behind it.
+fn place_at(json: &str, end: usize, is_syntax: bool) -> (String, usize) {
     let bytes = &json.as_bytes()[..end];
     let mut open: Vec<Open<'_>> = Vec::new();
     let mut at = 0;
     while let Some(&byte) = bytes.get(at) {
         let start = at;
         at += 1;
-        match (byte, open.last_mut()) {
+        let mut last = open.last_mut();
+        match (byte, last.as_mut().map(|open| &mut open.kind)) {
             (b'"', parent) => {
                 at += string_len(&bytes[at..]);
-                if let Some(Open::Object(key @ None)) = parent {
+                if let Some(Container::Object(key @ None)) = parent {
                     *key = json.get(start..at);
                 }
             }
-            (b'[', _) => open.push(Open::Array(0)),
-            (b'{', _) => open.push(Open::Object(None)),
-            (b',', Some(Open::Array(index))) => *index += 1,
-            (b',', Some(Open::Object(key))) => *key = None,
-            (b']' | b'}', Some(last)) if at == end => *last = Open::Ended,
+            (b'[', _) => open.push(Open::new(Container::Array(0), start, Some(at))),
+            (b'{', _) => open.push(Open::new(Container::Object(None), start, None)),
+            (b',', Some(Container::Array(index))) => {
+                *index += 1;
+                last.into_iter().for_each(|open| open.value = Some(at));
+            }
+            (b',', Some(Container::Object(key))) => {
+                *key = None;
+                last.into_iter().for_each(|open| open.value = None);
+            }
+            (b':', Some(Container::Object(_))) => {
+                last.into_iter().for_each(|open| open.value = Some(at));
+            }
+            (b']' | b'}', Some(kind)) if at == end => *kind = Container::Ended,
             (b']' | b'}', _) => drop(open.pop()),
             _ => {}
         }
     }
+    if is_syntax && open.last().is_some_and(|last| last.start + 1 == end) {
+        open.pop();
+    }
+    let start = open.last().map_or(0, |last| match last.kind {
+        Container::Ended => last.start,
+        _ => last.value.unwrap_or(last.start),
+    });
+    (path(open), start)
+}
+
+fn path(open: Vec<Open<'_>>) -> String {
     let mut path = String::new();
     for container in open {
-        match container {
-            Open::Array(index) => path.push_str(&format!("[{index}]")),
-            Open::Object(Some(key)) => {
+        match container.kind {
+            Container::Array(index) => path.push_str(&format!("[{index}]")),
+            Container::Object(Some(key)) => {
                 let key: String = serde_json::from_str(key).unwrap_or_default();
                 let dot = if path.is_empty() { "" } else { "." };
                 path.push_str(&format!("{dot}{key}"));
             }
-            Open::Object(None) | Open::Ended => {}
+            Container::Object(None) | Container::Ended => {}
         }
     }
     path

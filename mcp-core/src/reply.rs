@@ -146,13 +146,40 @@ impl From<Result<Self, Fault>> for Reply {
     }
 }
 
+/// A part of a received page that cannot be read and is left out.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Defect {
+    /// The place in the result, such as `tools[3]`.
+    pub place: String,
+    /// The name or URI, if the part is an item that has a readable one.
+    pub name: Option<String>,
+    /// The reason.
+    pub reason: String,
+}
+
+impl Defect {
+    /// Returns true for an item of the list.
+    pub fn is_item(&self) -> bool {
+        self.place.ends_with(']')
+    }
+
+    pub(crate) fn new(place: String, name: Option<String>, reason: String) -> Self {
+        Self {
+            place,
+            name,
+            reason,
+        }
+    }
+}
+
 /// A page of a list with its JSON, which is encoded once per revision and then shared by all replies.
 /// Keep the `Arc` as long as the list does not change.
 #[derive(Debug)]
 pub struct Listing<T> {
     page: T,
-    /// The items of a received page that cannot be read and are not in the page: their names, and the reasons.
-    pub unreadable: Vec<(String, String)>,
+    /// The parts of a received page that cannot be read and are not in the page.
+    pub defects: Vec<Defect>,
     encoded: [OnceLock<Bytes>; ProtocolVersion::ALL.len()],
 }
 
@@ -161,13 +188,13 @@ impl<T> Listing<T> {
     pub fn new(page: T) -> Self {
         Self {
             page,
-            unreadable: Vec::new(),
+            defects: Vec::new(),
             encoded: Default::default(),
         }
     }
 
-    pub(crate) fn with_unreadable(self, unreadable: Vec<(String, String)>) -> Self {
-        Self { unreadable, ..self }
+    pub(crate) fn with_defects(self, defects: Vec<Defect>) -> Self {
+        Self { defects, ..self }
     }
 
     /// Returns the page.

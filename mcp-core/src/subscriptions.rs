@@ -101,9 +101,11 @@ pub(crate) fn serve(
         .retain(|uri| changes.check_access(uri, &facts, &subscriber).is_ok());
     let watch = changes.watch(granted.clone());
     let ids = extensions_of(&granted, &facts, service);
+    let has_extensions = !ids.is_empty();
     watch.add_notifications(ids, None, subscriber.extensions.get());
     let mut running = RunningSubscription {
         granted,
+        has_extensions,
         watch,
         changes,
         facts,
@@ -145,6 +147,8 @@ fn extensions_of(
 
 struct RunningSubscription {
     granted: SubscriptionFilter,
+    /// Notifications of extensions belong to the subscription.
+    has_extensions: bool,
     watch: Watch,
     changes: Changes,
     facts: Arc<ClientContext>,
@@ -174,11 +178,15 @@ impl RunningSubscription {
     }
 
     /// Sends the acknowledgement, then changes, without end. While the client reads slowly this
-    /// waits, and the watch merges the changes.
+    /// waits, and the watch merges the changes. A subscription of which nothing is granted ends after the
+    /// acknowledgement, so that it does not occupy one of the places.
     // spec: SUB-03, SUB-04
     async fn send_all(&self, mut tasks: BoxStream<'static, ServerNotification>) {
         let acknowledged = ServerNotification::Acknowledged(self.granted.clone());
         self.notifications.send(acknowledged).await;
+        if self.granted == SubscriptionFilter::default() && !self.has_extensions {
+            return;
+        }
         loop {
             let change = poll_fn(|cx| self.watch.poll_change(cx));
             let mut event = match select(change, tasks.next()).await {

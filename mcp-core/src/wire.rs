@@ -10,6 +10,7 @@
 //! | `modern` | requests, replies and errors of 2026-07-28 |
 //! | `legacy` | the same for the revisions with sessions, and batches |
 //! | `convert` | the public functions of the messages |
+//! | `mend` | repairs of results that do not fit their types |
 //! | `narrow` | removes from a value the fields that an older revision does not have |
 //! | `calls`, `results`, `sessions`, `server_requests`, `notifications` | messages that both eras share |
 //! | `raw` | results that are passed on without decoding their content |
@@ -19,6 +20,7 @@ mod calls;
 mod context;
 mod convert;
 mod legacy;
+mod mend;
 mod modern;
 mod narrow;
 mod notifications;

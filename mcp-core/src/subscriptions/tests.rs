@@ -335,6 +335,16 @@ fn subscription_of_a_large_client_is_refused() {
     }
 }
 
+// spec: SUB-03, SUB-09
+#[test]
+fn subscription_without_anything_granted_ends_after_the_acknowledgement() {
+    let server = Server::new();
+    let filter = SubscriptionFilter::new().prompts_changed();
+    let (notes, answer) = said(&mut listen(&server, 1, &filter));
+    assert_eq!(methods(&notes), ["subscriptions/acknowledged"]);
+    assert_eq!(answer.unwrap()["result"]["resultType"], "complete");
+}
+
 // spec: HTTP-SM-17, SUB-03, SUB-04
 #[test]
 fn subscription_is_acknowledged_notified_and_ended() {

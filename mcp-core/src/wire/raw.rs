@@ -403,7 +403,6 @@ mod tests {
             r#"{"content":{}}"#,
             r#"{"content":[],"content":[]}"#,
             r#"{"content":[],"isError":false,"isError":true}"#,
-            r#"{"content":[],"_meta":1}"#,
             r#"{"content":[],"_meta":{},"_meta":{}}"#,
         ] {
             let message = format!(r#"{{"jsonrpc":"2.0","id":1,"result":{sent}}}"#);

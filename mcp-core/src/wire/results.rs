@@ -1,22 +1,32 @@
 //! Call results, decoded by the request's method.
 
+mod tolerant;
+
 use std::sync::Arc;
 
-use mcp_types::{Cursor, ListToolsResult, Meta, Method, RawJson, RawObject};
-use serde::Deserialize;
+use mcp_types::{JsonObject, ListToolsResult, Method, RawJson, RawObject};
 use serde::de::DeserializeOwned;
-use serde_json::value::RawValue;
+use serde_json::Value;
 
-use super::DecodeError;
+use super::{DecodeError, mend};
 use crate::{Listing, ResultBody, deserialize};
 
-/// Decodes the result of `method`.
+/// Decodes the result of `method`. What a result contains beside one malformed part is kept.
 #[inline]
 pub(super) fn read(method: Option<Method>, raw: RawJson<'_>) -> Result<ResultBody, DecodeError> {
+    strict(method, raw).or_else(|error| tolerant::read(method, raw).ok_or(error))
+}
+
+#[inline]
+fn strict(method: Option<Method>, raw: RawJson<'_>) -> Result<ResultBody, DecodeError> {
     Ok(match method {
         Some(Method::Discover) => ResultBody::Discover(Arc::new(read_as(method, raw)?)),
         Some(Method::CallTool) => ResultBody::CallTool(read_as(method, raw)?),
-        Some(Method::ListTools) => ResultBody::ListTools(tools(method, raw)?),
+        Some(Method::ListTools) => {
+            let mut page: ListToolsResult = read_as(method, raw)?;
+            mend_schemas(&mut page);
+            ResultBody::ListTools(Arc::new(Listing::new(page)))
+        }
         Some(Method::ListResources) => ResultBody::ListResources(list(method, raw)?),
         Some(Method::ListResourceTemplates) => {
             ResultBody::ListResourceTemplates(list(method, raw)?)
@@ -43,56 +53,21 @@ fn list<T: DeserializeOwned>(
     read_as(method, raw).map(|page| Arc::new(Listing::new(page)))
 }
 
-/// A list of tools that are not decoded.
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct RawTools<'a> {
-    #[serde(borrow)]
-    tools: Vec<&'a RawValue>,
-    next_cursor: Option<Cursor>,
-    #[serde(rename = "_meta")]
-    meta: Option<Meta>,
-}
-
-/// Decodes a list of tools. A tool that is nested too deeply for the JSON parser is left out, so that it does not hide
-/// the others.
-#[inline]
-fn tools(
-    method: Option<Method>,
-    raw: RawJson<'_>,
-) -> Result<Arc<Listing<ListToolsResult>>, DecodeError> {
-    let malformed = |error: &dyn std::fmt::Display| DecodeError::malformed(method, error);
-    let error = match deserialize::from_str(raw.as_str()) {
-        Ok(page) => return Ok(Arc::new(Listing::new(page))),
-        Err(error) => error,
+/// Replaces `"properties": []` in input and output schemas by an empty object: PHP writes an empty array for both.
+fn mend_schemas(page: &mut ListToolsResult) {
+    let is_empty_list = |(name, value): (&String, &Value)| {
+        name == "properties" && value.as_array().is_some_and(Vec::is_empty)
     };
-    // The message was parsed, so the nesting is the only syntax error of its parts.
-    if !error.error.is_syntax() {
-        return Err(malformed(&error));
-    }
-    let RawTools {
-        tools,
-        next_cursor,
-        meta,
-    } = raw.read().map_err(|error| malformed(&error))?;
-    let (mut page, mut unreadable) = (ListToolsResult::from(Vec::new()), Vec::new());
-    (page.next_cursor, page.meta) = (next_cursor, meta);
-    for tool in tools {
-        // As deep as in the page: what is read here can be read again in a list.
-        let alone = format!(r#"{{"tools":[{}]}}"#, tool.get());
-        match serde_json::from_str::<ListToolsResult>(&alone) {
-            Ok(read) => page.tools.extend(read.tools),
-            Err(error) if error.is_syntax() => {
-                let tool = RawObject::from_text(tool.get()).map_err(|error| malformed(&error))?;
-                let name = tool.as_raw().members().find(|(member, _)| member == "name");
-                let name = name.and_then(|(_, name)| name.text().map(String::from));
-                let reason = "it is nested too deeply".to_owned();
-                unreadable.push((name.unwrap_or_default(), reason));
-            }
-            Err(error) => return Err(malformed(&error)),
+    let mend = |schema: &mut Arc<JsonObject>| {
+        if schema.iter().any(is_empty_list) {
+            let schema = Arc::make_mut(schema);
+            schema.insert("properties".to_owned(), JsonObject::new().into());
         }
+    };
+    for tool in &mut page.tools {
+        mend(&mut tool.input_schema);
+        tool.output_schema.iter_mut().for_each(mend);
     }
-    Ok(Arc::new(Listing::new(page).with_unreadable(unreadable)))
 }
 
 /// Decodes a result as `T`. The error names the method and the path of the value that does not fit.

@@ -10,6 +10,7 @@ use mcp_types::{
 use serde::Deserialize;
 
 use super::{constants, errors};
+use crate::wire::mend::{self, Repairs};
 use crate::wire::{DecodeError, DecodedRequest, calls, raw, results};
 use crate::{ClientRequest, Fault, Reply, ResultBody};
 
@@ -125,7 +126,15 @@ fn stamp(method: Option<Method>, raw: RawJson<'_>) -> Result<Stamp, DecodeError>
     if !cacheable && common.iter().any(|text| raw.as_str().starts_with(text)) {
         return Ok(Stamp::default());
     }
-    serde_json::from_str(raw.as_str()).map_err(|error| DecodeError::malformed(method, error))
+    match serde_json::from_str(raw.as_str()) {
+        Ok(stamp) => Ok(stamp),
+        Err(_) => mend::read(
+            &mend::without_lone_surrogates(raw.as_str()),
+            Repairs::Optional(&[]),
+        )
+        .map(|stamp| stamp.value)
+        .map_err(|error| DecodeError::malformed(method, error)),
+    }
 }
 
 // spec: CACHE-05
