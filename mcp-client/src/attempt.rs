@@ -122,6 +122,8 @@ impl Attempt<'_, '_> {
         let mut closed = pin!(inner.closing.closed());
         let mut frames = self.send(&id, token.as_ref());
         let mut foreign_id = None;
+        // A response with the id as text counts if no other one follows.
+        let mut spelled: Option<Box<Frame>> = None;
         let mut deadline = self.timer.deadline();
         loop {
             let next = select(frames.next(), &mut closed);
@@ -135,6 +137,9 @@ impl Attempt<'_, '_> {
                         ErrorKind::NoResponse
                             | ErrorKind::Channel(ChannelError::Broken { source: None })
                     );
+                    if let Some(frame) = spelled.filter(|_| has_ended) {
+                        return self.reply_in(*frame);
+                    }
                     return Err(match foreign_id {
                         Some(given) if has_ended => ErrorKind::WrongId { given },
                         _ => kind,
@@ -160,15 +165,13 @@ impl Attempt<'_, '_> {
                 }
                 Message::Response(response) => {
                     if let Some(given) = foreign_response_id(&response, &id, frame.status) {
+                        if spelled.is_none() && given.spelled_number().as_ref() == Some(&id) {
+                            spelled = Some(Box::new(frame));
+                        }
                         foreign_id = Some(given);
                         continue;
                     }
-                    let reply = if self.options.returns_raw {
-                        Reply::decode_raw(self.request, &response, self.version)
-                    } else {
-                        Reply::decode(self.request, &response, self.version)
-                    };
-                    let reply = reply.map_err(ErrorKind::Decode)?;
+                    let reply = self.decode(&response)?;
                     drain(&mut frames).await;
                     return Ok(ReceivedReply {
                         reply,
@@ -180,6 +183,30 @@ impl Attempt<'_, '_> {
                 // spec: BASE-17, BASE-19
                 _ => {}
             }
+        }
+    }
+
+    fn decode(&self, response: &Response<'_>) -> Result<Reply, ErrorKind> {
+        let reply = if self.options.returns_raw {
+            Reply::decode_raw(self.request, response, self.version)
+        } else {
+            Reply::decode(self.request, response, self.version)
+        };
+        reply.map_err(ErrorKind::Decode)
+    }
+
+    /// Reads the reply in a response that was kept.
+    fn reply_in(&self, frame: Frame) -> Result<ReceivedReply, ErrorKind> {
+        match Message::parse(&frame.message).map_err(ErrorKind::InvalidMessage)? {
+            Message::Response(response) => {
+                let reply = self.decode(&response)?;
+                Ok(ReceivedReply {
+                    reply,
+                    frame,
+                    hides_execution: false,
+                })
+            }
+            _ => Err(ErrorKind::NoResponse),
         }
     }
 

@@ -10,7 +10,7 @@ use std::future::Future;
 use std::pin::{Pin, pin};
 
 use futures_util::future::{Either, select};
-use http::HeaderMap;
+use http::{HeaderMap, StatusCode};
 use mcp_core::{
     BoxFuture, ChannelError, ClientRequest, Fault, Frame, InputState, Reply, ResultBody,
 };
@@ -116,6 +116,11 @@ impl<'a> ActiveCall<'a> {
         (self.client, self.request, self.options.headers)
     }
 
+    /// Returns the name of the method.
+    pub(crate) fn method_name(&self) -> &str {
+        self.request.method_name()
+    }
+
     /// Returns the length of the message with the result, in bytes.
     pub(crate) fn response_bytes(&self) -> usize {
         self.response_bytes
@@ -124,6 +129,12 @@ impl<'a> ActiveCall<'a> {
     /// Builds an error of this call.
     pub(crate) fn error(&self, kind: impl Into<ErrorKind>) -> Error {
         let mut kind = kind.into();
+        if kind.is_timeout()
+            && let Some(line) = self.client.inner.channel.unread_line()
+        {
+            let cause = Box::new(kind);
+            kind = ErrorKind::UnreadLine { cause, line };
+        }
         if self.may_have_run {
             let note = self.execution_note(&kind);
             let cause = Box::new(kind);
@@ -206,6 +217,14 @@ impl<'a> ActiveCall<'a> {
                     return self.done(body).map(CallStep::Done);
                 }
                 Reply::Fault(fault) if self.recovers_from(&fault).await => {}
+                // The server was not ready.
+                Reply::Fault(_)
+                    if frame.status == Some(StatusCode::SERVICE_UNAVAILABLE)
+                        && self.repeats_after_break() =>
+                {
+                    let waited = self.retry.wait(&self.timer, frame.retry_after).await;
+                    waited.map_err(|kind| self.error(kind))?;
+                }
                 Reply::Fault(fault) => {
                     let is_unexplained = matches!(
                         &fault,
@@ -258,8 +277,11 @@ impl<'a> ActiveCall<'a> {
             }
             return Err(self.error(kind));
         }
-        if kind.is_interrupted() && self.repeats_after_break() {
-            let waited = self.retry.wait(&self.timer).await;
+        // Any call can be sent again if it was not sent.
+        let is_repeated = (kind.is_refused_connection() && self.retry.may_repeat())
+            || (kind.is_interrupted() && self.repeats_after_break());
+        if is_repeated {
+            let waited = self.retry.wait(&self.timer, kind.retry_after()).await;
             waited.map_err(|kind| self.error(kind))?;
             return Ok(None);
         }
@@ -356,7 +378,9 @@ impl<'a> ActiveCall<'a> {
     fn done(&self, body: ResultBody) -> Result<ResultBody, Error> {
         let inner = &self.client.inner;
         let mirrors = inner.mirrors_arguments(inner.version());
-        let body = inner.tools.process_result(&self.request, body, mirrors);
+        let body = inner
+            .tools
+            .process_result(&self.request, body, mirrors, &inner.omissions);
         body.map_err(|violation| self.error(ErrorKind::OutputSchema(violation)))
     }
 

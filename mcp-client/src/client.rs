@@ -35,6 +35,7 @@ use crate::events::Events;
 use crate::inputs::{Asker, Inputs};
 use crate::negotiation::Negotiation;
 use crate::notification_queue::NotificationQueue;
+use crate::omissions::{Omission, Omissions};
 use crate::resource_subscriptions::ResourceSubscriptions;
 use crate::tool_index::{DroppedTool, ParamHeaderValues, ToolIndex};
 
@@ -85,6 +86,7 @@ pub(crate) struct ClientInner {
     pub(crate) principal: Box<str>,
     pub(crate) events: Events,
     pub(crate) tools: ToolIndex,
+    pub(crate) omissions: Omissions,
     /// Timeout of `server/discover` on a pipe.
     pub(crate) probe_timeout: Duration,
     /// The task that handles a legacy session's messages.
@@ -340,6 +342,12 @@ impl Client {
     // spec: XHDR-08
     pub fn dropped_tools(&self) -> Vec<DroppedTool> {
         self.inner.tools.dropped()
+    }
+
+    /// Returns what the client has left out of the latest lists because it is malformed or repeated: items, unreadable
+    /// members, pages. At most 1,000 are kept. [`omission_events`](Self::omission_events) reports each of them once.
+    pub fn omissions(&self) -> Vec<Omission> {
+        self.inner.omissions.present()
     }
 
     /// Waits for the end of the connection and returns its reason. Over HTTP in revision 2026-07-28

@@ -27,6 +27,7 @@ use crate::negotiate::negotiate;
 use crate::negotiation::Negotiation;
 use crate::notification_queue::NotificationQueue;
 use crate::notification_task;
+use crate::omissions::Omissions;
 use crate::options::CallOptions;
 use crate::probe::Verdict;
 use crate::probe_memory::ProbeMemory;
@@ -87,6 +88,7 @@ pub(crate) async fn open(
         negotiates,
     } = ConnectPlan::new(mode);
     let identity = channel.identity();
+    let omissions = Omissions::new(&channel.peer());
     let client = Client {
         inner: Arc::new(ClientInner {
             channel: Box::new(channel),
@@ -110,6 +112,7 @@ pub(crate) async fn open(
             identity: identity.unwrap_or_else(ServerIdentity::unique),
             principal: builder.principal.unwrap_or_else(unique_principal),
             events: Events::default(),
+            omissions,
             tools: ToolIndex::new(builder.validator),
             probe_timeout: builder.probe_timeout,
             dispatcher: Mutex::default(),

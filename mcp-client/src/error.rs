@@ -168,6 +168,12 @@ pub(crate) enum ErrorKind {
         cause: Box<Self>,
         note: &'static str,
     },
+    /// No response was read, and the server has written a line that is not a message.
+    #[error(
+        "{cause}; the server wrote a line that is not a message: {}",
+        escape_line(line)
+    )]
+    UnreadLine { cause: Box<Self>, line: String },
     #[error("the caller has cancelled the call")]
     Cancelled,
     #[error("the stream ended without a response")]
@@ -223,8 +229,6 @@ pub(crate) enum ErrorKind {
     Start(Error),
     #[error("the server is not started again for {:.1} s: {reason}", wait.as_secs_f64())]
     BackingOff { reason: String, wait: Duration },
-    #[error("the list never ends: the server returned the same cursor twice")]
-    RepeatedCursor,
     #[error("the list has more than {0} pages; raise `max_pages`")]
     TooManyPages(usize),
     #[error("the list has more than {0} items; raise `max_items`")]
@@ -366,6 +370,7 @@ impl ErrorKind {
         match self {
             Self::UnexpectedResponse(cause)
             | Self::EndedAtStart(cause)
+            | Self::UnreadLine { cause, .. }
             | Self::MayHaveRun { cause, .. } => cause.root(),
             Self::Start(error) => error.inner.kind.root(),
             other => other,

@@ -40,6 +40,6 @@ pub use config::{
 pub use event::{GroupEvent, Health};
 pub use handle::Group;
 pub use lists::{GroupList, Listed};
-pub use names::Naming;
 #[doc(hidden)]
 pub use names::{ItemNames, NamedItem, candidate_names, prefixed};
+pub use names::{MAX_TOOL_NAME, Naming, is_portable_name, portable_name, portable_names};

@@ -17,6 +17,7 @@
 //! | extensions of the protocol | [`ClientExtension`], [`ExtensionClient`] |
 //! | log messages and all other notifications, for several readers | [`Client::notifications`] |
 //! | cancellation by the id of a request | [`PreparedCall::id`], [`Client::cancel`] |
+//! | malformed parts of lists that were left out | [`Client::omissions`] |
 //! | cached results | [`Cache`] |
 //! | version negotiation | [`Negotiation`] |
 //! | errors | [`Error`] |
@@ -46,6 +47,7 @@
 //! | `cache` | [`Cache`] |
 //! | `extension`, `notification_queue` | extensions of the client; notifications that wait for them |
 //! | `negotiation` | the record of version negotiation |
+//! | `omissions` | parts of lists that are left out |
 //! | `tool_index` | mirrored headers and output schemas of listed tools |
 //! | `resource_subscriptions` | resource subscriptions of a legacy session |
 //! | `client` | [`Client`] and the state of the connection |
@@ -95,6 +97,7 @@ mod negotiation;
 mod notification_queue;
 mod notification_task;
 mod observe;
+mod omissions;
 mod options;
 mod pager;
 mod prepared;
@@ -124,6 +127,7 @@ pub use inputs::{
 };
 pub use mrtr::{InputResponseError, MrtrError};
 pub use negotiation::{Negotiation, Tried};
+pub use omissions::Omission;
 pub use prepared::PreparedCall;
 pub use prepared_notification::PreparedNotification;
 pub use probe::Verdict;

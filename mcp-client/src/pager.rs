@@ -10,6 +10,7 @@ use mcp_types::{Cursor, Page};
 use crate::call::{ActiveCall, Reader};
 use crate::call_timer::CallTimer;
 use crate::error::ErrorKind;
+use crate::omissions::Omission;
 use crate::options::CallOptions;
 use crate::{Client, Error};
 
@@ -17,6 +18,8 @@ use crate::{Client, Error};
 pub(crate) struct Pagination<T> {
     pub(crate) empty: fn() -> T,
     pub(crate) append: fn(&mut T, T),
+    /// Keeps the items of a later page that no earlier one has. Returns false if there were items, and all are known.
+    pub(crate) retain_new: fn(&mut T, &mut HashSet<String>) -> bool,
     /// Returns the number of items.
     pub(crate) count: fn(&T) -> usize,
     /// Builds the call for a page.
@@ -25,15 +28,28 @@ pub(crate) struct Pagination<T> {
     pub(crate) next_cursor: fn(&ResultBody) -> Option<Cursor>,
 }
 
+/// Keeps the items whose names are new.
+pub(crate) fn retain_named<T>(
+    items: &mut Vec<T>,
+    seen: &mut HashSet<String>,
+    name: fn(&T) -> &str,
+) -> bool {
+    let was_empty = items.is_empty();
+    items.retain(|item| seen.insert(name(item).to_owned()));
+    was_empty || !items.is_empty()
+}
+
 impl<T> Pagination<Vec<T>> {
     /// Collects the items of all pages.
     pub(crate) fn of_items(
         call: fn(Page) -> Call,
         next_cursor: fn(&ResultBody) -> Option<Cursor>,
+        retain_new: fn(&mut Vec<T>, &mut HashSet<String>) -> bool,
     ) -> Self {
         Self {
             empty: Vec::new,
             append: |all, mut page| all.append(&mut page),
+            retain_new,
             count: Vec::len,
             call,
             next_cursor,
@@ -67,6 +83,9 @@ pub(crate) struct Pager<'a, T> {
     read: Reader<T>,
     pagination: Option<Pagination<T>>,
     seen_cursors: HashSet<Cursor>,
+    /// The names on all pages of a list with several pages.
+    seen_names: HashSet<String>,
+    pages: usize,
     limits: ListLimits,
     /// Items and bytes of the pages so far.
     items: usize,
@@ -95,6 +114,8 @@ impl<'a, T> Pager<'a, T> {
             read,
             pagination,
             seen_cursors: HashSet::new(),
+            seen_names: HashSet::new(),
+            pages: 0,
             limits,
             items: 0,
             bytes: 0,
@@ -103,9 +124,12 @@ impl<'a, T> Pager<'a, T> {
 
     /// Requests the next page. Returns `None` after the last one.
     ///
+    /// A page without a new item after a repeated cursor, and a page that only repeats items, end the list: some servers
+    /// ignore the cursor, or return one without end.
+    ///
     /// # Errors
     ///
-    /// Returns the error of the call, or an error when the list repeats a cursor or exceeds a limit.
+    /// Returns the error of the call, or an error when the list exceeds a limit.
     // spec: PAG-02, PAG-03, PAG-04
     pub(crate) async fn next_page(&mut self) -> Result<Option<T>, Error> {
         let mut call = match std::mem::replace(&mut self.next, NextPage::End) {
@@ -116,17 +140,38 @@ impl<'a, T> Pager<'a, T> {
             NextPage::End => return Ok(None),
         };
         let body = call.finish().await?;
-        let pagination = self.pagination.as_ref();
-        let next = pagination.and_then(|pages| Some((pages.call, (pages.next_cursor)(&body)?)));
-        let page = call.read(body, self.read)?;
-        let count = pagination.map_or(0, |pages| (pages.count)(&page));
-        self.add_page(count, call.response_bytes())
+        let next_cursor = self
+            .pagination
+            .as_ref()
+            .and_then(|pages| (pages.next_cursor)(&body));
+        let mut page = call.read(body, self.read)?;
+        let items = self
+            .pagination
+            .as_ref()
+            .map_or(0, |pages| (pages.count)(&page));
+        self.add_page(items, call.response_bytes())
             .map_err(|kind| call.error(kind))?;
-        if let Some((next_call, cursor)) = next {
-            if !self.seen_cursors.insert(cursor.clone()) {
-                return Err(call.error(ErrorKind::RepeatedCursor));
+        self.pages += 1;
+        let Some(Pagination {
+            retain_new,
+            call: next_call,
+            ..
+        }) = self.pagination
+        else {
+            return Ok(Some(page));
+        };
+        let has_several_pages = next_cursor.is_some() || self.pages > 1;
+        let is_repeated = has_several_pages && !retain_new(&mut page, &mut self.seen_names);
+        if let Some(cursor) = next_cursor {
+            let is_known_cursor = !self.seen_cursors.insert(cursor.clone());
+            if is_repeated || (is_known_cursor && items == 0) {
+                let reason = "the server repeats its pages: the list ends here".to_owned();
+                let place = format!("page {}", self.pages);
+                let omission = Omission::new(call.method_name(), place, None, reason);
+                self.client.inner.omissions.add(omission);
+                return Ok(Some(page));
             }
-            if self.seen_cursors.len() >= self.limits.pages {
+            if self.pages >= self.limits.pages {
                 return Err(call.error(ErrorKind::TooManyPages(self.limits.pages)));
             }
             let (options, timer) = call.into_options_and_timer();

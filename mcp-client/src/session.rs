@@ -82,12 +82,32 @@ pub(crate) async fn send(inner: &ClientInner, message: OneWayMessage) -> Result<
 /// Replaces the expired session `expired` by a new one. Does nothing when another call has replaced
 /// it already.
 pub(crate) async fn renew(client: &Client, expired: u64) -> Result<(), ErrorKind> {
+    open(client, expired, client.inner.version()).await
+}
+
+/// Opens a session in place of the session `former`, which is 0 if there was none. Does nothing when another call has
+/// replaced it already. After a failure the version is the former one.
+pub(crate) async fn open(
+    client: &Client,
+    former: u64,
+    version: ProtocolVersion,
+) -> Result<(), ErrorKind> {
     let inner = &client.inner;
     let _renewal = inner.renewal.lock().await;
-    if inner.session_number() != expired {
+    if inner.session_number() != former {
         return Ok(());
     }
-    let version = inner.version();
+    let before = inner.version();
+    let opened = initialize(client, version).await;
+    if opened.is_err() && inner.version() != before {
+        inner.update_state(|state| state.version = before);
+        inner.channel.set_version(before);
+    }
+    opened
+}
+
+async fn initialize(client: &Client, version: ProtocolVersion) -> Result<(), ErrorKind> {
+    let inner = &client.inner;
     prepare(client, version);
     let request = initialize_request(client, version);
     let received = attempt::send_once(client, &request, version, None).await?;

@@ -11,8 +11,10 @@ use std::sync::{Arc, OnceLock};
 
 use mcp_core::schema::{Check, Validator, check_result};
 use mcp_core::{Call, ClientRequest, Listing, ParamHeaders, ResultBody};
-use mcp_types::{CallToolResult, JsonObject, ListToolsResult, Tool, shorten};
+use mcp_types::{CallToolResult, JsonObject, ListToolsResult, Method, Tool, shorten};
 use parking_lot::RwLock;
+
+use crate::omissions::{Omission, Omissions, is_first_page};
 
 /// Largest number of indexed tools. When it is exceeded, the index is cleared.
 const MAX_TOOLS: usize = 10_000;
@@ -114,21 +116,24 @@ impl ToolIndex {
         request: &ClientRequest,
         body: ResultBody,
         mirrors: bool,
+        omissions: &Omissions,
     ) -> Result<ResultBody, String> {
         match (request, body) {
             (_, ResultBody::ListTools(page)) => {
-                let is_first = matches!(
-                    request,
-                    ClientRequest::Call(Call::ListTools(page)) if page.cursor.is_none()
-                );
-                let page = self.record_page(page, is_first, mirrors);
-                Ok(ResultBody::ListTools(page))
+                let (remaining, invalid) =
+                    self.record_page(page.clone(), is_first_page(request), mirrors);
+                omissions.record(request, &page, page.next_cursor.as_ref(), invalid);
+                drop(page);
+                Ok(ResultBody::ListTools(remaining))
             }
             (ClientRequest::Call(Call::CallTool(params)), ResultBody::CallTool(result)) => {
                 self.check_output(&params.name, &result)?;
                 Ok(ResultBody::CallTool(result))
             }
-            (_, body) => Ok(body),
+            (_, body) => {
+                omissions.record_page(request, &body);
+                Ok(body)
+            }
         }
     }
 
@@ -171,24 +176,30 @@ impl ToolIndex {
 
     /// Records the tools of a page. Tools with too long names are removed from the page, as those that cannot be read
     /// already are. If headers mirror arguments (`mirrors`), tools with invalid header annotations are removed, too.
+    /// Returns the other tools, and those that are removed here.
     // spec: XHDR-08, XHDR-09, XHDR-10
     fn record_page(
         &self,
         page: Arc<Listing<ListToolsResult>>,
         is_first: bool,
         mirrors: bool,
-    ) -> Arc<Listing<ListToolsResult>> {
+    ) -> (Arc<Listing<ListToolsResult>>, Vec<Omission>) {
+        let list = Method::ListTools.as_str();
+        let mut invalid = Vec::new();
         let mut entries = self.entries.write();
         entries.list += u64::from(is_first);
         let mut dropped = HashSet::new();
-        for (name, reason) in &page.unreadable {
-            entries.drop_tool(name, reason.clone());
+        for defect in page.defects.iter().filter(|defect| defect.is_item()) {
+            let name = defect.name.as_ref().unwrap_or(&defect.place);
+            entries.drop_tool(name, defect.reason.clone());
             dropped.insert(&**name);
         }
-        for tool in &page.tools {
+        for (index, tool) in page.tools.iter().enumerate() {
             let headers = match headers(tool, mirrors) {
                 Ok(headers) => headers,
                 Err(reason) => {
+                    let place = format!("tools[{index}]");
+                    invalid.push(Omission::new(list, place, Some(&tool.name), reason.clone()));
                     entries.drop_tool(&tool.name, reason);
                     dropped.insert(&*tool.name);
                     continue;
@@ -210,13 +221,13 @@ impl ToolIndex {
             entries.remove_unlisted();
         }
         if dropped.is_empty() {
-            return page;
+            return (page, invalid);
         }
         let mut remaining = ListToolsResult::clone(&page);
         remaining
             .tools
             .retain(|tool| !dropped.contains(&*tool.name));
-        Arc::new(Listing::new(remaining))
+        (Arc::new(Listing::new(remaining)), invalid)
     }
 
     fn output_schema(&self, tool: &Tool) -> Option<Arc<OutputSchema>> {
@@ -321,7 +332,6 @@ impl ToolEntries {
     fn drop_tool(&mut self, name: &str, reason: String) {
         let name = shown_name(name);
         let tool = &*name;
-        tracing::warn!(tool, reason, "an invalid tool is removed from the list");
         let bytes = reason.len();
         self.insert(tool, IndexEntry::Dropped(reason), bytes);
     }
@@ -406,7 +416,7 @@ mod tests {
         listed.next_cursor = next.map(Cursor::new);
         let body = ResultBody::ListTools(Arc::new(Listing::new(listed)));
         let request = ClientRequest::Call(Call::ListTools(page));
-        match index.process_result(&request, body, false) {
+        match index.process_result(&request, body, false, &super::Omissions::new("test")) {
             Ok(ResultBody::ListTools(page)) => {
                 page.tools.iter().map(|tool| tool.name.clone()).collect()
             }

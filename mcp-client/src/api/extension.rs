@@ -1,5 +1,6 @@
 //! The server's extensions.
 
+use std::collections::HashSet;
 use std::fmt;
 use std::sync::Arc;
 
@@ -148,7 +149,7 @@ impl<E: Extension> ExtensionClient<E> {
         let read = |body| read_result::<R>(body).map(R::into_items);
         let first = page_call::<R>(Page::default());
         let list = PreparedCall::new(&self.client, first, read).idempotent(true);
-        list.paginated(Pagination::of_items(page_call::<R>, next_page))
+        list.paginated(Pagination::of_items(page_call::<R>, next_page, any_new))
     }
 
     /// Sends a notification. Headers and `_meta` can be set before it is awaited.
@@ -169,6 +170,11 @@ fn page_call<R: ListRequest>(page: Page) -> Call {
 }
 
 /// Returns the cursor of the next page.
+/// Items of an extension have no name by which a repeated one is known.
+fn any_new<T>(_: &mut Vec<T>, _: &mut HashSet<String>) -> bool {
+    true
+}
+
 fn next_page(body: &ResultBody) -> Option<Cursor> {
     #[derive(Deserialize)]
     #[serde(rename_all = "camelCase")]

@@ -7,6 +7,7 @@ use tokio::sync::broadcast::error::RecvError;
 
 use crate::client::Client;
 use crate::events::LostNotifications;
+use crate::omissions::Omission;
 use crate::session;
 
 impl Client {
@@ -65,6 +66,38 @@ impl Client {
                 Err(RecvError::Closed) => return None,
             };
             Some((received, receiver))
+        });
+        Box::pin(received.fuse())
+    }
+
+    /// Returns what the client leaves out of the server's lists from now on: malformed items, unreadable members,
+    /// repeated pages. Each omission is reported once, until its reason changes. A reader that is 256 events behind
+    /// loses the oldest ones; [`omissions`](Self::omissions) has all of the latest lists.
+    ///
+    /// # Examples
+    ///
+    /// ```no_run
+    /// use futures_util::StreamExt;
+    ///
+    /// # async fn example(client: mcp::Client) {
+    /// let mut omissions = client.omission_events();
+    /// tokio::spawn(async move {
+    ///     while let Some(omission) = omissions.next().await {
+    ///         eprintln!("{omission}");
+    ///     }
+    /// });
+    /// # }
+    /// ```
+    pub fn omission_events(&self) -> impl Stream<Item = Omission> + Send + Unpin + use<> {
+        let receiver = self.inner.omissions.subscribe();
+        let received = stream::unfold(receiver, |mut receiver| async move {
+            loop {
+                match receiver.recv().await {
+                    Ok(omission) => return Some((omission, receiver)),
+                    Err(RecvError::Lagged(_)) => {}
+                    Err(RecvError::Closed) => return None,
+                }
+            }
         });
         Box::pin(received.fuse())
     }

@@ -9,7 +9,7 @@ use mcp_types::{Cursor, Page, ServerCapabilities};
 
 use crate::client::Client;
 use crate::error::{Error, ErrorKind};
-use crate::pager::Pagination;
+use crate::pager::{Pagination, retain_named};
 use crate::prepared::PreparedCall;
 
 /// The result of a list method: one page of items.
@@ -24,14 +24,17 @@ pub(super) trait ListPage: Sized + Send + 'static {
 
     fn into_items(self) -> Vec<Self::Item>;
 
+    /// Returns the member that identifies an item in its list.
+    fn name(item: &Self::Item) -> &str;
+
     /// Returns the cursor of the next page.
     fn next_cursor(body: &ResultBody) -> Option<Cursor>;
 }
 
-/// Implements [`ListPage`] for a result type with the syntax `Result of Item in field by Variant`, where
+/// Implements [`ListPage`] for a result type with the syntax `Result of Item in field named member by Variant`, where
 /// `Variant` is that of `Call` and `ResultBody`. Adds `page` to the call for the whole list.
 macro_rules! list_page {
-    ($($page:ident of $item:ident in $field:ident by $variant:ident;)*) => {
+    ($($page:ident of $item:ident in $field:ident named $name:ident by $variant:ident;)*) => {
         $(impl super::pages::ListPage for mcp_types::$page {
             type Item = mcp_types::$item;
 
@@ -48,6 +51,10 @@ macro_rules! list_page {
 
             fn into_items(self) -> Vec<Self::Item> {
                 self.$field
+            }
+
+            fn name(item: &mcp_types::$item) -> &str {
+                &item.$name
             }
 
             fn next_cursor(body: &mcp_core::ResultBody) -> Option<mcp_types::Cursor> {
@@ -107,7 +114,10 @@ impl Client {
     /// Prepares a call that collects all pages.
     pub(super) fn list<'a, P: ListPage>(&self) -> PreparedCall<'a, Vec<P::Item>> {
         let read = |body| P::read(body).map(P::into_items);
-        PreparedCall::new(self, P::call(Page::default()), read)
-            .paginated(Pagination::of_items(P::call, P::next_cursor))
+        PreparedCall::new(self, P::call(Page::default()), read).paginated(Pagination::of_items(
+            P::call,
+            P::next_cursor,
+            |items, seen| retain_named(items, seen, P::name),
+        ))
     }
 }

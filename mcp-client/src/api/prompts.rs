@@ -12,7 +12,7 @@ use crate::client::Client;
 use crate::prepared::PreparedCall;
 
 list_page! {
-    ListPromptsResult of Prompt in prompts by ListPrompts;
+    ListPromptsResult of Prompt in prompts named name by ListPrompts;
 }
 
 impl Client {

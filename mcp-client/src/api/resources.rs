@@ -13,8 +13,8 @@ use crate::client::Client;
 use crate::prepared::PreparedCall;
 
 list_page! {
-    ListResourcesResult of Resource in resources by ListResources;
-    ListResourceTemplatesResult of ResourceTemplate in resource_templates by ListResourceTemplates;
+    ListResourcesResult of Resource in resources named uri by ListResources;
+    ListResourceTemplatesResult of ResourceTemplate in resource_templates named uri_template by ListResourceTemplates;
 }
 
 impl Client {

@@ -12,7 +12,7 @@ use crate::client::Client;
 use crate::prepared::PreparedCall;
 
 list_page! {
-    ListToolsResult of Tool in tools by ListTools;
+    ListToolsResult of Tool in tools named name by ListTools;
 }
 
 impl Client {

@@ -3,13 +3,14 @@
 use http::HeaderMap;
 use mcp_core::versioning::newest_common;
 use mcp_core::{BoxFuture, Call, ClientRequest, Fault, ResultBody};
-use mcp_types::{CallToolParams, Cursor, Page};
+use mcp_types::{CallToolParams, Cursor, Page, codes};
 use tokio::time::Instant;
 
 use super::{ActiveCall, run};
 use crate::client::Client;
 use crate::error::Error;
 use crate::options::CallOptions;
+use crate::session;
 
 /// Pages that are requested to find the definition of one tool.
 const MAX_TOOL_PAGES: usize = 100;
@@ -19,7 +20,30 @@ impl ActiveCall<'_> {
         if self.switch_version(fault) {
             return true;
         }
+        if asks_for_session(fault) && self.version.is_modern() {
+            return self.open_session().await;
+        }
         matches!(fault, Fault::HeaderMismatch(_)) && self.refresh_headers().await
+    }
+
+    /// Opens a session with a server that offers a modern revision and refuses its calls. Happens once per call, and
+    /// stays for the connection. Returns whether there is a session.
+    async fn open_session(&mut self) -> bool {
+        let legacy = self.client.inner.versions.iter().copied();
+        let Some(version) = legacy.filter(|version| !version.is_modern()).max() else {
+            return false;
+        };
+        if !self.retry.may_open_session() {
+            return false;
+        }
+        // Boxed, because few servers are misjudged.
+        let opening = Box::pin(session::open(&self.client, self.session, version));
+        if let Err(error) = opening.await {
+            tracing::debug!(error = %mcp_types::escaped(&error), "the server asks for `initialize`, and refuses it");
+            return false;
+        }
+        self.version = self.client.inner.version();
+        true
     }
 
     /// Returns whether the call may be sent again after its connection was lost. A request state is sent
@@ -76,6 +100,16 @@ impl ActiveCall<'_> {
         }
         inner.tools.params(&self.request) != before
     }
+}
+
+/// Returns whether a server refuses a call because it was not initialized.
+fn asks_for_session(fault: &Fault) -> bool {
+    let message = match fault {
+        Fault::InvalidRequest(message) => &**message,
+        Fault::Protocol(error) if error.code == codes::INVALID_REQUEST => &*error.message,
+        _ => return false,
+    };
+    message.to_ascii_lowercase().contains("initializ")
 }
 
 /// Requests pages of the tool list until the page with the tool of a call. Boxed, because this is a

@@ -11,6 +11,9 @@ use crate::error::ErrorKind;
 /// Largest number of repetitions after a lost connection.
 const MAX_REPEATS: usize = 2;
 
+/// Longest wait before a repetition that a server asks for.
+const MAX_WAIT: Duration = Duration::from_secs(10);
+
 /// Repetitions of one call. Each `may_…` method counts the repetition that it permits.
 pub(super) struct RetryState {
     repeats: usize,
@@ -18,6 +21,7 @@ pub(super) struct RetryState {
     version_switched: bool,
     headers_refreshed: bool,
     session_renewed: bool,
+    session_opened: bool,
 }
 
 impl Default for RetryState {
@@ -28,12 +32,13 @@ impl Default for RetryState {
             version_switched: false,
             headers_refreshed: false,
             session_renewed: false,
+            session_opened: false,
         }
     }
 }
 
 impl RetryState {
-    /// Permits a repetition after a lost connection, twice per call.
+    /// Permits a repetition after a lost or refused connection, twice per call.
     pub(super) fn may_repeat(&mut self) -> bool {
         let may_repeat = self.repeats < MAX_REPEATS;
         self.repeats += usize::from(may_repeat);
@@ -59,14 +64,25 @@ impl RetryState {
         !std::mem::replace(&mut self.session_renewed, true)
     }
 
-    /// Waits before a repetition.
+    /// Permits one session with a server that was taken for a modern one.
+    pub(super) fn may_open_session(&mut self) -> bool {
+        !std::mem::replace(&mut self.session_opened, true)
+    }
+
+    /// Waits before a repetition: the time that the server asks for, up to ten seconds, otherwise a growing one.
     ///
     /// # Errors
     ///
     /// Returns the timeout error when the total time of the call ends first.
-    pub(super) async fn wait(&mut self, timer: &CallTimer) -> Result<(), ErrorKind> {
+    pub(super) async fn wait(
+        &mut self,
+        timer: &CallTimer,
+        retry_after: Option<Duration>,
+    ) -> Result<(), ErrorKind> {
         let end = timer.end();
-        let until = Instant::now() + self.backoff.next_delay();
+        let delay = self.backoff.next_delay();
+        let delay = retry_after.map_or(delay, |asked| asked.min(MAX_WAIT).max(delay));
+        let until = Instant::now() + delay;
         sleep_until(until.min(end)).await;
         if until >= end {
             return Err(timer.timed_out(end));

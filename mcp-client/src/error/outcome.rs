@@ -52,21 +52,32 @@ impl ErrorKind {
         )
     }
 
+    /// Returns whether the server's address refused the connection, so that nothing was sent: the server restarts.
+    pub(crate) fn is_refused_connection(&self) -> bool {
+        let Self::Channel(ChannelError::Connect { source, .. }) = self.root() else {
+            return false;
+        };
+        causes(&**source).any(|cause| {
+            let io = cause.downcast_ref::<std::io::Error>();
+            io.is_some_and(|error| error.kind() == std::io::ErrorKind::ConnectionRefused)
+        })
+    }
+
     /// Returns whether the connection to the server was lost: between this client and the server, or
-    /// between a proxy and the server. A call that may run twice is repeated at once then, unless the
-    /// proxy asks for a longer wait.
+    /// between a proxy and the server. A call that may run twice is repeated then.
     pub(crate) fn is_interrupted(&self) -> bool {
         let is_lost = |status| {
             matches!(
                 status,
-                StatusCode::BAD_GATEWAY | StatusCode::GATEWAY_TIMEOUT
+                StatusCode::BAD_GATEWAY
+                    | StatusCode::SERVICE_UNAVAILABLE
+                    | StatusCode::GATEWAY_TIMEOUT
             )
         };
         self.is_broken()
             || matches!(
                 self.root(),
-                Self::Channel(ChannelError::Status { status, retry_after: None, .. })
-                    if is_lost(*status)
+                Self::Channel(ChannelError::Status { status, .. }) if is_lost(*status)
             )
     }
 
@@ -179,5 +190,11 @@ fn fault_retry_after(fault: &Fault) -> Option<Duration> {
 
 /// Returns whether one of the sources is a failure of TLS.
 fn is_tls(error: &(dyn StdError + 'static)) -> bool {
-    std::iter::successors(Some(error), |&error| error.source()).any(|cause| cause.is::<TlsError>())
+    causes(error).any(|cause| cause.is::<TlsError>())
+}
+
+fn causes<'e>(
+    error: &'e (dyn StdError + 'static),
+) -> impl Iterator<Item = &'e (dyn StdError + 'static)> {
+    std::iter::successors(Some(error), |&error| error.source())
 }

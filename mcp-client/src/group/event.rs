@@ -4,6 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use crate::change::Change;
+use crate::omissions::Omission;
 
 /// A server event in a group.
 #[derive(Debug, Clone, PartialEq)]
@@ -24,6 +25,14 @@ pub enum GroupEvent {
         server: Arc<str>,
         /// The new health.
         health: Health,
+    },
+    /// The client has left out a part of one of the server's lists.
+    #[non_exhaustive]
+    Omitted {
+        /// The server's name.
+        server: Arc<str>,
+        /// The part, and the reason.
+        omission: Omission,
     },
     /// The subscriber was too slow and has lost this number of events.
     Lost(u64),

@@ -8,7 +8,10 @@ use mcp_types::{Prompt, Resource, ResourceTemplate, ServerCapabilities, Tool};
 use parking_lot::RwLock;
 
 use super::handle::{Group, GroupMember};
-use super::names::{ItemNames, NamedItem, candidate_names, prefixed};
+use super::names::{
+    ItemNames, MAX_TOOL_NAME, NamedItem, candidate_names, is_portable_name, portable_names,
+    prefixed,
+};
 use crate::client::Client;
 use crate::error::Error;
 use crate::prepared::PreparedCall;
@@ -46,14 +49,16 @@ impl Group {
                 Client::list_tools,
             )
             .await;
-        self.with_unique_names(lists, &self.inner.tools, |tool| &tool.name)
+        // Models call tools by their names in the group.
+        let max = Some(MAX_TOOL_NAME);
+        self.with_unique_names(lists, &self.inner.tools, max, |tool| &tool.name)
     }
 
     /// Lists the prompts of all servers, like [`list_tools`](Self::list_tools).
     pub async fn list_prompts(&self) -> GroupList<Prompt> {
         let offers = |has: &ServerCapabilities| has.prompts.is_some();
         let lists = self.gather(offers, Client::list_prompts).await;
-        self.with_unique_names(lists, &self.inner.prompts, |prompt| &prompt.name)
+        self.with_unique_names(lists, &self.inner.prompts, None, |prompt| &prompt.name)
     }
 
     /// Lists the resources of all servers. Each is named `server__uri`, regardless of [`Naming`](super::Naming).
@@ -102,11 +107,13 @@ impl Group {
 
     /// Gives each item a unique name. `own` returns the name on its server; later items with the same one are
     /// left out. The names of servers whose list could not be requested stay taken, so that no other server
-    /// receives their calls.
+    /// receives their calls. With `max`, names are portable and have at most this length. Names that fit are assigned
+    /// first, so that no cleaned name takes one of them.
     fn with_unique_names<T>(
         &self,
         mut gathered: ServerLists<T>,
         names: &RwLock<ItemNames>,
+        max: Option<usize>,
         own: fn(&T) -> &str,
     ) -> GroupList<T> {
         let mut counts: HashMap<String, usize> = HashMap::new();
@@ -123,12 +130,32 @@ impl Group {
         names.retain(|server, own| {
             failed.contains(server) || listed.contains(&(server.clone(), own.to_owned()))
         });
+        let naming = self.inner.naming;
+        let wanted = |member: &GroupMember, own: &str| {
+            let is_shared = counts.get(own) > Some(&1);
+            candidate_names(naming, &member.prefix, own, is_shared)
+        };
+        let named = |member: &GroupMember, own: &str| (member.member.name.clone(), own.to_owned());
+        if let Some(max) = max {
+            for (member, list) in &gathered.lists {
+                for own in list.iter().map(own) {
+                    let mut fitting = wanted(member, own).take(1);
+                    if fitting.all(|name| is_portable_name(&name, max)) {
+                        names.assign(named(member, own), wanted(member, own));
+                    }
+                }
+            }
+        }
         gathered.into_list(|member, item| {
             let own = own(item);
-            let is_shared = counts.get(own) > Some(&1);
-            let naming = self.inner.naming;
-            let wanted = candidate_names(naming, &member.prefix, own, is_shared);
-            names.assign((member.member.name.clone(), own.to_owned()), wanted)
+            let (item, wanted) = (named(member, own), wanted(member, own));
+            match max {
+                Some(max) => {
+                    let server = &member.member.name;
+                    names.assign(item, portable_names(wanted, (server, own), max))
+                }
+                None => names.assign(item, wanted),
+            }
         })
     }
 }

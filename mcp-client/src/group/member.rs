@@ -4,6 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
+use futures_core::Stream;
 use futures_util::StreamExt;
 use mcp_core::backoff::Backoff;
 use mcp_core::{BoxFuture, CloseReason};
@@ -17,6 +18,7 @@ use super::health_check;
 use super::login::GroupLogin;
 use crate::client::Client;
 use crate::error::{Error, ErrorKind};
+use crate::omissions::Omission;
 use crate::probe_memory::ProbeMemory;
 
 /// A server that ran for this time is started again without a delay.
@@ -151,7 +153,10 @@ impl Member {
             Ok(client) => {
                 self.reporter.set_health(Health::Running);
                 let reporter = self.reporter.clone();
-                let watching = watch(client.clone(), reporter, self.listens, self.health_check);
+                // Subscribed before the caller can list anything.
+                let omissions = client.omission_events();
+                let (listens, checks) = (self.listens, self.health_check);
+                let watching = watch(client.clone(), reporter, listens, checks, omissions);
                 let watcher = tokio::spawn(watching);
                 lifecycle.state = ServerState::Running {
                     client: client.clone(),
@@ -239,6 +244,7 @@ async fn watch(
     reporter: HealthReporter,
     listens: bool,
     health_check: Option<Duration>,
+    omissions: impl Stream<Item = Omission> + Unpin,
 ) {
     let changes = async {
         forward_changes(&client, &reporter, listens).await;
@@ -253,6 +259,19 @@ async fn watch(
             let _ = timeout(health_check::LIMIT, client.close()).await;
         }
         () = changes => {}
+        () = forward_omissions(omissions, &reporter) => {}
+    }
+}
+
+async fn forward_omissions(
+    mut omissions: impl Stream<Item = Omission> + Unpin,
+    reporter: &HealthReporter,
+) {
+    while let Some(omission) = omissions.next().await {
+        reporter.send(GroupEvent::Omitted {
+            server: reporter.server.clone(),
+            omission,
+        });
     }
 }
 

@@ -1,4 +1,6 @@
-//! Unique names of tools, prompts and resources in a group.
+//! Unique names of tools, prompts and resources in a group, and names that every model provider accepts.
+//!
+//! Groups, gateways, tool sets and OpenAPI documents name tools with [`portable_name`] and [`portable_names`].
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -52,14 +54,87 @@ pub(super) fn numbered(name: String) -> impl Iterator<Item = String> {
     })
 }
 
-/// Replaces the characters of a server's name that tool names must not contain.
+/// Replaces the characters of a name that not all model providers accept.
 // spec: TOOL-04
-pub(super) fn sanitize(server: &str) -> String {
-    let is_allowed = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
-    server
-        .chars()
-        .map(|c| if is_allowed(c) { c } else { '_' })
+pub(super) fn sanitize(name: &str) -> String {
+    name.chars()
+        .map(|c| if is_portable(c) { c } else { '_' })
         .collect()
+}
+
+/// The maximum number of characters of a tool's name that model providers accept.
+pub const MAX_TOOL_NAME: usize = 64;
+
+/// Bytes of the digest in a name. Each is two characters.
+const DIGEST: usize = 4;
+
+/// Returns whether a name has at most `max` characters, and only those that every model provider accepts: letters and
+/// digits of ASCII, `_` and `-`.
+pub fn is_portable_name(name: &str, max: usize) -> bool {
+    (1..=max).contains(&name.len()) && name.chars().all(is_portable)
+}
+
+fn is_portable(c: char) -> bool {
+    c.is_ascii_alphanumeric() || matches!(c, '_' | '-')
+}
+
+/// Returns a name that every model provider accepts, with at most `max` characters (at least 16).
+///
+/// A name that [fits](is_portable_name) stays as it is. In another one, `_` replaces each other character, and one that
+/// is too long or empty ends with a digest of `item`, the server and the item's own name. So a name depends on nothing
+/// but its arguments. Two names may become the same one: [`portable_names`] has more of them.
+///
+/// # Examples
+///
+/// ```
+/// use mcp::client::group::{MAX_TOOL_NAME, portable_name};
+///
+/// assert_eq!(portable_name("get_user", ("db", "get_user"), MAX_TOOL_NAME), "get_user");
+/// assert_eq!(portable_name("files.read", ("fs", "files.read"), MAX_TOOL_NAME), "files_read");
+/// let long = "x".repeat(80);
+/// assert_eq!(portable_name(&long, ("fs", &long), MAX_TOOL_NAME).len(), MAX_TOOL_NAME);
+/// ```
+// spec: TOOL-04
+pub fn portable_name(name: &str, item: (&str, &str), max: usize) -> String {
+    if is_portable_name(name, max) {
+        return name.to_owned();
+    }
+    let clean = sanitize(name);
+    if is_portable_name(&clean, max) {
+        clean
+    } else {
+        with_digest(&clean, item, max)
+    }
+}
+
+/// Replaces each wanted name of an item by its [portable](portable_name) one. Behind a name that was changed comes the
+/// same name with the digest of `item`, for a list in which another item has the first one.
+pub fn portable_names<I: Iterator<Item = String>>(
+    wanted: I,
+    (server, own): (&str, &str),
+    max: usize,
+) -> impl Iterator<Item = String> + use<I> {
+    let (server, own) = (server.to_owned(), own.to_owned());
+    wanted.flat_map(move |name| {
+        let first = portable_name(&name, (&server, &own), max);
+        let second = (first != name).then(|| with_digest(&first, (&server, &own), max));
+        std::iter::once(first).chain(second)
+    })
+}
+
+/// Cuts a name of portable characters, and appends a digest.
+fn with_digest(name: &str, (server, own): (&str, &str), max: usize) -> String {
+    let mut hash = hmac_sha256::Hash::new();
+    hash.update(server.as_bytes());
+    // No name of a server contains this byte.
+    hash.update([0]);
+    hash.update(own.as_bytes());
+    let digest: String = hash.finalize()[..DIGEST]
+        .iter()
+        .map(|byte| format!("{byte:02x}"))
+        .collect();
+    let kept = max.saturating_sub(digest.len() + 1).min(name.len());
+    format!("{}_{digest}", &name[..kept])
 }
 
 /// An item of a server: the server, and the name that it gives the item.
@@ -118,7 +193,13 @@ impl ItemNames {
 mod tests {
     use std::collections::HashMap;
 
-    use super::{ItemNames, NamedItem};
+    use std::cell::Cell;
+
+    use super::{
+        ItemNames, MAX_TOOL_NAME, NamedItem, candidate_names, is_portable_name, numbered,
+        portable_name, portable_names,
+    };
+    use crate::group::Naming;
 
     fn item(server: &str, own: &str) -> NamedItem {
         (server.into(), own.to_owned())
@@ -140,6 +221,45 @@ mod tests {
         names.retain(|server, _| &**server != "good");
         assert_eq!(names.find("pay"), None);
         assert!(names.assign(item("bad", "pay"), wanted(&["pay"])).is_some());
+    }
+
+    #[test]
+    fn name_that_fits_stays_and_others_are_cleaned_or_cut() {
+        let name = |name: &str, max| portable_name(name, ("server", name), max);
+        for fits in ["a", "get_user", "Get-User", "2d", &"x".repeat(64)] {
+            assert_eq!(name(fits, 64), fits);
+        }
+        assert_eq!(name("files.read/größe", 64), "files_read_gr__e");
+        for long in ["x".repeat(65), "ü".repeat(300), String::new()] {
+            let short = name(&long, 48);
+            assert!(is_portable_name(&short, 48), "{short}");
+            let digest = short.rsplit('_').next().unwrap();
+            assert_eq!(digest.len(), 8, "{short}");
+            assert_ne!(short, portable_name(&long, ("other", &long), 48));
+        }
+    }
+
+    #[test]
+    fn cleaned_names_are_unique_in_linear_time() {
+        const COUNT: usize = 5_000;
+        let steps = Cell::new(0);
+        let mut names = ItemNames::default();
+        let mut assigned = std::collections::HashSet::new();
+        for number in 0..COUNT {
+            // All of them become the same name.
+            let own: String = format!("{number:013b}")
+                .chars()
+                .map(|bit| if bit == '0' { '.' } else { '/' })
+                .collect();
+            let wanted = candidate_names(Naming::Prefixed, "a", &own, false);
+            let wanted = portable_names(wanted, ("a", &own), MAX_TOOL_NAME);
+            let wanted = wanted.inspect(|_| steps.set(steps.get() + 1));
+            let name = names.assign(item("a", &own), wanted).unwrap();
+            assert!(is_portable_name(&name, MAX_TOOL_NAME), "{name}");
+            assert!(assigned.insert(name));
+        }
+        assert!(steps.get() <= 2 * COUNT, "{} names were tried", steps.get());
+        assert_eq!(numbered("a".to_owned()).nth(1).unwrap(), "a_2");
     }
 
     #[test]

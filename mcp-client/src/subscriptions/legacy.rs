@@ -47,8 +47,14 @@ pub(super) async fn subscribe(
     // Last, because changes before this point are not changes of this subscription: neither those of
     // lists nor those that a renewal of the session may have missed.
     let changes = resources.client.inner.events.subscribe_changes();
+    // A server that does not declare its notifications may send them all the same.
+    let mut obeyed = granted.clone();
+    obeyed.tools_list_changed = requested.tools_list_changed;
+    obeyed.prompts_list_changed = requested.prompts_list_changed;
+    obeyed.resources_list_changed = requested.resources_list_changed;
     let stream = SessionChanges {
         resources,
+        obeyed,
         granted: granted.clone(),
         changes,
     };
@@ -113,6 +119,8 @@ fn granted_lists(
 struct SessionChanges {
     resources: ResourceGuard,
     granted: SubscriptionFilter,
+    /// What is granted, and the requested lists of which the server declares no notifications.
+    obeyed: SubscriptionFilter,
     changes: broadcast::Receiver<Change>,
 }
 
@@ -124,7 +132,7 @@ impl SessionChanges {
                 Either::Left((Ok(Change::Missed(_)) | Err(RecvError::Lagged(_)), _)) => {
                     return Ok(Some(Change::Missed(self.granted.clone())));
                 }
-                Either::Left((Ok(change), _)) if change.matches(&self.granted) => {
+                Either::Left((Ok(change), _)) if change.matches(&self.obeyed) => {
                     return Ok(Some(change));
                 }
                 Either::Left((Ok(_), _)) => {}

@@ -183,8 +183,8 @@ async fn invalid_responses_fail_call() {
             "the response is for another request, 4711",
         ),
         (
-            vec![say(r#"{"jsonrpc":"2.0","id":"1","result":{}}"#)],
-            "the response is for another request, 1",
+            vec![say(r#"{"jsonrpc":"2.0","id":"01","result":{}}"#)],
+            "the response is for another request, 01",
         ),
         (
             vec![say("<html>")],

@@ -38,3 +38,5 @@ mod time;
 mod tools;
 #[cfg(test)]
 mod visiting;
+#[cfg(test)]
+mod world;

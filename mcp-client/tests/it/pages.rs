@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use futures::{StreamExt, TryStreamExt};
+use futures::{FutureExt, StreamExt, TryStreamExt};
 use mcp_types::Cursor;
 use serde_json::{Value, json};
 use tokio::time::sleep;
@@ -74,21 +74,52 @@ async fn page_by_cursor_is_requested() {
 }
 
 #[tokio::test]
-async fn repeated_cursor_fails_list() {
-    let script = Script::new([
+async fn repeated_page_ends_list_and_keeps_each_item_once() {
+    let ignored_cursor = [
+        tools(&["a", "b"], json!("1")),
+        tools(&["a", "b"], json!("1")),
+    ];
+    let new_cursors = [
         tools(&["a"], json!("1")),
         tools(&["b"], json!("2")),
-        tools(&["c"], json!("1")),
-    ]);
-    let client = script.client().await;
-    let found: Vec<_> = client.list_tools().stream().collect().await;
-    assert_eq!(found.len(), 3);
-    let error = found.into_iter().next_back().unwrap().unwrap_err();
-    assert_eq!(
-        error.to_string(),
-        "tools/list at script:: the list never ends: the server returned the same cursor twice"
-    );
-    assert_eq!(script.sent().len(), 3);
+        tools(&["b"], json!("3")),
+    ];
+    let one_cursor = [
+        tools(&["a"], json!("")),
+        tools(&["b"], json!("")),
+        tools(&["a", "b"], json!("")),
+    ];
+    let empty = [
+        tools(&["a", "b"], json!("1")),
+        tools(&[], json!("2")),
+        tools(&[], json!("2")),
+    ];
+    for pages in [
+        ignored_cursor.into_iter().collect::<Vec<_>>(),
+        new_cursors.into_iter().collect(),
+        one_cursor.into_iter().collect(),
+        empty.into_iter().collect(),
+    ] {
+        let count = pages.len();
+        let script = Script::new(pages);
+        let client = script.client().await;
+        let mut events = client.omission_events();
+        let listed = client.list_tools().await.unwrap();
+        let names: Vec<_> = listed.iter().map(|tool| &*tool.name).collect();
+        assert_eq!(names, ["a", "b"]);
+        assert_eq!(script.sent().len(), count);
+        let expected = format!(
+            "tools/list: page {count} is left out: the server repeats its pages: the list ends here"
+        );
+        assert_eq!(events.next().await.unwrap().to_string(), expected);
+        assert_eq!(events.next().now_or_never(), None);
+    }
+}
+
+#[tokio::test]
+async fn one_page_keeps_what_the_server_lists_twice() {
+    let script = Script::new([tools(&["a", "a"], Value::Null)]);
+    assert_eq!(script.client().await.list_tools().await.unwrap().len(), 2);
 }
 
 #[tokio::test]
@@ -242,9 +273,14 @@ async fn step_of_list_returns_items() {
 
 #[tokio::test]
 async fn list_over_item_or_byte_limit_fails() {
-    let names: Vec<String> = (0..4000).map(|number| format!("tool{number}")).collect();
-    let names: Vec<&str> = names.iter().map(String::as_str).collect();
-    let pages = || (0..4).map(|page| tools(&names, json!(page.to_string())));
+    let page = |page: usize| {
+        let names: Vec<String> = (0..4000)
+            .map(|number| format!("tool{page}{number}"))
+            .collect();
+        let names: Vec<&str> = names.iter().map(String::as_str).collect();
+        tools(&names, json!(page.to_string()))
+    };
+    let pages = || (0..4).map(page);
     let script = Script::new(pages());
     let error = script.client().await.list_tools().await.unwrap_err();
     let text = error.to_string();

@@ -11,7 +11,7 @@ use mcp_types::{LoggingLevel, ProtocolVersion};
 use serde_json::json;
 use tokio::time::{Instant, sleep};
 
-use crate::script::{Script, Step, log, progress, result, text, wait};
+use crate::script::{Script, Step, log, progress, refuse, result, text, wait};
 
 fn broken() -> Step {
     Step::Fail(ChannelError::Broken {
@@ -210,4 +210,68 @@ async fn logs_yield_messages_of_all_calls() {
         .await;
     let expected = [LoggingLevel::Info, LoggingLevel::Error, LoggingLevel::Debug];
     assert_eq!(told, expected);
+}
+
+fn unavailable(retry_after: Option<u64>) -> Step {
+    Step::Fail(ChannelError::Status {
+        status: http::StatusCode::SERVICE_UNAVAILABLE,
+        excerpt: String::new(),
+        retry_after: retry_after.map(Duration::from_secs),
+        challenge: None,
+    })
+}
+
+#[tokio::test(start_paused = true)]
+async fn unavailable_server_is_asked_again_after_the_time_it_names() {
+    let error = r#"{"jsonrpc":"2.0","id":$ID,"error":{"code":-32603,"message":"starting"}}"#;
+    for (step, seconds) in [
+        (unavailable(None), 0),
+        (unavailable(Some(3)), 3),
+        (unavailable(Some(3600)), 10),
+        (refuse(503, error), 0),
+    ] {
+        let script = Script::new([vec![step], vec![text("done")]]);
+        let client = script.client().await;
+        let start = Instant::now();
+        let done = client.call("pay", ()).idempotent(true).await.unwrap();
+        assert_eq!(
+            (done.text(), start.elapsed().as_secs()),
+            ("done".into(), seconds)
+        );
+    }
+    for step in [unavailable(None), refuse(503, error)] {
+        let script = Script::new([vec![step], vec![text("done")]]);
+        let error = script.client().await.call("pay", ()).await.unwrap_err();
+        assert!(error.is_retryable(), "{error}");
+        assert_eq!(script.sent().len(), 1);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn refused_connection_is_tried_again_for_each_call() {
+    let refused = || {
+        let source = std::io::Error::from(std::io::ErrorKind::ConnectionRefused).into();
+        let peer = "x".to_owned();
+        vec![Step::Fail(ChannelError::Connect { peer, source })]
+    };
+    let script = Script::new([
+        refused(),
+        refused(),
+        vec![text("done")],
+        refused(),
+        refused(),
+        refused(),
+    ]);
+    let client = script.client().await;
+    assert_eq!(client.call("pay", ()).await.unwrap().text(), "done");
+    let error = client.call("pay", ()).await.unwrap_err();
+    assert!(!error.may_have_run() && error.is_retryable(), "{error}");
+    assert_eq!(script.sent().len(), 6);
+    let other = Step::Fail(ChannelError::Connect {
+        peer: "x".to_owned(),
+        source: "no such host".into(),
+    });
+    let script = Script::new([vec![other]]);
+    script.client().await.call("pay", ()).await.unwrap_err();
+    assert_eq!(script.sent().len(), 1);
 }

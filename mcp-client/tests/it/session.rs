@@ -322,6 +322,8 @@ async fn session_subscriptions_share_resources() {
         uri: "file:///a".to_owned(),
     };
     assert_eq!(next(&mut first).await, Change::Tools);
+    // The server does not declare this notification.
+    assert_eq!(next(&mut first).await, Change::Prompts);
     assert_eq!(
         (next(&mut first).await, next(&mut second).await),
         (a.clone(), a)
@@ -494,4 +496,81 @@ async fn concurrent_calls_renew_session_once() {
 
 fn error_text() -> String {
     error(codes::INTERNAL_ERROR, &Value::Null)
+}
+
+#[tokio::test]
+async fn list_change_without_declared_capability_is_obeyed() {
+    let undeclared = vec![result(&json!({
+        "protocolVersion": "2025-11-25", "capabilities": {"tools": {}},
+        "serverInfo": {"name": "old", "version": "0.9"},
+    }))];
+    let (script, inbound) = Script::session([undeclared]);
+    let client = Client::builder()
+        .mode(ConnectMode::Legacy)
+        .connect(Over(script.channel()))
+        .await
+        .unwrap();
+    let mut changes = client.changes().tools_changed().await.unwrap();
+    assert!(!changes.granted().tools_list_changed);
+    for method in [
+        "notifications/prompts/list_changed",
+        "notifications/tools/list_changed",
+    ] {
+        tell(&inbound, &json!({"jsonrpc": "2.0", "method": method}));
+    }
+    assert_eq!(changes.next().await.unwrap().unwrap(), Change::Tools);
+}
+
+#[tokio::test]
+async fn misjudged_server_gets_a_session_once() {
+    let not_initialized = || {
+        vec![say(
+            r#"{"jsonrpc":"2.0","id":$ID,"error":{"code":-32600,"message":"call initialize first"}}"#,
+        )]
+    };
+    let (script, _inbound) = Script::session([
+        vec![result(&json!({
+            "resultType": "complete", "supportedVersions": ["2026-07-28"], "capabilities": {"tools": {}},
+        }))],
+        not_initialized(),
+        opened("2025-11-25"),
+        text("a"),
+        text("b"),
+    ]);
+    let client = Client::builder()
+        .connect(Over(script.channel()))
+        .await
+        .unwrap();
+    assert!(client.protocol_version().is_modern());
+    assert_eq!(client.call("a", ()).await.unwrap().text(), "a");
+    assert_eq!(client.call("b", ()).await.unwrap().text(), "b");
+    let called = [
+        "server/discover",
+        "tools/call",
+        "initialize",
+        "tools/call",
+        "tools/call",
+    ];
+    assert_eq!(methods(&script), called);
+    assert!(!client.protocol_version().is_modern());
+
+    // A server that refuses `initialize`, too, keeps its error.
+    let (script, _inbound) = Script::session([
+        vec![result(&json!({
+            "resultType": "complete", "supportedVersions": ["2026-07-28"], "capabilities": {"tools": {}},
+        }))],
+        not_initialized(),
+        no_method(),
+    ]);
+    let client = Client::builder()
+        .connect(Over(script.channel()))
+        .await
+        .unwrap();
+    let error = client.call("a", ()).await.unwrap_err();
+    assert!(
+        error.to_string().contains("call initialize first"),
+        "{error}"
+    );
+    assert!(!error.may_have_run());
+    assert!(client.protocol_version().is_modern());
 }

