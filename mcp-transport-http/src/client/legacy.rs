@@ -17,6 +17,7 @@
 //! Spec: <https://modelcontextprotocol.io/specification/2025-11-25/basic/transports>
 
 mod call;
+mod ended;
 mod frame_queue;
 mod resumable_stream;
 mod resume_policy;

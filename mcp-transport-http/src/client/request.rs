@@ -13,11 +13,17 @@ use mcp_core::{BoxFuture, ChannelError, ConnectionState};
 use parking_lot::Mutex;
 use tower_service::Service;
 
-use super::body::BoxError;
+use super::body::{self, BoxError};
 use super::http_client::{HttpBody, is_loopback};
-use super::server_url::ServerUrl;
+use super::server_url::{self, ServerUrl};
 use crate::headers::names;
 use crate::sse::SseLimits;
+
+/// The maximum number of redirects that one request follows.
+const MAX_REDIRECTS: usize = 3;
+
+/// The maximum number of bytes that are read of a redirect's body.
+const MAX_REDIRECT_BODY: usize = 4096;
 
 type SendFuture = BoxFuture<'static, Result<Response<HttpBody>, ChannelError>>;
 
@@ -115,17 +121,43 @@ impl RequestSender {
         }
     }
 
-    /// Sends a request. If headers have the same name, the order of precedence is: protocol, call,
-    /// provider, channel.
+    /// Sends a request, and follows 307 and 308 to other paths of the server: at most three, with the method and the
+    /// body. Nothing is remembered for the next request. Other redirects are returned as they are.
+    // spec: HTTP-C-14
     pub(super) async fn send(
         &self,
         parts: RequestParts<'_>,
     ) -> Result<Response<HttpBody>, ChannelError> {
-        let mut request = Request::new(parts.body);
-        *request.method_mut() = parts.method;
-        *request.uri_mut() = parts.uri.clone();
+        let mut response = self.send_to(parts.uri, &parts).await?;
+        if response.status().is_redirection() {
+            let mut uri = parts.uri.clone();
+            for _ in 0..MAX_REDIRECTS {
+                let Some(target) = server_url::redirect_on_server(&uri, &response) else {
+                    break;
+                };
+                // Read to its end, so that its connection can be reused.
+                let _ = body::read(response.into_body(), MAX_REDIRECT_BODY).await;
+                response = self.send_to(&target, &parts).await?;
+                uri = target;
+            }
+        }
+        Ok(response)
+    }
+
+    /// Sends a request to a URI. If headers have the same name, the order of precedence is: protocol, call, provider,
+    /// channel.
+    async fn send_to(
+        &self,
+        uri: &Uri,
+        parts: &RequestParts<'_>,
+    ) -> Result<Response<HttpBody>, ChannelError> {
+        let mut request = Request::new(parts.body.clone());
+        *request.method_mut() = parts.method.clone();
+        *request.uri_mut() = uri.clone();
         let headers = request.headers_mut();
         headers.reserve(8 + self.headers.len() + parts.call_headers.len());
+        // Responses are not decompressed. A caller whose HTTP client does that replaces the header.
+        headers.insert(names::ACCEPT_ENCODING, names::IDENTITY);
         if let Some(authorization) = &self.server_url.authorization {
             headers.insert(names::AUTHORIZATION, authorization.clone());
         }
@@ -137,9 +169,11 @@ impl RequestSender {
         }
         self.warn_about_reserved(parts.call_headers);
         replace_headers(headers, parts.call_headers);
-        headers.extend(parts.protocol_headers);
+        for (name, value) in &parts.protocol_headers {
+            headers.insert(name, value.clone());
+        }
         if headers.contains_key(names::AUTHORIZATION) {
-            self.warn_about_plain_http(parts.uri);
+            self.warn_about_plain_http(uri);
         }
         let with_server_url = |error| match error {
             ChannelError::Connect { source, .. } => ChannelError::Connect {

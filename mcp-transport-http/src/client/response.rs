@@ -7,7 +7,7 @@ use http::header::WWW_AUTHENTICATE;
 use http::{HeaderMap, HeaderValue, Response, StatusCode};
 use http_body_util::BodyDataStream;
 use mcp_core::{ChannelError, Frame};
-use mcp_types::{Message, RequestId};
+use mcp_types::{ErrorObject, Message, RequestId};
 
 use super::body;
 use super::http_client::HttpBody;
@@ -83,12 +83,22 @@ pub(super) async fn read(
     }
     let (bytes, outcome) = body::read(body, limit).await;
     outcome?;
+    let bytes = without_byte_order_mark(bytes);
     match content_type {
         _ if bytes.is_empty() => Ok(ResponseBody::Empty),
         ContentType::Json => Ok(ResponseBody::Message(frame(bytes, status))),
         ContentType::EventStream | ContentType::Other => {
             Err(content_type_error(&head.headers, &bytes))
         }
+    }
+}
+
+/// Removes a byte order mark, which some servers send before JSON.
+fn without_byte_order_mark(bytes: Bytes) -> Bytes {
+    if bytes.starts_with(b"\xEF\xBB\xBF") {
+        bytes.slice(3..)
+    } else {
+        bytes
     }
 }
 
@@ -122,22 +132,25 @@ pub(super) async fn status_error(
     with_excerpt(head.status, &head.headers, &bytes)
 }
 
-/// Reads the JSON-RPC error's id in a response with an error status. Returns `None` if the body is
-/// not a JSON-RPC error, or if its id is `null`.
+/// Reads the JSON-RPC error in a response with an error status, and its id. Returns `None` if the body is
+/// not a JSON-RPC error.
 ///
 /// # Errors
 ///
 /// Returns [`ChannelError::TooLarge`] for a body above the limit, and another error when the
 /// connection breaks before the body's end.
-pub(super) async fn read_error_id(
+pub(super) async fn read_error(
     response: Response<HttpBody>,
     http: &RequestSender,
-) -> Result<Option<RequestId>, ChannelError> {
+) -> Result<Option<(Option<RequestId>, ErrorObject)>, ChannelError> {
     let limit = ERROR_ID_READ.min(http.limits.body);
     let (bytes, outcome) = body::read(response.into_body(), limit).await;
     outcome?;
     Ok(match Message::parse(&bytes) {
-        Ok(Message::Response(response)) if response.outcome.is_err() => response.id,
+        Ok(Message::Response(response)) => {
+            let error = response.outcome.err();
+            error.map(|error| (response.id, error))
+        }
         _ => None,
     })
 }
@@ -185,6 +198,7 @@ async fn read_error_response(
     };
     // An incomplete body is still useful in the excerpt.
     let (bytes, _) = body::read(body, limit).await;
+    let bytes = without_byte_order_mark(bytes);
     if matches!(Message::parse(&bytes), Ok(Message::Response(_))) {
         let mut frame = frame(bytes, status);
         frame.challenge = challenge(status, headers);

@@ -3,10 +3,12 @@
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use http::uri::Uri;
-use http::{HeaderValue, header::InvalidHeaderValue};
+use http::{HeaderValue, Response, header::InvalidHeaderValue};
 use mcp_core::{ChannelError, Connection, Transport};
 use percent_encoding::percent_decode_str;
 use url::{ParseError, Url};
+
+use crate::headers::names;
 
 /// A server URL.
 #[derive(Clone)]
@@ -99,6 +101,28 @@ impl ServerUrl {
         let base = Url::parse(&self.uri.to_string()).ok()?;
         base.join(location).ok().map(without_secrets)
     }
+}
+
+/// Returns the target of a 307 or 308 that stays on the server: the scheme, the host and the port of `uri`.
+pub(super) fn redirect_on_server<B>(uri: &Uri, response: &Response<B>) -> Option<Uri> {
+    use http::StatusCode as S;
+    if !matches!(
+        response.status(),
+        S::TEMPORARY_REDIRECT | S::PERMANENT_REDIRECT
+    ) {
+        return None;
+    }
+    let location = response.headers().get(names::LOCATION)?.to_str().ok()?;
+    let base = Url::parse(&uri.to_string()).ok()?;
+    let mut target = base.join(location).ok()?;
+    if base.origin() != target.origin() {
+        return None;
+    }
+    // Both calls succeed for URLs with a host, which HTTP URLs always have.
+    let _ = target.set_username("");
+    let _ = target.set_password(None);
+    target.set_fragment(None);
+    target.as_str().parse().ok()
 }
 
 fn without_secrets(mut url: Url) -> Box<str> {

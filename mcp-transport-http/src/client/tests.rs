@@ -145,6 +145,7 @@ fn call_sends_post_with_mirrored_headers() {
     assert_eq!(
         headers,
         [
+            "accept-encoding: identity",
             "accept: application/json, text/event-stream",
             "authorization: Basic dTpw",
             "content-type: application/json",
@@ -516,4 +517,72 @@ fn token_over_plain_http_to_another_machine_is_logged_once() {
         assert_eq!(logged(url, &token), "", "{url}");
     }
     assert_eq!(logged("http://example.com/mcp", &[("x-tenant", "1")]), "");
+}
+
+// spec: HTTP-C-14
+#[test]
+fn redirects_on_the_server_are_followed_with_method_and_body() {
+    let hops = |status: u16, locations: &'static [&'static str]| {
+        let seen = Arc::new(Mutex::new(Vec::new()));
+        let sink = seen.clone();
+        let channel = channel(move |request| {
+            let mut seen = sink.lock().unwrap();
+            let location = locations.get(seen.len());
+            seen.push(request);
+            match location {
+                Some(location) => {
+                    let mut redirect = response(status, None, "moved");
+                    let location = HeaderValue::from_static(location);
+                    redirect.headers_mut().insert(names::LOCATION, location);
+                    redirect
+                }
+                None => response(200, Some("application/json"), "{}"),
+            }
+        });
+        let first = frames(&channel).pop().unwrap();
+        (first, std::mem::take(&mut *seen.lock().unwrap()))
+    };
+    for (status, locations, last) in [
+        (307, &["/mcp/"][..], "https://example.com/mcp/"),
+        (
+            308,
+            &["https://u:x@example.com:443/a#b"][..],
+            "https://example.com/a",
+        ),
+        (307, &["/1", "2?x=y", "/3"][..], "https://example.com/3"),
+    ] {
+        let (frame, seen) = hops(status, locations);
+        assert_eq!(frame.unwrap().message, "{}");
+        assert_eq!(seen.len(), locations.len() + 1);
+        let request = seen.last().unwrap();
+        assert_eq!(
+            (request.method(), request.uri().to_string().as_str()),
+            (&http::Method::POST, last)
+        );
+        assert_eq!(request.body(), r#"{"id":1}"#);
+        let headers = |at: usize| seen[at].headers().clone();
+        assert_eq!(headers(0), headers(locations.len()));
+    }
+    for (status, locations) in [
+        (307, &["/1", "/2", "/3", "/4"][..]),
+        (307, &["http://example.com/mcp"][..]),
+        (307, &["https://example.com:444/mcp"][..]),
+        (308, &["https://other.example/mcp"][..]),
+        (302, &["/mcp/"][..]),
+        (303, &["/mcp/"][..]),
+    ] {
+        let (frame, seen) = hops(status, locations);
+        let error = frame.unwrap_err().to_string();
+        assert!(error.contains("redirects are not followed"), "{error}");
+        assert_eq!(seen.len(), locations.len().min(4), "{status} {locations:?}");
+    }
+}
+
+#[test]
+fn byte_order_mark_before_json_is_skipped() {
+    let json = Some("application/json");
+    assert_eq!(read(200, json, "\u{feff}{}"), ["200 {}"]);
+    let error = r#"{"jsonrpc":"2.0","id":1,"error":{"code":-32600,"message":"no"}}"#;
+    let sent: &'static str = Box::leak(format!("\u{feff}{error}").into_boxed_str());
+    assert_eq!(read(400, json, sent), [format!("400 {error}")]);
 }

@@ -44,7 +44,7 @@ pub(crate) const NO_STORE_NO_TRANSFORM: HeaderValue =
     HeaderValue::from_static("no-store, no-transform");
 /// `X-Accel-Buffering` of event streams.
 pub(crate) const NO: HeaderValue = HeaderValue::from_static("no");
-/// `Accept-Encoding` of a server that decodes no bodies.
+/// `Accept-Encoding` of this transport, which decodes no bodies.
 pub(crate) const IDENTITY: HeaderValue = HeaderValue::from_static("identity");
 /// `Allow` of an endpoint without sessions.
 pub(crate) const ALLOW_POST: HeaderValue = HeaderValue::from_static("POST");

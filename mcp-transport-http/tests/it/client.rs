@@ -187,6 +187,7 @@ async fn a_post_with_the_headers_of_the_protocol() {
     assert_eq!(
         lines,
         [
+            "accept-encoding: identity",
             "accept: application/json, text/event-stream",
             "content-length: 17",
             "content-type: application/json",

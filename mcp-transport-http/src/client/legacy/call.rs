@@ -8,8 +8,9 @@ use futures_core::Stream;
 use futures_util::{future, stream};
 use http::{HeaderMap, Response, StatusCode};
 use mcp_core::{BoxFuture, CancelHook, ChannelError, Frame, Frames, OutgoingRequest};
-use mcp_types::{Method, RequestId};
+use mcp_types::Method;
 
+use super::ended::{self, Checked, after_acceptance};
 use super::resumable_stream::ResumableStream;
 use super::session::{PendingCall, Session, SessionSettings};
 use super::sse_2024;
@@ -119,13 +120,13 @@ async fn exchange(
             return initialize(&session, &call, &out, settings).await;
         }
         let response = session.post(out.body.clone(), &out.headers).await?;
-        if let Err(expired) = session.check_expired(response.status()) {
-            return Err(if was_accepted(response, &out.id, &session).await {
-                after_acceptance(expired)
-            } else {
-                expired
-            });
-        }
+        let response = match ended::check(&session, response, &out.id).await? {
+            Checked::Unread(response) => response,
+            Checked::Answer(frame) => {
+                session.deliver(Some(&call), frame).await;
+                return Ok(());
+            }
+        };
         let received = receive(&session, &call, &out.headers, response);
         tokio::select! {
             biased;
@@ -139,29 +140,6 @@ async fn exchange(
         // exchange: the status of the POST tells whether the server has accepted the request.
         error = session.ended_locally() => Err(after_acceptance(error)),
         done = exchange => done,
-    }
-}
-
-/// Returns whether the server accepted a request before it answered 404. An error with the id of the
-/// request means that the session ended while the request ran. A server that does not know the session
-/// answers before it reads the request, so without its id. After an incomplete body both are possible,
-/// and the request counts as accepted.
-// spec: SESS-08
-async fn was_accepted(response: Response<HttpBody>, id: &RequestId, session: &Session) -> bool {
-    match response::read_error_id(response, &session.http).await {
-        Ok(given) => given.as_ref() == Some(id),
-        Err(ChannelError::TooLarge { .. }) => false,
-        Err(_) => true,
-    }
-}
-
-/// Converts the error of a request that the server has accepted and may have executed.
-fn after_acceptance(error: ChannelError) -> ChannelError {
-    match error {
-        ChannelError::SessionExpired => ChannelError::Broken {
-            source: Some(ChannelError::SessionExpired.into()),
-        },
-        other => other,
     }
 }
 

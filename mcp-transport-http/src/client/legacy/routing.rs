@@ -5,13 +5,16 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use mcp_core::Frame;
-use mcp_types::{Message, Method, ParseError, ProgressToken, ProtocolVersion};
+use mcp_types::{Message, Method, ParseError, ProgressToken, ProtocolVersion, RequestId};
 
-use super::session::{PendingCall, Session};
+use super::ended::refuses_session;
+use super::session::{EndReason, PendingCall, Session};
 
 /// The recipient of a message. "Own" means the call whose stream carried the message.
 enum Destination {
     OwnResponse,
+    /// A response by which the server refuses the session.
+    OwnRefusal,
     Response(Arc<PendingCall>),
     OwnNotification,
     Notification(Arc<PendingCall>),
@@ -44,6 +47,13 @@ impl Session {
                     call.respond(frame);
                 }
             }
+            Destination::OwnRefusal => {
+                if let Some(call) = stream_owner {
+                    call.respond(frame);
+                }
+                // The next call opens a new session.
+                self.end(EndReason::Expired);
+            }
             Destination::OwnNotification => {
                 if let Some(call) = stream_owner {
                     call.queue.push(frame).await;
@@ -71,7 +81,7 @@ impl Session {
         match Message::parse(message) {
             Ok(Message::Response(response)) => match response.id {
                 Some(id) if stream_owner.is_none_or(|call| call.id != id) => {
-                    let found = self.calls.lock().get(&id).cloned();
+                    let found = self.pending_call(&id, stream_owner.is_none());
                     if let Some(call) = found {
                         return Destination::Response(call);
                     }
@@ -87,6 +97,12 @@ impl Session {
                         Some(_) => Destination::OwnNotification,
                         None => Destination::Discard,
                     }
+                }
+                _ if stream_owner.is_some()
+                    && self.may_expire()
+                    && response.outcome.as_ref().err().is_some_and(refuses_session) =>
+                {
+                    Destination::OwnRefusal
                 }
                 _ => own_response,
             },
@@ -118,6 +134,15 @@ impl Session {
             // The caller parses the message again and reports the error.
             Err(_) => own_response,
         }
+    }
+
+    /// Returns the call that a response with this id answers. With `is_tolerant`, the id may be a number as text: on
+    /// the stream of a call, the caller decides about it when no other response follows.
+    fn pending_call(&self, id: &RequestId, is_tolerant: bool) -> Option<Arc<PendingCall>> {
+        let calls = self.calls.lock();
+        let exact = calls.get(id);
+        let spelled = || calls.get(&id.spelled_number().filter(|_| is_tolerant)?);
+        exact.or_else(spelled).cloned()
     }
 
     // spec: PROG-02

@@ -73,13 +73,17 @@ pub(super) struct Session {
     /// Notified when the server has answered a POST with success.
     pub(super) responded: Notify,
     deleted: OnceCell<()>,
+    /// The session replaces one that has ended as [refused](EndReason::Refused), and no request has succeeded in it.
+    pub(super) is_replacement: AtomicBool,
 }
 
 /// The reason why a session has ended while its channel has not.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum EndReason {
-    /// The server responded with 404.
+    /// The server does not know the session any more.
     Expired,
+    /// The server refused a request with 400, probably because of its session.
+    Refused,
     /// A later `initialize` has opened another session.
     Replaced,
     /// The channel was dropped.
@@ -89,7 +93,7 @@ pub(super) enum EndReason {
 impl From<EndReason> for ChannelError {
     fn from(end: EndReason) -> Self {
         match end {
-            EndReason::Expired | EndReason::Replaced => Self::SessionExpired,
+            EndReason::Expired | EndReason::Refused | EndReason::Replaced => Self::SessionExpired,
             EndReason::Dropped => Self::Closed(CloseReason::Local),
         }
     }
@@ -146,6 +150,7 @@ impl Session {
             interrupted: watch::Sender::new(false),
             responded: Notify::new(),
             deleted: OnceCell::new(),
+            is_replacement: AtomicBool::new(false),
         }
     }
 
@@ -226,7 +231,7 @@ impl Session {
     pub(super) async fn ended_locally(&self) -> ChannelError {
         let end = async {
             match self.end.closed().await {
-                EndReason::Expired => pending().await,
+                EndReason::Expired | EndReason::Refused => pending().await,
                 end => end,
             }
         };
@@ -405,15 +410,20 @@ impl Session {
         }
     }
 
-    /// Ends the session if `status` is 404, which means that the server does not know the session
-    /// id. A session without id does not expire. 400 has many other causes and is ignored.
+    /// Returns true for a session that the server may end by itself: one with an id.
+    pub(super) fn may_expire(&self) -> bool {
+        self.has_id() && !self.is_http_sse()
+    }
+
+    /// Ends the session if `status` of a notification's response is 404, which means that the server does not know the
+    /// session id. 400 has many other causes and is ignored.
     ///
     /// # Errors
     ///
     /// Returns [`ChannelError::SessionExpired`] when the session has expired.
     // spec: SESS-08
     pub(super) fn check_expired(&self, status: StatusCode) -> Result<(), ChannelError> {
-        if status == StatusCode::NOT_FOUND && self.has_id() && !self.is_http_sse() {
+        if status == StatusCode::NOT_FOUND && self.may_expire() {
             self.end(EndReason::Expired);
             return Err(ChannelError::SessionExpired);
         }
@@ -429,7 +439,11 @@ impl Session {
     /// with 404 the session has ended already, and with 405 the server lets clients end none.
     // spec: SESS-09
     pub(super) async fn delete(&self) -> Result<(), ChannelError> {
-        if !self.has_id() || self.end_reason() == Some(EndReason::Expired) {
+        let is_over = matches!(
+            self.end_reason(),
+            Some(EndReason::Expired | EndReason::Refused)
+        );
+        if !self.has_id() || is_over {
             return Ok(());
         }
         let delete = self.deleted.get_or_try_init(|| self.send_delete());

@@ -1,6 +1,7 @@
 //! The sessions of a channel, one after the other.
 
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use futures_util::{StreamExt, future, stream};
@@ -71,6 +72,8 @@ impl ChannelSessions {
         let session = slots.next.take().unwrap_or_else(|| self.create());
         self.http.learn(|state| state.session = None);
         if let Some(before) = slots.current.replace(Arc::clone(&session)) {
+            let was_refused = before.end_reason() == Some(EndReason::Refused);
+            session.is_replacement.store(was_refused, Ordering::Relaxed);
             before.end(EndReason::Replaced);
         }
         session

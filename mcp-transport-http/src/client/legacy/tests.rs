@@ -293,7 +293,7 @@ async fn requests_of_session_carry_id_and_version() {
         "mcp-session-id: 5e55107",
         "x-common: 1",
     ];
-    let mut expected = vec!["accept: text/event-stream"];
+    let mut expected = vec!["accept-encoding: identity", "accept: text/event-stream"];
     expected.extend(session);
     assert_eq!(shown(&get), expected);
     assert!(get.request.headers()[names::MCP_SESSION_ID].is_sensitive());
@@ -303,7 +303,10 @@ async fn requests_of_session_carry_id_and_version() {
     out.headers
         .insert("x-tenant", HeaderValue::from_static("a"));
     let (_frames, post) = start_call(&channel, &mut server, out).await;
-    let mut expected = vec!["accept: application/json, text/event-stream"];
+    let mut expected = vec![
+        "accept-encoding: identity",
+        "accept: application/json, text/event-stream",
+    ];
     expected.push("content-type: application/json");
     expected.extend(session);
     expected.push("x-tenant: a");

@@ -135,6 +135,7 @@ async fn status_404_with_id_of_call_fails_it_as_accepted() {
         (error("2"), true),
         (error("null"), false),
         (error("3"), false),
+        (error("2").replace("-32603", "-32001"), false),
         (error("\"server-error\""), false),
         (String::new(), false),
         ("Not Found".to_owned(), false),
@@ -349,4 +350,90 @@ async fn close_fails_modern_calls() {
     drop(frames);
     assert!(events.is_closed_by_client());
     server.silence(FOREVER).await;
+}
+
+/// An error response to the request `id`.
+fn refusal(id: &str, code: i64, message: &str) -> String {
+    format!(r#"{{"jsonrpc":"2.0","id":{id},"error":{{"code":{code},"message":"{message}"}}}}"#)
+}
+
+#[tokio::test(start_paused = true)]
+async fn status_400_of_an_unknown_session_is_answered_by_one_new_session() {
+    // spec: SESS-08
+    for body in [
+        refusal("null", -32000, "Bad Request: No valid session ID provided"),
+        refusal("2", -32000, "Bad Request: Session not found"),
+        "Invalid session".to_owned(),
+        String::new(),
+    ] {
+        let (channel, mut server) = connect();
+        open_without_stream(&channel, &mut server).await;
+        let (mut frames, request) = start_call(&channel, &mut server, call(2)).await;
+        request.reply(whole(400, Some("application/json"), &body));
+        let error = failure(&mut frames).await;
+        assert!(
+            matches!(error, ChannelError::SessionExpired),
+            "{body}: {error:?}"
+        );
+
+        // The new session is refused, too: the request has another fault.
+        initialize(&channel, &mut server, "0ther").await;
+        let (mut frames, request) = start_call(&channel, &mut server, call(3)).await;
+        request.reply(whole(400, Some("application/json"), &body));
+        match frames.next().await.unwrap() {
+            Ok(frame) => assert_eq!(frame.message, body),
+            Err(error) => assert!(matches!(error, ChannelError::Status { .. }), "{error:?}"),
+        }
+        // The next call has a new session all the same.
+        let error = failure(&mut channel.call(call(4))).await;
+        assert!(matches!(error, ChannelError::SessionExpired), "{error:?}");
+        initialize(&channel, &mut server, "third").await;
+        let (mut frames, request) = start_call(&channel, &mut server, call(5)).await;
+        request.json(result(5));
+        assert_eq!(next(&mut frames).await, result(5));
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn status_400_with_a_response_to_the_request_keeps_the_session() {
+    let (channel, mut server) = connect();
+    open_without_stream(&channel, &mut server).await;
+    let (mut frames, request) = start_call(&channel, &mut server, call(2)).await;
+    let body = refusal("2", -32602, "no such tool");
+    request.reply(whole(400, Some("application/json"), &body));
+    assert_eq!(next(&mut frames).await, body);
+    let (mut frames, request) = start_call(&channel, &mut server, call(3)).await;
+    assert_eq!(request.header(names::MCP_SESSION_ID), Some(SESSION));
+    request.json(result(3));
+    assert_eq!(next(&mut frames).await, result(3));
+}
+
+#[tokio::test(start_paused = true)]
+async fn status_410_and_session_error_fail_the_call_and_end_the_session() {
+    let session_error = refusal("2", -32600, "Session not found");
+    let other_error = refusal("2", -32600, "no");
+    for (status, body, ends) in [
+        (410, "gone", true),
+        (200, &*session_error, true),
+        (200, &*other_error, false),
+    ] {
+        let (channel, mut server) = connect();
+        open_without_stream(&channel, &mut server).await;
+        let (mut frames, request) = start_call(&channel, &mut server, call(2)).await;
+        request.reply(whole(status, Some("application/json"), body));
+        match frames.next().await.unwrap() {
+            Ok(frame) => assert_eq!(frame.message, body),
+            Err(error) => assert!(matches!(error, ChannelError::Status { .. }), "{error:?}"),
+        }
+        let mut frames = channel.call(call(3));
+        if ends {
+            let error = failure(&mut frames).await;
+            assert!(
+                matches!(error, ChannelError::SessionExpired),
+                "{body}: {error:?}"
+            );
+        } else {
+            assert!(frames.next().now_or_never().is_none());
+        }
+    }
 }
