@@ -188,6 +188,10 @@ impl Channel for PipeChannel {
         true
     }
 
+    fn unread_line(&self) -> Option<String> {
+        self.shared.unread_line.lock().clone()
+    }
+
     fn set_version(&self, version: ProtocolVersion) {
         *self.shared.version.lock() = Some(version);
     }

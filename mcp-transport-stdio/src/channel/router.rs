@@ -8,7 +8,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use mcp_core::wire::subscription_id;
 use mcp_core::{ChannelError, CloseReason, Frame, ServerNotification};
-use mcp_types::{Message, Notification, ProtocolVersion, RequestId, Response};
+use mcp_types::{Message, Notification, ProtocolVersion, RequestId, Response, escape_line};
 use tokio::time::sleep;
 
 use super::shared::{ChannelState, CloseReasonFuture, PendingCall};
@@ -94,26 +94,57 @@ impl ChannelState {
             }
             Ok(_) => {}
             Err(error) => {
+                let line = excerpt(&message);
                 tracing::warn!(
                     peer = &*self.peer,
                     error = %mcp_types::escaped(&error),
-                    line = excerpt(&message),
+                    line,
                     "a line is not a message"
                 );
                 // The caller parses the message again and reports the error.
                 if let Some(call) = error.id().and_then(|id| self.pending.lock().remove(id)) {
                     call.mailbox.finish(Some(frame));
+                } else if let Some(call) = self.remove_answered_by(&message) {
+                    let reason = format!("{error}; the line begins: {}", escape_line(&line));
+                    call.mailbox.fail(ChannelError::Malformed(reason));
+                } else {
+                    *self.unread_line.lock() = Some(line);
                 }
             }
         }
     }
 
+    /// Removes the call whose response a line was meant to be: the line has a result or an error with the call's id,
+    /// but is not JSON, or is JSON in another form.
+    fn remove_answered_by(&self, line: &[u8]) -> Option<PendingCall> {
+        let text = String::from_utf8_lossy(line);
+        if !["\"result\"", "\"error\""]
+            .iter()
+            .any(|member| text.contains(member))
+        {
+            return None;
+        }
+        let (_, after) = text.split_once("\"id\"")?;
+        let after = after.trim_start().strip_prefix(':')?.trim_start();
+        let digits = after.trim_start_matches('"');
+        let end = digits.find(|c: char| !c.is_ascii_digit())?;
+        let id: i64 = digits[..end].parse().ok()?;
+        self.pending.lock().remove(&id.into())
+    }
+
     // spec: BASE-06, BASE-11, CAN-06
     fn route_response(&self, response: &Response<'_>, frame: Frame) {
         let call = match &response.id {
-            Some(id) => self.pending.lock().remove(id),
+            Some(id) => {
+                let mut pending = self.pending.lock();
+                let exact = pending.remove(id);
+                exact.or_else(|| pending.remove(&id.spelled_number()?))
+            }
             None => self.remove_only_call(),
         };
+        if call.is_some() {
+            self.unread_line.lock().take();
+        }
         match (call, &response.id) {
             (Some(call), _) => call.mailbox.finish(Some(frame)),
             (None, Some(id)) if self.was_used(id) => {

@@ -31,6 +31,8 @@ pub(super) struct ChannelState {
     pub(super) inbound_claimed: AtomicBool,
     /// The highest numeric request id so far.
     pub(super) latest_id: AtomicI64,
+    /// The start of the last line that is not a message, until a response arrives.
+    pub(super) unread_line: Mutex<Option<String>>,
     pub(super) version: Mutex<Option<ProtocolVersion>>,
     pub(super) closed: CloseSignal<CloseReason>,
     /// The writer has ended: everything is written, or writing has failed.
@@ -55,6 +57,7 @@ impl ChannelState {
             inbound: Arc::default(),
             inbound_claimed: AtomicBool::new(false),
             latest_id: AtomicI64::new(0),
+            unread_line: Mutex::new(None),
             version: Mutex::new(None),
             closed: CloseSignal::default(),
             written: CloseSignal::default(),

@@ -397,11 +397,60 @@ async fn second_call_with_pending_id_fails() {
 async fn response_with_foreign_id_ends_no_call() {
     let (channel, mut server) = pipe(4096);
     let mut frames = start_call(&channel, &mut server, 1, "tools/call").await;
-    for id in [json!(4711), json!("1"), json!("unknown")] {
+    for id in [json!(4711), json!("01"), json!("unknown")] {
         let foreign = json!({ "jsonrpc": "2.0", "id": id, "result": { "foreign": true } });
         server.send(foreign).await;
     }
     server.respond(1).await;
     assert_eq!(message(&mut frames).await["result"], json!({}));
     assert!(next(&mut frames).await.is_none());
+}
+
+#[tokio::test(start_paused = true)]
+async fn response_that_is_not_json_fails_its_call_with_the_line() {
+    for line in [
+        &br#"{"jsonrpc":"2.0","id":1,"result":{"x":NaN}}"#[..],
+        b"{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"x\":\"\xe9\"}}",
+        br#"done {"jsonrpc":"2.0","id":1,"result":{}}"#,
+        br#"[{"jsonrpc":"2.0","id":1,"result":{}}]"#,
+    ] {
+        let (channel, mut server) = pipe(10_000);
+        let mut other = start_call(&channel, &mut server, 2, "tools/list").await;
+        let mut frames = start_call(&channel, &mut server, 1, "tools/list").await;
+        server
+            .writer
+            .write_all(&[line, b"\n"].concat())
+            .await
+            .unwrap();
+        let error = frames.next().await.unwrap().unwrap_err().to_string();
+        assert!(error.contains("the line begins: "), "{error}");
+        assert!(error.contains(r#""jsonrpc":"2.0","id":1"#), "{error}");
+        assert_eq!(channel.unread_line(), None);
+        server.respond(2).await;
+        assert!(other.next().await.unwrap().is_ok());
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn line_that_is_no_message_is_kept_until_a_response() {
+    let (channel, mut server) = pipe(10_000);
+    let mut frames = start_call(&channel, &mut server, 1, "tools/list").await;
+    server.write("Server started").await;
+    server.write("{").await;
+    assert!(timeout(SECOND, frames.next()).await.is_err());
+    assert_eq!(channel.unread_line().as_deref(), Some("{"));
+    server.respond(1).await;
+    assert!(frames.next().await.unwrap().is_ok());
+    assert_eq!(channel.unread_line(), None);
+}
+
+#[tokio::test(start_paused = true)]
+async fn response_with_the_id_as_text_or_fraction_reaches_its_call() {
+    let (channel, mut server) = pipe(10_000);
+    for (id, text) in [(1, r#""1""#), (2, "2.0"), (3, "3e0")] {
+        let mut frames = start_call(&channel, &mut server, id, "tools/list").await;
+        let line = format!(r#"{{"jsonrpc":"2.0","id":{text},"result":{{}},"error":null}}"#);
+        server.write(&line).await;
+        assert!(frames.next().await.unwrap().is_ok(), "{text}");
+    }
 }

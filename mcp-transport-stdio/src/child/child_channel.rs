@@ -219,6 +219,10 @@ impl Channel for ChildChannel {
         true
     }
 
+    fn unread_line(&self) -> Option<String> {
+        self.shared.child().pipe.unread_line()
+    }
+
     fn set_version(&self, version: ProtocolVersion) {
         self.shared.child().pipe.set_version(version);
     }
