@@ -76,6 +76,9 @@ impl GatewayConfig {
             .naming(self.naming)
             .tool_mode(self.tools.mode)
             .always_list(&self.tools.always_list);
+        if let Some(characters) = self.max_tool_name {
+            gateway = gateway.max_tool_name(characters);
+        }
         if let Some(path) = &self.tools.pin {
             let invalid = |error: TrustError| ConfigError::invalid("tools.pin", error.to_string());
             gateway = gateway.pin(PinFile::open(path).map_err(invalid)?);

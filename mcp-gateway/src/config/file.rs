@@ -48,6 +48,8 @@ pub struct GatewayConfig {
     /// Names of tools and prompts whose server has no prefix: `prefixed` (default) or `plain`.
     #[serde(default)]
     pub naming: Naming,
+    /// The maximum number of characters of a tool's name: 16 to 64. Default: 48.
+    pub max_tool_name: Option<usize>,
     /// The folder for the lists of servers with `start = "lazy"`.
     pub manifests: Option<PathBuf>,
     /// The gateway's address. A gateway on standard streams does not use it.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use mcp_client::Client;
-use mcp_client::group::{Group, Naming};
+use mcp_client::group::{Group, MAX_TOOL_NAME, Naming};
 use mcp_core::store::UsedStateStore;
 use mcp_server::Server;
 use mcp_toolset::{PinFile, Ranker};
@@ -30,6 +30,9 @@ use crate::patterns::ToolPatterns;
 
 /// Default time that servers have to be listed before the gateway opens without them.
 const START_LIMIT: Duration = Duration::from_secs(30);
+
+/// The default of [`Gateway::max_tool_name`].
+pub(crate) const DEFAULT_TOOL_NAME: usize = 48;
 
 /// Many servers behind one: their tools, prompts, resources and templates are those of one [`Server`],
 /// which any transport serves to clients of any revision.
@@ -84,6 +87,7 @@ pub struct Gateway {
     name: String,
     version: String,
     naming: Naming,
+    max_tool_name: usize,
     servers: Vec<GatewayServer>,
     used_states: UsedStates,
     start_limit: Duration,
@@ -187,6 +191,7 @@ impl Gateway {
             name: name.into(),
             version: version.into(),
             naming: Naming::default(),
+            max_tool_name: DEFAULT_TOOL_NAME,
             servers: Vec::new(),
             used_states: UsedStates::default(),
             start_limit: START_LIMIT,
@@ -236,6 +241,17 @@ impl Gateway {
     /// 2 seconds. A later call of a server that still starts waits for it. If the server does not start, the error names it.
     pub fn start_limit(mut self, time: Duration) -> Self {
         self.start_limit = time;
+        self
+    }
+
+    /// Sets the maximum number of characters of a tool's name: 16 to 64. Default: 48, because hosts put
+    /// `mcp__NAME__` in front of it, and model providers accept 64.
+    ///
+    /// A longer name is cut and ends with a digest, and characters other than letters and digits of ASCII, `_` and `-`
+    /// become `_` (see [`portable_name`](mcp_client::group::portable_name)). An exact name of the
+    /// [settings](GatewayServer::tool) stays as it is.
+    pub fn max_tool_name(mut self, characters: usize) -> Self {
+        self.max_tool_name = characters.clamp(16, MAX_TOOL_NAME);
         self
     }
 
@@ -335,6 +351,7 @@ impl Gateway {
             directory,
             clients: server.broadcaster(),
             pins: self.pins.map(PinnedTools::new),
+            max_tool_name: self.max_tool_name,
         };
         let pins = setup.pins.clone();
         let group = setup.group.clone();

@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use mcp_client::group::{ItemNames, NamedItem};
+use mcp_client::group::{ItemNames, MAX_TOOL_NAME, NamedItem, is_portable_name};
 use mcp_server::EditError;
 
 use super::entry::ListedServer;
@@ -74,6 +74,12 @@ impl<T: Clone + PartialEq> Served<T> {
             .collect();
         self.names
             .retain(|owner, own| owner != server || listed.contains(own));
+        // A name that is cleaned does not take one that fits.
+        let fits = |own: &&str| is_portable_name(own, MAX_TOOL_NAME);
+        for own in items.iter().map(|item| own(item)).filter(fits) {
+            self.names
+                .assign((server.clone(), own.to_owned()), wanted(own));
+        }
         let named = items.into_iter().filter_map(|item| {
             let own = own(item);
             let Some(name) = self.names.assign((server.clone(), own.to_owned()), wanted(own)) else {

@@ -33,6 +33,8 @@ pub(super) struct Setup {
     /// The gateway's clients, for extension notifications.
     pub(super) clients: Broadcaster,
     pub(super) pins: Option<PinnedTools>,
+    /// The maximum number of characters of a tool's name, unless the settings name the tool.
+    pub(super) max_tool_name: usize,
 }
 
 impl Setup {

@@ -72,8 +72,8 @@ pub(super) async fn examine_tools(client: &Client, report: &mut Report) {
         }
     };
     let mut lines = vec![format!("{} tools", tools.len())];
-    for dropped in client.dropped_tools() {
-        lines.push(dropped.to_string());
+    for omission in client.omissions() {
+        lines.push(omission.to_string());
     }
     let lints: Vec<_> = tools.iter().flat_map(lint).collect();
     let data = json!({ "lints": lints.iter().map(document).collect::<Vec<_>>() });

@@ -6,7 +6,7 @@
 
 use std::collections::HashMap;
 
-use mcp_client::group::NamedItem;
+use mcp_client::group::{NamedItem, portable_names};
 use mcp_types::{Resource, ResourceTemplate};
 use serde_json::json;
 
@@ -126,7 +126,7 @@ impl ServerLists {
         let lists = self.servers.iter().map(ListedServer::allowed_tools);
         let lists: Vec<_> = lists.collect();
         let lists: Vec<_> = lists.iter().map(Option::as_deref).collect();
-        let naming = self.naming;
+        let (naming, max) = (self.naming, self.setup.max_tool_name);
         let mut next = self.tools.next(
             (&self.servers, indices),
             &lists,
@@ -134,6 +134,7 @@ impl ServerLists {
             |server, own, is_shared| {
                 let exact = server.upstream.settings.exact_name(own);
                 let others = server.wanted_names(naming, own, is_shared);
+                let others = portable_names(others, (&server.upstream.server, own), max);
                 exact.map(ToOwned::to_owned).into_iter().chain(others)
             },
         );
