@@ -1,5 +1,6 @@
 //! Handles that change a running server's routes.
 
+use std::cell::Cell;
 use std::collections::HashSet;
 use std::sync::Weak;
 
@@ -9,7 +10,7 @@ use crate::check::{SetupError, check_added};
 use crate::extension::RawExtension;
 use crate::extract::FromCall;
 use crate::notify::Notify;
-use crate::registry::{ConfigList, ServerConfig, SharedRegistry};
+use crate::registry::{ConfigList, Listed, ServerConfig, SharedRegistry};
 use crate::rejection::Rejection;
 use crate::routes::{PromptRoute, ResourceRoute, TemplateRoute, ToolRoute};
 
@@ -36,44 +37,34 @@ pub enum EditError {
 // Added routes stay outside the closures until they are accepted: a rejected handler must not be
 // dropped while the registry is locked.
 
-fn put<R: ConfigList>(registry: &Weak<SharedRegistry>, route: R) -> Result<Option<R>, EditError> {
-    let registry = registry.upgrade().ok_or(EditError::ServerDropped)?;
-    let mut routes = vec![route];
-    let routes = &mut routes;
-    registry.change::<R, _, _>(|config| {
-        check_added(routes, config)?;
-        let list = R::list_mut(config);
-        let replaced = routes.pop().and_then(|route| list.put(route));
-        Ok((replaced, true))
-    })
-}
-
-/// Removes the routes with these keys and adds others, as one change. New calls see it before `is_announced` is called.
+/// Replaces routes and adds others, as one change, and returns the replaced ones. Without `is_announced` the change is
+/// announced if clients may see another list. New calls see the change before `is_announced` is called.
 fn replace<R: ConfigList>(
     registry: &Weak<SharedRegistry>,
-    removed: &HashSet<String>,
+    is_replaced: impl Fn(&str) -> bool,
     mut routes: Vec<R>,
-    is_announced: impl FnOnce() -> bool,
-) -> Result<(), EditError> {
+    is_announced: Option<&dyn Fn() -> bool>,
+) -> Result<Vec<R>, EditError> {
     let registry = registry.upgrade().ok_or(EditError::ServerDropped)?;
     let routes = &mut routes;
+    let differs = Cell::new(false);
     let change = |config: &mut ServerConfig| {
-        if let Some(route) = R::list(config).find_duplicate(routes, removed) {
+        if let Some(route) = R::list(config).find_duplicate(routes, &is_replaced) {
             return Err(EditError::Duplicate {
                 kind: R::KIND.name(),
                 key: route.key().to_owned(),
             });
         }
         check_added(routes, config)?;
-        let list = R::list_mut(config);
-        let removed = list.remove_all(removed);
-        let is_changed = !removed.is_empty() || !routes.is_empty();
-        list.extend(std::mem::take(routes));
-        Ok((removed, is_changed))
+        let is_adding = !routes.is_empty();
+        let replacement = R::list_mut(config).replace(&is_replaced, std::mem::take(routes));
+        differs.set(replacement.differs);
+        let is_changed = is_adding || !replacement.removed.is_empty();
+        Ok((replacement.removed, is_changed))
     };
-    let removed = registry.change_announced_if::<R, _, _>(change, is_announced)?;
-    drop(removed);
-    Ok(())
+    registry.change_announced_if::<R, _, _>(change, || {
+        is_announced.map_or_else(|| differs.get(), |is_announced| is_announced())
+    })
 }
 
 fn remove<R: ConfigList>(registry: &Weak<SharedRegistry>, key: &str) -> Option<R> {
@@ -141,7 +132,7 @@ macro_rules! handles {
                 ///
                 /// Returns an [`EditError`] when it exists already or cannot be served.
                 pub fn add(&self, route: impl Into<$route>) -> Result<(), EditError> {
-                    replace(&self.0, &HashSet::new(), vec![route.into()], || true)
+                    self.extend([route.into()])
                 }
 
                 #[doc = concat!("Adds several ", $item, "s, or none if one of them is not acceptable.")]
@@ -154,11 +145,14 @@ macro_rules! handles {
                     &self,
                     routes: impl IntoIterator<Item = $route>,
                 ) -> Result<(), EditError> {
-                    replace(&self.0, &HashSet::new(), routes.into_iter().collect(), || true)
+                    replace(&self.0, |_| false, routes.into_iter().collect(), None).map(drop)
                 }
 
                 #[doc = concat!("Replaces the ", $item, " with the same key and returns it, or adds a \
                                  ", $item, " at the end of the list.")]
+                ///
+                /// Clients are not notified if they see the same list as before: an equal definition with another
+                /// handler.
                 ///
                 /// # Errors
                 ///
@@ -167,11 +161,15 @@ macro_rules! handles {
                     &self,
                     route: impl Into<$route>,
                 ) -> Result<Option<$route>, EditError> {
-                    put(&self.0, route.into())
+                    let route = route.into();
+                    let key = route.key().to_owned();
+                    let replaced = replace(&self.0, |other| other == key, vec![route], None)?;
+                    Ok(replaced.into_iter().next())
                 }
 
                 #[doc = concat!("Removes each ", $item, " whose key is in `removed`, and adds others: one change, \
-                                 which clients are notified of once.")]
+                                 which clients are notified of once. One that replaces another with its key takes its \
+                                 place in the list.")]
                 ///
                 /// # Errors
                 ///
@@ -182,7 +180,25 @@ macro_rules! handles {
                     removed: impl IntoIterator<Item = impl Into<String>>,
                     added: impl IntoIterator<Item = $route>,
                 ) -> Result<(), EditError> {
-                    self.replace_announced_if(removed, added, || true)
+                    let removed: HashSet<String> = removed.into_iter().map(Into::into).collect();
+                    let added = added.into_iter().collect();
+                    replace(&self.0, |key| removed.contains(key), added, None).map(drop)
+                }
+
+                #[doc = concat!("Replaces the whole list, also disabled ", $item, "s: one change, so that no client sees \
+                                 an empty list, or both lists. One whose key the list has already takes its place, \
+                                 and others follow at the end. Clients are notified once, and not at all if they \
+                                 see the same list as before.")]
+                ///
+                /// # Errors
+                ///
+                /// Returns an [`EditError`] for the first key that occurs twice, or for all that cannot be served. The
+                /// list is unchanged then.
+                pub fn replace_all(
+                    &self,
+                    routes: impl IntoIterator<Item = $route>,
+                ) -> Result<(), EditError> {
+                    replace(&self.0, |_| true, routes.into_iter().collect(), None).map(drop)
                 }
 
                 /// Replaces as `replace` does. Clients are notified if `is_announced` returns true, which is called
@@ -192,10 +208,11 @@ macro_rules! handles {
                     &self,
                     removed: impl IntoIterator<Item = impl Into<String>>,
                     added: impl IntoIterator<Item = $route>,
-                    is_announced: impl FnOnce() -> bool,
+                    is_announced: impl Fn() -> bool,
                 ) -> Result<(), EditError> {
-                    let removed = removed.into_iter().map(Into::into).collect();
-                    replace(&self.0, &removed, added.into_iter().collect(), is_announced)
+                    let removed: HashSet<String> = removed.into_iter().map(Into::into).collect();
+                    let added = added.into_iter().collect();
+                    replace(&self.0, |key| removed.contains(key), added, Some(&is_announced)).map(drop)
                 }
 
                 #[doc = concat!("Removes a ", $item, " and returns it, if it exists.")]

@@ -59,7 +59,7 @@ impl fmt::Display for ListKind {
 /// A route that is listed under a name or a URI.
 pub(crate) trait Listed: Clone + Send + Sync + 'static {
     /// The item in the list.
-    type Item: Clone;
+    type Item: Clone + PartialEq;
     /// The result of a list request.
     type Page: Send + Sync;
 
@@ -81,6 +81,17 @@ pub(crate) trait Listed: Clone + Send + Sync + 'static {
     /// Returns false if lists leave the route out.
     fn is_listed(&self) -> bool {
         true
+    }
+
+    /// Returns true if clients see the same item wherever they saw `other`. False where functions decide who sees it,
+    /// because functions cannot be compared.
+    fn is_listed_as(&self, other: &Self) -> bool {
+        self.item() == other.item()
+            && self.is_listed() == other.is_listed()
+            && self.scope().is_seen_as(other.scope())
+            && [self, other]
+                .iter()
+                .all(|route| route.list_spec().is_none())
     }
 
     /// Returns the requirements of a function that computes a list.
@@ -178,7 +189,7 @@ listed! {
     TemplateRoute: Template, ResourceTemplate (template by uri_template),
         ListResourceTemplatesResult as ListResourceTemplates {
         fn list_spec(&self) -> Option<&RouteSpec> {
-            Some(self.list_spec())
+            self.has_list().then(|| self.list_spec())
         }
 
         fn completions(&self) -> &[CompletionRoute] {

@@ -1,6 +1,6 @@
 //! Routes of one kind, as the author edits them.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::fmt;
 
 use mcp_types::CacheHint;
@@ -22,6 +22,13 @@ struct Entry<R> {
     number: u64,
     is_enabled: bool,
     route: R,
+}
+
+/// The outcome of [`RouteList::replace`].
+pub(crate) struct Replacement<R> {
+    pub(crate) removed: Vec<R>,
+    /// Clients may see another list.
+    pub(crate) differs: bool,
 }
 
 impl<R: Listed> Default for RouteList<R> {
@@ -73,32 +80,53 @@ impl<R: Listed> RouteList<R> {
         routes.into_iter().for_each(|route| self.push(route));
     }
 
-    /// Replaces the route with the same key, or adds the route. Returns the replaced route.
-    pub(crate) fn put(&mut self, route: R) -> Option<R> {
-        if let Some(entry) = self.find(route.key()) {
-            entry.is_enabled = true;
-            return Some(std::mem::replace(&mut entry.route, route));
-        }
-        self.push(route);
-        None
-    }
-
     pub(crate) fn remove(&mut self, key: &str) -> Option<R> {
         let mut entries = self.entries.iter();
         let index = entries.position(|entry| entry.route.key() == key)?;
         Some(self.entries.remove(index).route)
     }
 
-    /// Removes the routes with these keys and returns them.
-    pub(crate) fn remove_all(&mut self, keys: &HashSet<String>) -> Vec<R> {
-        if keys.is_empty() {
-            return Vec::new();
+    /// Replaces the routes whose keys are `replaced`. A route with such a key takes the place of its predecessor, so
+    /// that a client in the middle of the pages sees it once; other routes follow at the end.
+    pub(crate) fn replace(
+        &mut self,
+        is_replaced: impl Fn(&str) -> bool,
+        routes: Vec<R>,
+    ) -> Replacement<R> {
+        let mut successors: HashMap<String, R> = HashMap::new();
+        let mut added = Vec::new();
+        {
+            let keys = self.iter().map(R::key);
+            let replaced: HashSet<&str> = keys.filter(|key| is_replaced(key)).collect();
+            for route in routes {
+                if replaced.contains(route.key()) {
+                    successors.insert(route.key().to_owned(), route);
+                } else {
+                    added.push(route);
+                }
+            }
         }
+        let mut differs = !added.is_empty();
+        let mut removed = Vec::new();
         let entries = std::mem::take(&mut self.entries).into_iter();
-        let (removed, kept): (Vec<_>, Vec<_>) =
-            entries.partition(|entry| keys.contains(entry.route.key()));
-        self.entries = kept;
-        removed.into_iter().map(|entry| entry.route).collect()
+        self.entries = entries
+            .filter_map(|mut entry| {
+                if !is_replaced(entry.route.key()) {
+                    return Some(entry);
+                }
+                let Some(route) = successors.remove(entry.route.key()) else {
+                    differs |= entry.is_enabled;
+                    removed.push(entry.route);
+                    return None;
+                };
+                differs |= !entry.is_enabled || !entry.route.is_listed_as(&route);
+                entry.is_enabled = true;
+                removed.push(std::mem::replace(&mut entry.route, route));
+                Some(entry)
+            })
+            .collect();
+        added.into_iter().for_each(|route| self.push(route));
+        Replacement { removed, differs }
     }
 
     /// Enables or disables a route. Returns whether that changed anything, and `None` for an unknown
@@ -108,15 +136,15 @@ impl<R: Listed> RouteList<R> {
         Some(std::mem::replace(&mut entry.is_enabled, is_enabled) != is_enabled)
     }
 
-    /// Returns the first of `routes` whose key is one of the list that is not in `removed`, or occurs
+    /// Returns the first of `routes` whose key is one of the list that is not replaced, or occurs
     /// earlier in `routes`.
     pub(crate) fn find_duplicate<'a>(
         &'a self,
         routes: &'a [R],
-        removed: &HashSet<String>,
+        is_replaced: impl Fn(&str) -> bool,
     ) -> Option<&'a R> {
         let keys = self.iter().map(R::key);
-        let mut keys = keys.filter(|key| !removed.contains(*key));
+        let mut keys = keys.filter(|key| !is_replaced(key));
         // Adding one route stays linear; several routes are worth an index.
         if let [route] = routes {
             return keys.any(|key| key == route.key()).then_some(route);

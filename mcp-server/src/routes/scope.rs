@@ -33,6 +33,12 @@ impl RouteScope {
         self.visible_to.is_some()
     }
 
+    /// Returns true if the same callers see the routes of both scopes, as far as that can be told.
+    pub(crate) fn is_seen_as(&self, other: &Self) -> bool {
+        let is_filtered = self.is_filtered() || other.is_filtered();
+        !is_filtered && self.required_scopes.fixed() == other.required_scopes.fixed()
+    }
+
     pub(crate) fn is_visible_to(&self, caller: &Caller<'_>) -> bool {
         let filter = self.visible_to.as_ref();
         filter.is_none_or(|filter| filter(caller))

@@ -85,6 +85,53 @@ fn tool_changes_apply_to_new_calls_and_are_announced() {
 }
 
 #[test]
+fn put_with_equal_definition_is_not_announced() {
+    let server = server(Server::new("s", "1").tool(tool("a")));
+    let (handle, watch) = (server.tools(), watch(&server));
+    let other = || Tool::new("a").handler(|| "other");
+    handle.put(other()).unwrap();
+    assert_eq!(watch.try_next(), None);
+    assert_eq!(call_text(&server, "a", "{}"), "other");
+
+    let described = Tool::new("a").description("new").handler(|| "other");
+    for (route, change) in [
+        (described, "definition"),
+        (other().scopes(["write"]), "scopes"),
+        (other().visible_to(|_| true), "filter"),
+        (other(), "no filter"),
+    ] {
+        handle.put(route).unwrap();
+        assert_eq!(watch.try_next(), Some(ChangeEvent::Tools), "{change}");
+    }
+    handle.disable("a");
+    assert_eq!(watch.try_next(), Some(ChangeEvent::Tools));
+    handle.put(other()).unwrap();
+    assert_eq!(watch.try_next(), Some(ChangeEvent::Tools), "enabled");
+}
+
+#[test]
+fn replaced_list_is_one_change_and_keeps_places() {
+    let server = server(Server::new("s", "1"));
+    let (handle, watch) = (server.tools(), watch(&server));
+    handle.extend(["a", "b", "c"].map(tool)).unwrap();
+    assert_eq!(watch.try_next(), Some(ChangeEvent::Tools));
+    handle.replace_all(["c", "b", "a"].map(tool)).unwrap();
+    assert_eq!(watch.try_next(), None, "clients see the same list");
+    assert_eq!(names(&server), ["a", "b", "c"]);
+
+    handle.replace_all(["d", "c", "a"].map(tool)).unwrap();
+    assert_eq!(watch.try_next(), Some(ChangeEvent::Tools));
+    assert_eq!(watch.try_next(), None);
+    assert_eq!(names(&server), ["a", "c", "d"]);
+    let twice = handle.replace_all(["e", "e"].map(tool)).unwrap_err();
+    assert!(matches!(twice, EditError::Duplicate { .. }), "{twice:?}");
+    assert_eq!(names(&server), ["a", "c", "d"]);
+    handle.replace_all([]).unwrap();
+    assert_eq!(watch.try_next(), Some(ChangeEvent::Tools));
+    assert!(names(&server).is_empty());
+}
+
+#[test]
 fn rejected_route_changes_nothing() {
     let server = server(Server::new("s", "1").state(1_u8).tool(tool("a")));
     let handle = server.tools();
