@@ -59,7 +59,8 @@ impl StdioServer {
     }
 
     /// Sets the line limit in bytes. A longer line is discarded and answered with an error.
-    /// Default: 4 MiB.
+    /// Default: 4 MiB, as for a request body over HTTP, so that a tool accepts the same arguments on both transports;
+    /// concurrent calls hold their lines in memory.
     pub fn line_limit(mut self, bytes: usize) -> Self {
         self.settings.line_limit = bytes;
         self
