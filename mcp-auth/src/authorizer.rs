@@ -512,6 +512,7 @@ async fn external(source: &Source) -> Result<RequestToken, AuthError> {
 }
 
 /// Checks a token that the program gives.
+// spec: AUTH-C-28
 fn check_token(token: &Secret) -> Result<(), AuthError> {
     if is_token(token) {
         return Ok(());

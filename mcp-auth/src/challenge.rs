@@ -259,6 +259,7 @@ mod tests {
 
     const URL: &str = "https://h/.well-known/oauth-protected-resource?a=b";
 
+    // spec: AUTH-C-02
     #[test]
     fn select_reads_parameters_in_every_notation() {
         for line in [

@@ -30,6 +30,7 @@ impl AuthorizationRequest {
     ///
     /// Returns [`AuthError::PkceUnsupported`] when the server does not announce S256, and
     /// [`AuthError::Malformed`] when its metadata allows no authorization request.
+    // spec: AUTH-C-17, AUTH-C-18
     pub(crate) fn new(
         request: &TokenRequest<'_>,
         client: &Client,
@@ -103,6 +104,7 @@ impl AuthorizationRequest {
     /// Returns [`AuthError::Callback`] for an incomplete response or one of another login,
     /// [`AuthError::CallbackIssuer`] for one of another server, and [`AuthError::Denied`] when the
     /// login was refused.
+    // spec: AUTH-C-20, AUTH-C-21, AUTH-C-22, AUTH-C-24
     pub(crate) fn finish(&self, response: &str) -> Result<TokenForm, AuthError> {
         let response = LoginResponse::parse(response)?;
         let state = Secret::new(self.state.as_str());
@@ -201,6 +203,7 @@ mod tests {
         AuthorizationRequest::new(&request, &client, "http://127.0.0.1:1/callback", false)
     }
 
+    // spec: AUTH-C-17
     #[test]
     fn request_has_each_parameter_once_and_keeps_the_query() {
         let mut server = server(false);
@@ -235,6 +238,7 @@ mod tests {
         ));
     }
 
+    // spec: AUTH-C-18
     #[test]
     fn request_without_announced_pkce_is_refused() {
         let mut server = server(false);
@@ -245,6 +249,7 @@ mod tests {
         ));
     }
 
+    // spec: AUTH-C-20, AUTH-C-22, AUTH-C-24
     #[test]
     fn finish_checks_state_issuer_and_error_in_this_order() {
         let check = |sends_issuer: bool, query: &str| {

@@ -37,6 +37,7 @@ impl Discovery<'_> {
     /// # Errors
     ///
     /// Returns [`AuthError`] when there is no usable metadata.
+    // spec: AUTH-C-01
     pub(crate) async fn run(&self, challenge: Option<&Challenge>) -> Result<Discovered, AuthError> {
         match self.published(challenge).await? {
             Some(found) => Ok(found),
@@ -96,6 +97,7 @@ impl Discovery<'_> {
     }
 
     /// The URL in a challenge, if it may be fetched.
+    // spec: AUTH-C-02
     fn named(&self, challenge: &Challenge) -> Option<Url> {
         let text = challenge.resource_metadata.as_deref()?;
         let url = Url::parse(text).ok();
@@ -197,6 +199,7 @@ impl Discovery<'_> {
 
     /// Revision 2025-03-26: the authorization server is at the MCP server's origin. Returns `None` when
     /// it publishes no metadata.
+    // spec: AUTH-C-33
     async fn legacy(&self) -> Result<Option<ServerMetadata>, AuthError> {
         let issuer = self.login.server.origin().ascii_serialization();
         self.login.oauth.check_pin(&issuer)?;

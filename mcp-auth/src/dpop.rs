@@ -43,6 +43,7 @@ pub(crate) struct Nonces(Mutex<HashMap<String, String>>);
 
 impl Nonces {
     /// Keeps the nonce of a response. Returns whether there was one.
+    // spec: DPOP-02
     pub(crate) fn update(&self, url: &Url, headers: &HeaderMap) -> bool {
         let nonce = headers.get(DPOP_NONCE);
         let nonce = nonce.and_then(|nonce| nonce.to_str().ok());
@@ -69,6 +70,7 @@ impl Nonces {
     /// # Errors
     ///
     /// Returns [`AuthError::Key`] when signing fails.
+    // spec: DPOP-01
     pub(crate) fn proof(
         &self,
         key: &ProofKey,

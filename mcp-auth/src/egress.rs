@@ -95,6 +95,7 @@ impl EgressRules {
         })
     }
 
+    // spec: AUTH-C-29, AUTH-C-34, AUTH-C-35
     fn reason_against(&self, url: &Url) -> Option<&'static str> {
         if !matches!(url.scheme(), "http" | "https") {
             return Some("its scheme is neither https nor http");

@@ -83,6 +83,7 @@ impl EnterpriseIdp {
     /// Returns [`AuthError::TokenRejected`] when the provider refuses, [`AuthError::Malformed`] when its
     /// assertion is for another client, server or resource, and the error of the function that returns
     /// the ID token.
+    // spec: EMA-02
     pub(crate) async fn assertion(
         &self,
         fetcher: &Fetcher,

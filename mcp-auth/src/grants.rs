@@ -232,6 +232,7 @@ impl Issuance<'_> {
         Ok((client, tokens))
     }
 
+    // spec: CC-01
     async fn client_credentials(
         &self,
         endpoint: &TokenEndpoint<'_>,
@@ -242,6 +243,7 @@ impl Issuance<'_> {
         Ok((client, tokens))
     }
 
+    // spec: WIF-01, WIF-02
     async fn workload(
         &self,
         endpoint: &TokenEndpoint<'_>,
@@ -259,6 +261,7 @@ impl Issuance<'_> {
         Ok((Client::given("", Credential::None), tokens))
     }
 
+    // spec: EMA-03
     async fn enterprise(
         &self,
         endpoint: &TokenEndpoint<'_>,
@@ -310,6 +313,7 @@ pub(crate) async fn within<T>(
 
 /// Selects the scopes of a first request: the challenge's, else the metadata's, else the settings',
 /// within their upper bound.
+// spec: AUTH-C-25, AUTH-C-30
 pub(crate) fn select_scopes(
     oauth: &OAuth,
     challenged: Option<&Scopes>,

@@ -206,6 +206,7 @@ impl StoredCredentials {
     }
 
     /// Returns whether the tokens are of this server, with the same token endpoint.
+    // spec: AUTH-C-08, AUTH-C-15, AUTH-C-16
     pub(crate) fn is_of(&self, server: &ServerMetadata) -> bool {
         let is_same_endpoint = self.context.as_ref().is_none_or(|context| {
             context.server.token_endpoint.origin() == server.token_endpoint.origin()
@@ -309,6 +310,7 @@ impl ActiveToken {
     /// # Errors
     ///
     /// Returns [`AuthError::Key`] when the proof of possession cannot be signed.
+    // spec: AUTH-C-27
     pub(crate) fn set_headers(
         &self,
         headers: &mut HeaderMap,

@@ -73,6 +73,7 @@ impl Records {
     }
 
     /// Loads the registration at an authorization server.
+    // spec: AUTH-C-08, AUTH-C-15
     pub(crate) async fn registration(
         &self,
         issuer: &str,

@@ -49,6 +49,7 @@ impl Registrar<'_> {
     }
 
     /// The URL of the document that describes this client, if the server reads it.
+    // spec: AUTH-C-10
     fn metadata_document(&self) -> Option<&str> {
         let url = self.login.oauth.metadata_url.as_deref();
         url.filter(|_| self.request.server.supports_client_metadata)
@@ -61,6 +62,7 @@ impl Registrar<'_> {
     ///
     /// Returns [`AuthError::RegistrationRejected`] when the server refuses, [`AuthError::NoClient`] when it
     /// registers no clients, and [`AuthError::NoMetadata`] when it offers no login at all.
+    // spec: AUTH-C-09, AUTH-C-11
     pub(crate) async fn client(
         &self,
         stored: Option<ClientRecord>,
@@ -123,6 +125,7 @@ impl Registrar<'_> {
         self.login.records.remove_registration(issuer).await
     }
 
+    // spec: AUTH-C-12, AUTH-C-14
     async fn register(
         &self,
         endpoint: &Url,
@@ -202,6 +205,7 @@ fn auth_method(server: &ServerMetadata) -> &'static str {
 }
 
 /// Programs receive the redirect on this machine or by a scheme of their own, web sites by https.
+// spec: AUTH-C-13
 fn application_type(redirect_uri: &str) -> &'static str {
     let url = Url::parse(redirect_uri).ok();
     let is_web = url.is_some_and(|url| url.scheme() == "https");
@@ -240,6 +244,7 @@ mod tests {
         assert_eq!(browser["response_types"], json!(["code"]));
     }
 
+    // spec: AUTH-C-13
     #[test]
     fn application_type_is_that_of_the_redirect() {
         assert_eq!(application_type("http://127.0.0.1:1/callback"), "native");

@@ -295,6 +295,7 @@ impl Renewal<'_> {
     }
 
     /// Answers a 403: a token with the scopes so far and the demanded ones.
+    // spec: AUTH-C-26
     async fn step_up(&self, challenge: &Challenge) -> Result<(), AuthError> {
         let refusal = Refusal {
             challenge: Some(challenge),
@@ -350,6 +351,7 @@ impl Renewal<'_> {
         Ok(found)
     }
 
+    // spec: AUTH-C-19
     fn resource_indicator(&self, discovered: &Discovered) -> Option<String> {
         match &self.login.oauth.resource {
             ResourceIndicator::Omit => None,

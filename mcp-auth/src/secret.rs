@@ -17,6 +17,7 @@ use zeroize::Zeroizing;
 /// let secret = Secret::new("s3cret");
 /// assert_eq!(format!("{secret:?}"), "Secret(..)");
 /// ```
+// spec: EMA-05
 #[derive(Clone)]
 pub struct Secret(Zeroizing<String>);
 

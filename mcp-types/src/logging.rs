@@ -43,7 +43,6 @@ pub struct LogMessage {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub logger: Option<String>,
     /// The message's content: a string or any other JSON value. It must not contain secrets.
-    // spec: LOG-07
     pub data: Value,
     /// Protocol-level metadata (`_meta`).
     #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]

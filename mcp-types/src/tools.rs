@@ -185,7 +185,7 @@ fn no_parameters() -> Arc<JsonObject> {
 /// Hints about the behavior of a tool. Clients trust them only if they trust the server.
 ///
 /// Spec: <https://modelcontextprotocol.io/specification/2026-07-28/schema#toolannotations>
-// spec: TOOL-10, TOOL-11
+// spec: TOOL-10
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]

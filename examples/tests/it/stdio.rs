@@ -42,6 +42,7 @@ async fn serve_input(input: &str) -> Output {
         .unwrap()
 }
 
+// spec: STDIO-03
 #[tokio::test]
 async fn concurrent_requests_are_answered_before_exit() {
     // Concurrent calls are answered in order of their durations.

@@ -63,6 +63,7 @@ impl ResourceDocument {
 
 /// Returns whether a resource identifier is that of `server`: the same origin, and the same
 /// path or a parent of it.
+// spec: AUTH-C-04
 fn identifies(resource: &str, server: &Url) -> bool {
     let Ok(resource) = Url::parse(resource) else {
         return false;
@@ -81,6 +82,7 @@ fn identifies(resource: &str, server: &Url) -> bool {
 /// They have no query. RFC 9728, section 3.1, keeps the query of the server's URL, but users put keys into it, and
 /// a public document's address is logged on the way. A server whose metadata depends on it names the address in
 /// its challenge, which is tried first.
+// spec: AUTH-C-03
 pub(crate) fn candidates(server: &Url) -> Vec<Url> {
     let path = server.path().trim_end_matches('/');
     let mut urls = Vec::new();
@@ -99,6 +101,7 @@ pub(crate) fn at(base: &Url, path: &str) -> Url {
 }
 
 /// The identifier of a server that publishes no metadata.
+// spec: AUTH-C-19
 pub(crate) fn canonical(server: &Url) -> String {
     let mut url = bare(server);
     url.set_query(server.query());
@@ -126,6 +129,7 @@ mod tests {
         assert!(!metadata.unwrap().requires_dpop);
     }
 
+    // spec: AUTH-C-03
     #[test]
     fn candidates_begin_with_the_path() {
         for (server, expected) in [
@@ -147,6 +151,7 @@ mod tests {
         }
     }
 
+    // spec: AUTH-C-04
     #[test]
     fn identifies_same_origin_and_whole_segments() {
         let server = "https://h/a/mcp".parse().unwrap();
@@ -174,6 +179,7 @@ mod tests {
         }
     }
 
+    // spec: AUTH-C-19
     #[test]
     fn canonical_omits_default_port_and_lone_slash() {
         for (server, expected) in [

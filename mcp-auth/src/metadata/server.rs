@@ -14,6 +14,7 @@ use crate::scope::Scopes;
 
 /// Compares issuers byte for byte. For an issuer without a path, a trailing `/` makes no difference: several
 /// large providers publish theirs with one.
+// spec: AUTH-C-23
 pub(crate) fn is_same_issuer(expected: &str, found: &str) -> bool {
     if expected == found {
         return true;
@@ -75,6 +76,7 @@ impl ServerDocument {
     /// Returns [`AuthError::MetadataIssuer`] if the issuer is not `expected`, [`AuthError::Malformed`] if an
     /// endpoint is not a URL or the token endpoint is missing, and [`AuthError::Egress`] if the program may not
     /// fetch an endpoint.
+    // spec: AUTH-C-07
     pub(crate) fn validate(
         self,
         expected: &str,
@@ -183,6 +185,7 @@ pub(crate) async fn fetch_document<T: DeserializeOwned>(
 
 /// Returns the metadata URLs of an issuer, in the order in which they are tried. For an issuer with a path, none
 /// of them is that of the issuer at the root.
+// spec: AUTH-C-05, AUTH-C-06
 pub(crate) fn candidates(issuer: &Url) -> Vec<Url> {
     let path = issuer.path().trim_end_matches('/');
     let mut urls = vec![
@@ -220,6 +223,7 @@ mod tests {
         assert_eq!(document.scopes_supported, None);
     }
 
+    // spec: AUTH-C-05, AUTH-C-06
     #[test]
     fn candidates_of_a_path_never_include_the_root() {
         let paths = |issuer: &str| {
@@ -244,6 +248,7 @@ mod tests {
         );
     }
 
+    // spec: AUTH-C-23
     #[test]
     fn issuer_matches_with_root_slash_only() {
         for (expected, found, is_same) in [

@@ -276,6 +276,7 @@ mod tests {
         }
     }
 
+    // spec: DPOP-03
     #[test]
     fn proof_with_any_wrong_claim_is_refused() {
         let case = Case::new(None);

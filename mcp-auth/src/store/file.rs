@@ -137,6 +137,7 @@ fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
 }
 
 /// Opens a file that only its owner can read, and creates it and its folder if needed.
+// spec: AUTH-C-31
 fn open_private(path: &Path) -> io::Result<File> {
     if let Some(folder) = path.parent() {
         create_private(folder)?;
@@ -205,6 +206,7 @@ pub(super) mod tests {
         StoreKey::tokens("https://h/mcp", "")
     }
 
+    // spec: AUTH-C-31
     #[tokio::test]
     async fn records_are_private_and_replaced_as_a_whole() {
         let folder = Folder::new();

@@ -51,6 +51,7 @@ async fn endless_response_is_cut() {
     assert!(matches!(error, AuthError::TooLarge { .. }), "{error}");
 }
 
+// spec: AUTH-C-29, AUTH-C-34
 #[tokio::test]
 async fn endpoints_with_other_schemes_and_networks_are_refused() {
     for (name, url) in [

@@ -5,6 +5,7 @@ use mcp_auth::{AuthError, AuthEvent, AuthStatus, DocumentKind, MemoryStore, OAut
 
 use crate::world::{World, post, reason};
 
+// spec: AUTH-C-01
 #[tokio::test]
 async fn refused_request_logs_in_and_is_sent_again() {
     let world = World::start().await;
@@ -76,6 +77,7 @@ async fn another_account_has_its_own_tokens() {
     assert_eq!(world.inner.lock().logins.len(), 2);
 }
 
+// spec: AUTH-C-21
 #[tokio::test]
 async fn callback_of_another_issuer_requests_no_token() {
     let world = World::start().await;
@@ -91,6 +93,7 @@ async fn callback_of_another_issuer_requests_no_token() {
     assert!(world.inner.lock().token_requests.is_empty());
 }
 
+// spec: AUTH-C-07
 #[tokio::test]
 async fn metadata_of_another_issuer_is_not_used() {
     let world = World::start().await;
@@ -115,6 +118,7 @@ async fn metadata_of_another_resource_is_fatal() {
     assert!(world.inner.lock().logins.is_empty());
 }
 
+// spec: AUTH-C-19
 #[tokio::test]
 async fn resource_parameter_is_omitted_or_fixed() {
     let fixed = "https://other.example/mcp";
@@ -161,6 +165,7 @@ async fn server_without_pkce_is_refused_unless_allowed() {
     world.assert_no_mistakes();
 }
 
+// spec: AUTH-C-08, AUTH-C-16
 #[tokio::test]
 async fn new_authorization_server_gets_no_credentials_of_the_old_one() {
     let (old, new) = (World::start().await, World::start().await);
@@ -184,6 +189,7 @@ async fn new_authorization_server_gets_no_credentials_of_the_old_one() {
     assert_eq!(old.inner.lock().token_requests.len(), old_requests);
 }
 
+// spec: AUTH-C-15
 #[tokio::test]
 async fn given_client_is_bound_to_its_issuer() {
     let (world, other) = (World::start().await, World::start().await);
@@ -223,6 +229,7 @@ async fn client_metadata_url_is_preferred_to_registration() {
     );
 }
 
+// spec: AUTH-C-14
 #[tokio::test]
 async fn server_without_registration_needs_a_client_id() {
     let world = World::start().await;
@@ -232,6 +239,7 @@ async fn server_without_registration_needs_a_client_id() {
     assert!(matches!(error, AuthError::NoClient { .. }), "{error}");
 }
 
+// spec: AUTH-C-28
 #[tokio::test]
 async fn token_is_sent_to_the_server_only() {
     let (world, other) = (World::start().await, World::start().await);
@@ -310,6 +318,7 @@ async fn events_tell_the_steps() {
     }
 }
 
+// spec: AUTH-C-27, HTTP-C-13
 #[tokio::test]
 async fn token_of_the_program_is_read_for_each_request() {
     let world = World::start().await;

@@ -12,6 +12,7 @@ use serde_json::{Value, json};
 
 use crate::world::{World, reason};
 
+// spec: CC-01
 #[tokio::test]
 async fn client_secret_gets_a_token_and_renews_it() {
     let world = World::start().await;
@@ -31,6 +32,7 @@ async fn client_secret_gets_a_token_and_renews_it() {
     assert_eq!(form["scope"], "basic");
 }
 
+// spec: CC-01
 #[tokio::test]
 async fn client_key_signs_an_assertion_for_the_issuer() {
     let world = World::start().await;
@@ -60,6 +62,7 @@ async fn client_key_signs_an_assertion_for_the_issuer() {
     );
 }
 
+// spec: WIF-01, WIF-02
 #[tokio::test]
 async fn workload_reads_its_assertion_for_each_exchange() {
     let world = World::start().await;
@@ -98,6 +101,7 @@ async fn refused_assertion_is_not_tried_again() {
     assert!(world.inner.lock().logins.is_empty());
 }
 
+// spec: DPOP-01, DPOP-02
 #[tokio::test]
 async fn proofs_are_new_and_bound_to_token_and_nonce() {
     let world = World::start().await;
@@ -177,6 +181,7 @@ pub(crate) fn enterprise(idp: String) -> OAuth {
     OAuth::enterprise(idp).client_secret("mcp-client", "canary-secret")
 }
 
+// spec: EMA-02, EMA-03
 #[tokio::test]
 async fn enterprise_assertion_is_redeemed_without_a_login() {
     let world = World::start().await;

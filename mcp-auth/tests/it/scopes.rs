@@ -51,6 +51,7 @@ async fn scope_is_omitted_when_nobody_names_one() {
     assert_eq!(world.inner.lock().logins, ["", "own"]);
 }
 
+// spec: AUTH-C-30
 #[tokio::test]
 async fn offline_access_is_requested_where_it_is_offered_only() {
     let world = World::start().await;

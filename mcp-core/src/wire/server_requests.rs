@@ -20,6 +20,7 @@ use crate::deserialize::{self, DeserializeError};
 use crate::{ClientResponse, Fault, ServerRequest};
 
 /// Returns true if a server of this revision may send requests of this method.
+// spec: LIFE-09
 fn exists(method: Option<Method>, version: ProtocolVersion) -> bool {
     match method {
         Some(method) => {

@@ -79,7 +79,7 @@ impl Ask {
     /// receives an error, so that it can send a valid one.
     ///
     /// Never ask for secrets by a form: use [`url`](Self::url).
-    // spec: ELIC-04, ELIC-07, ELIC-11, ELIC-13
+    // spec: ELIC-04, ELIC-07, ELIC-13
     pub fn form<T: Elicit>(
         &self,
         key: impl Into<Cow<'static, str>>,
@@ -93,7 +93,7 @@ impl Ask {
     }
 
     /// Asks the user to fill in a form that is built at run time.
-    // spec: ELIC-04, ELIC-07, ELIC-11, ELIC-13
+    // spec: ELIC-04, ELIC-07, ELIC-13
     pub fn raw_form(
         &self,
         key: impl Into<Cow<'static, str>>,

@@ -98,6 +98,7 @@ impl MethodRoute {
     // spec: EXT-05
     pub(crate) fn call(&self, call: CallContext) -> BoxFuture<'static, Reply> {
         let declared = &call.facts().capabilities;
+        // spec: VER-18
         if !self.allows_undeclared && !declared.has_extension(&self.extension) {
             let required =
                 Arc::new(ClientCapabilities::default().with_extension(&*self.extension, &()));

@@ -48,7 +48,7 @@ pub enum ElicitParams {
 /// Request to fill in a form. Forms must not ask for secrets.
 ///
 /// Spec: <https://modelcontextprotocol.io/specification/2026-07-28/client/elicitation#form-mode-elicitation-requests>
-// spec: ELIC-04, ELIC-11
+// spec: ELIC-04
 #[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
 #[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]

@@ -38,6 +38,7 @@ pub(super) fn in_file<'a>(path: &'a str, content: &'a str) -> Vec<Mark<'a>> {
     } else {
         let starts = |at: &usize| {
             let [attribute, module] = [lines[*at].trim(), lines[*at + 1].trim_start()];
+            let module = module.strip_prefix("pub(super) ").unwrap_or(module);
             attribute == "#[cfg(test)]" && module.starts_with("mod ") && module.ends_with('{')
         };
         let first = (0..lines.len().saturating_sub(1)).find(starts);

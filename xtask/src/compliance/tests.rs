@@ -4,6 +4,7 @@ use super::marks::{self, Place};
 use super::report;
 use super::table::Compliance;
 use crate::sources::Sources;
+use crate::workspace::Workspace;
 
 const CHECKLIST: &str = "docs/spec/requirements.md";
 const REASONS: &str = "docs/spec/exceptions.md";
@@ -171,4 +172,12 @@ fn page_names_code_tests_reasons_and_totals() {
         page.contains("| BASE-02 | SHOULD / MUST NOT | C |  | The host does it. |\n"),
         "{page}"
     );
+}
+#[test]
+fn repository_accounts_for_each_requirement() {
+    let workspace = Workspace::find().unwrap();
+    let sources = Sources::read(workspace.root()).unwrap();
+    let findings = Compliance::read(&sources).findings();
+    let findings: Vec<String> = findings.iter().map(ToString::to_string).collect();
+    assert!(findings.is_empty(), "\n{}\n", findings.join("\n"));
 }

@@ -162,7 +162,10 @@ impl RequestContext<'_> {
         let headers = response.headers_mut();
         headers.insert(CONTENT_TYPE, HeaderValue::from_static(content_type));
         if content_type == EVENTS {
-            headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store, no-transform"));
+            headers.insert(
+                CACHE_CONTROL,
+                HeaderValue::from_static("no-store, no-transform"),
+            );
             headers.insert(ACCEL_BUFFERING, HeaderValue::from_static("no"));
         }
         if let Some(session) = self.session {

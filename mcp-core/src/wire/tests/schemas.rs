@@ -272,6 +272,7 @@ impl Checker {
 }
 
 /// The closed schemas refuse fields that a revision does not have. The test below relies on it.
+// spec: GAP-15
 #[test]
 fn closed_schema_refuses_unknown_fields() {
     let folder = folder();

@@ -105,7 +105,6 @@ const OPEN: [&str; 8] = [
 
 /// Refuses members that a definition does not name, except those of every revision:
 /// envelopes, `_meta`, and extensions, which survive in every revision.
-// spec: GAP-15
 fn close(schema: &mut Value, name: &str) {
     let Some(object) = schema.as_object_mut() else {
         return;

@@ -191,6 +191,7 @@ fn closed_session_fails_pending_requests() {
     );
 }
 
+// spec: LIFE-09
 #[test]
 fn request_that_the_revision_lacks_is_refused() {
     let params = initialize("2024-11-05");

@@ -23,7 +23,6 @@ impl Old {
         peer.principal = principal;
         let mut stream = peer.get().await;
         assert_eq!(stream.status, 200);
-        // spec: SSE-02
         let first = stream.frame().await.unwrap();
         let data = first.strip_prefix("event: endpoint\ndata: ").unwrap();
         let uri = data.trim_end().to_owned();
@@ -327,9 +326,9 @@ async fn sse_connection_belongs_to_the_principal_of_its_get() {
     }
 }
 
+// spec: SSE-02
 #[tokio::test(start_paused = true)]
 async fn endpoint_event_has_the_path_of_the_get_below_the_prefix() {
-    // spec: SSE-02
     let (endpoint, _) = serving();
     let prefixed = Sessions::in_memory().http_sse().http_sse_prefix("/tools");
     for (endpoint, path, expected) in [
