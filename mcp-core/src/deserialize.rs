@@ -15,7 +15,7 @@ pub struct DeserializeError {
     pub path: String,
     /// The error of `serde_json`.
     pub error: serde_json::Error,
-    /// Where that value begins in the document.
+    /// The offset of that value in the document.
     start: usize,
 }
 
@@ -81,7 +81,7 @@ fn offset(json: &str, error: &serde_json::Error) -> usize {
 struct Open<'a> {
     kind: Container<'a>,
     start: usize,
-    /// Where the item or the current member's value begins.
+    /// The offset of the item, or of the current member's value.
     value: Option<usize>,
 }
 

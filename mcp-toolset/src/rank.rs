@@ -11,6 +11,7 @@
 
 mod index;
 mod query;
+mod ranking;
 mod similar;
 mod synonyms;
 mod tool_words;
@@ -29,32 +30,13 @@ use tokio::task::yield_now;
 
 use index::{Index, IndexBuilder};
 use query::Search;
+pub use ranking::Ranking;
 pub(crate) use words::cut;
 
 /// Lists of tools whose words are kept. Callers of a gateway with the same rights share one.
 const MAX_INDICES: usize = 8;
 /// Tools that are read at once where there is no thread for blocking work. A tool takes at most 0.2 ms.
 const TOOLS_AT_ONCE: usize = 32;
-
-/// The tools that serve a task: the result of a [`Ranker`].
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-#[expect(clippy::exhaustive_structs, reason = "rankers construct it")]
-pub struct Ranking {
-    /// The indices of the tools, the best first.
-    pub tools: Vec<usize>,
-    /// It is doubtful that one of the tools serves the task. The model reads that, too.
-    pub is_weak: bool,
-}
-
-impl From<Vec<usize>> for Ranking {
-    /// A ranking of tools that serve the task.
-    fn from(tools: Vec<usize>) -> Self {
-        Self {
-            tools,
-            is_weak: false,
-        }
-    }
-}
 
 /// Ranks tools for a task. Programs implement it to search with embeddings; [`WordRanker`] is the default.
 ///

@@ -97,7 +97,7 @@ impl Pool {
                     .then(|| state.jobs.pop_back())
                     .flatten()
             };
-            tracing::warn!(%error, "cannot start a thread for a blocking function");
+            tracing::warn!(error = %mcp_types::escaped(&error), "cannot start a thread for a blocking function");
             if let Some(job) = own_job {
                 job();
             }

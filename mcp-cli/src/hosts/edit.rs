@@ -7,27 +7,23 @@
 //! | `json` | members of objects, at the places that the parser gives |
 //! | `toml` | tables, from their headers to the next ones |
 //! | `yaml` | blocks, by their indentation |
+//! | `text` | lines, and the error of an edit |
 
 mod json;
+mod text;
 mod toml;
 mod yaml;
 
 use jsonc_parser::ParseOptions;
 use serde_json::{Map, Value};
 
+pub(crate) use text::EditError;
+use text::unreadable;
+
 use super::{Entry, Format, Host, to_value};
 
 /// The byte order mark of some editors, which stays.
 const BOM: char = '\u{feff}';
-
-/// Reason for which a file cannot be edited.
-#[derive(Debug, PartialEq, Eq)]
-pub(crate) enum EditError {
-    /// The file has an entry of this name.
-    Taken,
-    /// The file is not what the host reads, or has a form that cannot be edited without a loss.
-    Unreadable(String),
-}
 
 /// Adds a server entry, or replaces it if `replaces` is true. Returns the new text, which is the old one if
 /// the entry is in it already.
@@ -134,46 +130,6 @@ fn check(
     Err(unreadable(
         "its form cannot be edited without a change of something else; edit it yourself",
     ))
-}
-
-/// Returns the line ending of a text.
-fn line_end(text: &str) -> &'static str {
-    if text.contains("\r\n") { "\r\n" } else { "\n" }
-}
-
-/// Appends lines to a text, after a blank line. The text then ends with a line ending if it did before.
-fn append(text: &str, lines: &[String]) -> String {
-    let end = line_end(text);
-    let block = lines.join(end);
-    if text.is_empty() {
-        format!("{block}{end}")
-    } else if text.ends_with('\n') {
-        format!("{text}{end}{block}{end}")
-    } else {
-        format!("{text}{end}{end}{block}")
-    }
-}
-
-/// Removes whole lines, and the blank line and line ending that [`append`] has put before them.
-fn cut(text: &str, start: usize, end: usize) -> String {
-    let (mut before, after) = (&text[..start], &text[end..]);
-    let is_blank = after.is_empty() || after.starts_with('\n') || after.starts_with("\r\n");
-    if is_blank && (before.ends_with("\n\n") || before.ends_with("\n\r\n")) {
-        before = without_line_end(before);
-    }
-    if after.is_empty() && !text.ends_with('\n') {
-        before = without_line_end(before);
-    }
-    format!("{before}{after}")
-}
-
-fn without_line_end(text: &str) -> &str {
-    let line = text.strip_suffix('\n').unwrap_or(text);
-    line.strip_suffix('\r').unwrap_or(line)
-}
-
-fn unreadable(reason: impl ToString) -> EditError {
-    EditError::Unreadable(reason.to_string())
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! What an install has replaced, so that the removal of the entry can put it back.
+//! Bytes that an install has replaced, so that the removal of the entry can put them back.
 
 use std::path::{Path, PathBuf};
 use std::{fs, io};

@@ -119,7 +119,7 @@ fn granted_lists(
 struct SessionChanges {
     resources: ResourceGuard,
     granted: SubscriptionFilter,
-    /// What is granted, and the requested lists of which the server declares no notifications.
+    /// The granted filter, with the requested lists whose notifications the server does not declare.
     obeyed: SubscriptionFilter,
     changes: broadcast::Receiver<Change>,
 }

@@ -73,6 +73,6 @@ pub(super) fn server(
 
 /// Returns a server that cannot be connected, because of its document.
 fn unusable(name: &str, key: &str, error: OpenApiError) -> GatewayServer {
-    tracing::warn!(key, %error, "the server of an OpenAPI document cannot be used");
+    tracing::warn!(key, error = %mcp_types::escaped(&error), "the server of an OpenAPI document cannot be used");
     GatewayServer::new(name, move |_| ready(Err(Error::other(error.clone()))))
 }

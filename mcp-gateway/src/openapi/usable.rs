@@ -70,7 +70,7 @@ impl LeftOut {
     fn add(&mut self, place: &str, reason: impl fmt::Display) -> bool {
         self.0 += 1;
         if self.0 <= MAX_LINES {
-            tracing::warn!(place, %reason, "a part of the OpenAPI document is left out");
+            tracing::warn!(place = %mcp_types::escaped(&place), reason = %mcp_types::escaped(&reason), "a part of the OpenAPI document is left out");
         }
         false
     }

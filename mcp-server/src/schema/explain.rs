@@ -234,8 +234,8 @@ impl<'a> Explainer<'a> {
         self.found.truncate(Violations::MAX);
     }
 
-    /// Reports the tag of a value that is the tag of none of the alternatives, with all tags. Returns false
-    /// if the alternatives have no tags, or the value has one of them.
+    /// Reports a value whose tag no alternative has, with all tags. Returns false if the alternatives have no
+    /// tags, or the value has a known one.
     fn wrong_tag(&mut self, alternatives: &'a [Value], value: &Value, path: Path<'_>) -> bool {
         let Some(members) = value.as_object() else {
             return false;

@@ -9,8 +9,8 @@ use std::rc::Rc;
 
 use foldhash::fast::RandomState;
 
-use super::Ranking;
 use super::index::{Entry, Index};
+use super::ranking::Ranking;
 use super::synonyms::synonyms;
 use super::words::{Word, read};
 
@@ -315,7 +315,7 @@ mod tests {
         builder.finish(tools)
     }
 
-    /// Returns texts of words that tools and queries share, of their synonyms, and of unknown ones.
+    /// Returns texts with words that tools and queries share, their synonyms, and unknown words.
     fn text(words: usize) -> impl Strategy<Value = String> {
         let word = prop_oneof![
             Just("delete".to_owned()),

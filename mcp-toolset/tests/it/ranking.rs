@@ -28,7 +28,7 @@ struct Figures {
     recalls: BTreeMap<String, Vec<f64>>,
     /// Tasks that a tool serves, with weak matches.
     weak: usize,
-    /// Whether the answers to tasks that no tool serves have a mark.
+    /// True for each task without a tool whose answer has a mark.
     marked: Vec<bool>,
 }
 

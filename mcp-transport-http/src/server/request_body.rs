@@ -33,7 +33,7 @@ pub(super) struct BodyLimits<'a> {
 #[derive(Debug, Default)]
 pub(super) struct BodyBudget(AtomicUsize);
 
-/// Maximum total of the bodies that an endpoint receives, as a multiple of the maximum size of one.
+/// Maximum total of the bodies that an endpoint receives at once, in bodies with the maximum size.
 const MAX_LARGE_BODIES: usize = 64;
 
 /// Number of parts that every body may have.

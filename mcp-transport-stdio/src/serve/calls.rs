@@ -159,7 +159,7 @@ async fn start_and_run(
     match catch_panic_sync(start) {
         Ok(running) => run(running, queue, ended).await,
         Err(panic) => {
-            tracing::error!(%panic, "a request was not handled");
+            tracing::error!(panic = %mcp_types::escaped(&panic), "a request was not handled");
             let fault = Fault::internal("internal error");
             let reply = fault.encode(Some(&id), ProtocolVersion::LATEST);
             queue.send_reply(&[&reply], &ended).await

@@ -586,7 +586,7 @@ fn check_count(running: usize, limit: usize) -> Result<(), Fault> {
 }
 
 fn log_ignored(method: &str, reason: &dyn fmt::Display) {
-    tracing::warn!(method, %reason, "a notification is ignored");
+    tracing::warn!(method, reason = %mcp_types::escaped(&reason), "a notification is ignored");
 }
 
 /// Returns whether an invalid message contains a result or an error, and no method.

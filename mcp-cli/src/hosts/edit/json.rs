@@ -7,7 +7,7 @@ use serde::Serialize as _;
 use serde_json::ser::{PrettyFormatter, Serializer};
 use serde_json::{Value, json};
 
-use super::{EditError, line_end, unreadable};
+use super::text::{EditError, line_end, unreadable};
 use crate::hosts::{Entry, to_value};
 
 /// Replaces the value of the entry, or adds the entry at the end of its object.

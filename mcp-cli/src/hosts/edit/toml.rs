@@ -3,7 +3,7 @@
 use serde_json::Value;
 use toml_edit::{DocumentMut, Item, Table};
 
-use super::{EditError, append, cut, unreadable};
+use super::text::{EditError, append, cut, unreadable};
 use crate::hosts::Entry;
 
 /// Appends the table of the entry, after the removal of an old one.

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::{EditError, append, cut, line_end, unreadable};
+use super::text::{EditError, append, cut, line_end, unreadable};
 use crate::hosts::Entry;
 
 /// Writes the block at the begin of the member, or a new member at the end.

@@ -17,7 +17,7 @@ use serde::de::DeserializeOwned;
 use serde_json::value::RawValue;
 
 use super::mend::{self, DECISIVE, Mended, Repairs};
-use super::{mend_schemas, strict};
+use super::strict::{self, mend_schemas};
 use crate::deserialize::DeserializeError;
 use crate::{Defect, Listing, ResultBody};
 
@@ -44,7 +44,7 @@ pub(super) fn read(method: Option<Method>, raw: RawJson<'_>) -> Option<ResultBod
         );
     }
     let object = RawObject::from_text(&*text).ok()?;
-    if let (Cow::Owned(_), Ok(body)) = (&text, strict(method, object.as_raw())) {
+    if let (Cow::Owned(_), Ok(body)) = (&text, strict::read(method, object.as_raw())) {
         return Some(body);
     }
     let object = Members::read(&object)?;

@@ -127,7 +127,7 @@ impl PendingCall {
 const MAX_CANCELLATIONS: usize = 64;
 /// Timeout of a POST with a notification or a response.
 pub(super) const NOTIFY_TIMEOUT: Duration = Duration::from_secs(30);
-/// Timeout of the DELETE request of a session that nobody closes, such as that of a dropped channel.
+/// Timeout of the DELETE request for a session that nobody closes, as when a channel is dropped.
 pub(super) const DELETE_TIMEOUT: Duration = Duration::from_secs(5);
 
 impl Session {

@@ -154,7 +154,7 @@ impl AllowedAuthority {
         })
     }
 
-    /// Returns false for what is no page's origin. Pages of files have the origin `null`, WebSockets that of
+    /// Returns false for what a page cannot have as its origin. Pages of files have the origin `null`, WebSockets that of
     /// their page, and browsers write an address in its shortest form.
     fn can_be_origin(&self) -> bool {
         let literal = self.host.strip_prefix('[');
