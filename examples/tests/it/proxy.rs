@@ -62,7 +62,9 @@ async fn use_shop(client: &Client) {
         .unwrap();
     assert_eq!(steps, [1.0, 2.0]);
     let expected = json!({"keys": ["[redacted]", "none"], "sum": 1.5});
-    assert_eq!(report.parse::<Value>().unwrap(), expected);
+    // Clients older than 2026-07-28 get a value without a schema of an object below `result`.
+    let found = report.parse::<Value>().unwrap();
+    assert_eq!(found.get("result").unwrap_or(&found), &expected);
     let sold = client.call("shop_ask", ()).await.unwrap();
     assert_eq!(sold.text(), "sold: yes");
     let unknown = client.call("shop_other", ()).await.unwrap_err();

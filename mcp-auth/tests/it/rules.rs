@@ -58,7 +58,7 @@ const RULES: &[Rule] = &[
     rule("D.32", "rounds of input are bounded, and their state is sent back unchanged", &["input_rounds_over_limit_fail_call", "responses_have_their_keys_and_the_unchanged_state"]),
     rule("D.33", "schemas with references to other documents are refused", &["external_reference_is_refused", "circular_reference_without_a_step_is_refused"]),
     rule("D.34", "patterns of schemas take linear time", &["pattern_that_needs_backtracking_is_refused", "patterns_are_limited_in_total"]),
-    rule("D.35", "lists end", &["repeated_cursor_fails_list", "list_over_default_page_limit_fails", "list_over_item_or_byte_limit_fails"]),
+    rule("D.35", "lists end", &["repeated_page_ends_list_and_keeps_each_item_once", "list_over_default_page_limit_fails", "list_over_item_or_byte_limit_fails"]),
     rule("D.36", "a tool with invalid header annotations is dropped", &["tool_with_invalid_annotation_is_dropped"]),
     rule("D.38", "a cancelled call loses no refresh", &["callers_share_one_task_that_survives_them", "rotated_token_is_stored_before_it_is_used", "process_that_ends_between_rotation_and_use_loses_nothing", "panic_ends_the_task_only"]),
     untested("D.40", "secrets are compared in constant time", &[], "`Secret::matches` uses `subtle`; a measurement on a shared machine tells nothing"),

@@ -64,6 +64,16 @@ async fn subscription_to_missing_feature_is_not_granted() {
     let client = connect(server).await.unwrap();
     let changes = client.subscribe(["a://b"]).tools_changed().await.unwrap();
     assert!(changes.granted().is_empty());
+    // It has no place among the subscriptions.
+    client.changes().tools_changed().await.unwrap();
+}
+
+#[tokio::test]
+async fn subscription_beyond_the_limit_is_refused_until_another_ends() {
+    let server = Server::new("s", "1").tool(tool("a")).max_subscriptions(1);
+    let _tools = server.tools();
+    let client = connect(server).await.unwrap();
+    let changes = client.changes().tools_changed().await.unwrap();
     let refused = client
         .changes()
         .tools_changed()

@@ -262,7 +262,7 @@ fn million_comments_before_event_are_skipped() {
 
 #[test]
 fn response_with_wrong_id_or_shape_is_error() {
-    for id in ["\"1\"", "1.5", "{}", "[1]", "true", "null", "9999", "1e400"] {
+    for id in ["\"x\"", "1.5", "{}", "[1]", "true", "null", "9999", "1e400"] {
         let response = result(id);
         expect(json(&response), &["hostile"]);
         expect(
@@ -280,11 +280,13 @@ fn response_with_wrong_id_or_shape_is_error() {
         "{}",
         "\u{0}",
         &deep,
-        &format!(r#"{{"jsonrpc":"2.0","id":1,"result":{{"content":{deep}}}}}"#),
         r#"{"jsonrpc":"2.0","id":1,"id":2,"result":{}}"#,
     ] {
         expect(json(body), &["hostile"]);
     }
+    // A content block that cannot be read is a note; the rest of the result stays.
+    let nested = format!(r#"{{"jsonrpc":"2.0","id":1,"result":{{"content":{deep}}}}}"#);
+    expect(json(&nested), &["content block 0", "cannot be read"]);
 }
 
 #[test]
