@@ -136,7 +136,7 @@ impl Calls {
 
     /// Cancels the calls whose handlers run, and returns their number. Replies that wait for space in the queue
     /// remain.
-    pub(super) fn cancel_running(&mut self) -> usize {
+    pub(super) fn cancel_running(&self) -> usize {
         let calls = self.by_id.values();
         let running = calls.filter(|call| call.ended.is_running());
         running.inspect(|call| call.handle.abort()).count()

@@ -285,8 +285,17 @@ fn response_with_wrong_id_or_shape_is_error() {
         expect(json(body), &["hostile"]);
     }
     // A content block that cannot be read is a note; the rest of the result stays.
-    let nested = format!(r#"{{"jsonrpc":"2.0","id":1,"result":{{"content":{deep}}}}}"#);
-    expect(json(&nested), &["content block 0", "cannot be read"]);
+    for version in ERAS {
+        let deep = deep.clone();
+        let nested = only_calls(move |body| {
+            let id = id_of(body);
+            json(&format!(
+                r#"{{"jsonrpc":"2.0","id":{id},"result":{{"content":{deep}}}}}"#
+            ))
+        });
+        let found = run(nested, version, LONG_DEADLINE);
+        assert!(found.contains("cannot be read"), "{version}: {found}");
+    }
 }
 
 #[test]
