@@ -12,7 +12,7 @@ use mcp_core::tower::LayerStack;
 use mcp_core::versioning::newest_common;
 use mcp_core::{Channel, ClientRequest, ResultBody, ServerIdentity};
 use mcp_types::meta::keys;
-use mcp_types::{ClientCapabilities, DiscoverResult, ServerCapabilities};
+use mcp_types::{ClientCapabilities, DiscoverResult, Meta, ServerCapabilities};
 use parking_lot::{Mutex, RwLock};
 
 use crate::builder::ClientBuilder;
@@ -35,6 +35,15 @@ use crate::resource_subscriptions::ResourceSubscriptions;
 use crate::session;
 use crate::tool_index::ToolIndex;
 
+/// Refuses metadata keys that the protocol sets.
+fn check_meta(meta: &Meta) -> Result<(), ErrorKind> {
+    let is_reserved = |key: &&str| meta.contains_key(*key);
+    match keys::ENVELOPE.into_iter().find(is_reserved) {
+        Some(key) => Err(ErrorKind::ReservedMeta(key)),
+        None => Ok(()),
+    }
+}
+
 /// Connects over a channel.
 pub(crate) async fn open(
     mut builder: ClientBuilder,
@@ -49,10 +58,7 @@ pub(crate) async fn open(
     if let Some(name) = builder.invalid_header {
         return Err(ErrorKind::Header(name).into());
     }
-    let is_reserved = |key: &&str| builder.meta.contains_key(*key);
-    if let Some(key) = keys::ENVELOPE.into_iter().find(is_reserved) {
-        return Err(ErrorKind::ReservedMeta(key).into());
-    }
+    check_meta(&builder.meta)?;
     if let Some(credentials) = builder.authorization {
         builder.headers.insert(AUTHORIZATION, credentials);
     }

@@ -139,14 +139,12 @@ async fn early_refresh_that_is_refused_keeps_the_access_token() {
                 "{status} {body}"
             );
         }
-        let inner = world.inner.lock();
-        assert_eq!(inner.logins.len(), 1, "{status} {body}");
-        assert_eq!(
-            inner.token_requests.len(),
-            2,
-            "{status} {body}: one refresh"
-        );
-        drop(inner);
+        let (logins, requests) = {
+            let inner = world.inner.lock();
+            (inner.logins.len(), inner.token_requests.len())
+        };
+        assert_eq!(logins, 1, "{status} {body}");
+        assert_eq!(requests, 2, "{status} {body}: one refresh");
         let AuthStatus::LoggedIn { refreshable, .. } = authorizer.status() else {
             panic!("{status} {body}: logged out");
         };

@@ -192,12 +192,15 @@ fn author_of(text: &str) -> Value {
     }
 }
 
+/// Variables by name.
+type Variables = Map<String, Value>;
+
 /// The program variables: with values, and those that the user is asked for when the bundle is installed.
 ///
 /// # Errors
 ///
 /// Returns a usage [`Failure`] for the value of a secret: everybody who gets the bundle can read it.
-fn environment(list: &[String]) -> Result<(Map<String, Value>, Map<String, Value>), Failure> {
+fn environment(list: &[String]) -> Result<(Variables, Variables), Failure> {
     let (mut env, mut asked) = (Map::new(), Map::new());
     for text in list {
         if let Some((name, value)) = text.split_once('=') {

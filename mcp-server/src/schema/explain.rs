@@ -496,6 +496,7 @@ mod tests {
     }
 
     #[test]
+    #[expect(clippy::too_many_lines, reason = "a table of mistakes")]
     fn mismatch_is_named_by_json_types() {
         let circle = json!({
             "type": "object",

@@ -279,7 +279,7 @@ fn long_or_multiline_client_strings_are_truncated_and_escaped() {
 
 /// An error with the text of its client in its own message and in its source's.
 #[derive(Debug)]
-struct Echo(Option<Box<Echo>>, String);
+struct Echo(Option<Box<Self>>, String);
 
 impl std::fmt::Display for Echo {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {

@@ -33,6 +33,7 @@ fn references(count: usize, number: usize) -> Vec<Value> {
 }
 
 /// The hostile schemas: each with a property `a`.
+#[expect(clippy::too_many_lines, reason = "a table of schemas")]
 fn schemas() -> Vec<(&'static str, JsonObject)> {
     let with_a =
         |a: Value, defs: Value| json!({"type": "object", "properties": {"a": a}, "$defs": defs});

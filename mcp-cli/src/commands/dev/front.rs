@@ -383,21 +383,7 @@ impl Front {
 /// Returns a description if the program cannot be reached in either way.
 async fn open(client: ClientBuilder, program: &Program, front: &Front) -> Result<Running, String> {
     let port = program.port().map_err(|error| error.to_string())?;
-    // The user's variables can name a port at which another program listens.
-    let local = program
-        .url
-        .is_none()
-        .then(|| format!("http://localhost:{port}"));
-    let asked = local.and_then(|local| config::parse_url(&local));
-    let is_taken = match program.url.as_ref().or(asked.as_ref()) {
-        Some(url) => is_taken(url).await,
-        None => false,
-    };
-    if let (Some(url), true, false) = (&program.url, is_taken, program.headers.is_empty()) {
-        return Err(format!(
-            "another program listens at {url} already, and would get the --header: end it, or pass another --url"
-        ));
-    }
+    let is_taken = is_address_taken(program, port).await?;
     let command = program.command(port).map_err(|error| error.to_string())?;
     let process = ChildChannel::spawn(command).map_err(|error| Error::from(error).to_string())?;
     let (stderr, over_pipe) = (process.stderr_tail(), client.clone());
@@ -489,6 +475,30 @@ async fn open(client: ClientBuilder, program: &Program, front: &Front) -> Result
         }
         Err(error) => Err(error.to_string()),
     }
+}
+
+/// Returns true if another program listens at the address of the program before its start.
+///
+/// # Errors
+///
+/// Returns a description if that program would get the user's headers.
+async fn is_address_taken(program: &Program, port: u16) -> Result<bool, String> {
+    // The user's variables can name a port at which another program listens.
+    let local = program
+        .url
+        .is_none()
+        .then(|| format!("http://localhost:{port}"));
+    let asked = local.and_then(|local| config::parse_url(&local));
+    let is_taken = match program.url.as_ref().or(asked.as_ref()) {
+        Some(url) => is_taken(url).await,
+        None => false,
+    };
+    if let (Some(url), true, false) = (&program.url, is_taken, program.headers.is_empty()) {
+        return Err(format!(
+            "another program listens at {url} already, and would get the --header: end it, or pass another --url"
+        ));
+    }
+    Ok(is_taken)
 }
 
 /// Returns true if a program listens at a URL of this machine.
