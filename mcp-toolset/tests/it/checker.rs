@@ -7,7 +7,7 @@
 //! | all | names: 1 to 64 of `[a-zA-Z0-9_-]`, unique | docs.claude.com, "How to implement tool use"; platform.openai.com, API reference |
 //! | all | the root is an object with properties, without `anyOf`, `oneOf`, `allOf`, `enum`, `not` | error "input_schema does not support oneOf, allOf, or anyOf at the top level"; error "schema must have type 'object' and not have 'oneOf'/'anyOf'/'allOf'/'enum'/'not' at the top level" |
 //! | all | property keys: 1 to 64 of `[a-zA-Z0-9_.-]` | Anthropic, error "Property keys should match pattern" |
-//! | all | `required` names properties | Gemini, error "required[0]: property is not defined" |
+//! | all | `required` names properties | Gemini, error `required[0]: property is not defined` |
 //! | OpenAI | 128 tools; descriptions of 1,024 characters | API reference; error "string too long" |
 //! | OpenAI | arrays have `items` | error "array schema missing items" |
 //! | OpenAI, Gemini | patterns without look-around | error "regex lookaround is not supported" |
@@ -15,7 +15,7 @@
 //! | OpenAI strict | keywords, formats, `required`, `additionalProperties: false`, 10 levels, 5,000 properties, 1,000 values, 15,000 characters of more than 250 values, 120,000 characters | platform.openai.com, "Structured model outputs", "Supported schemas" |
 //! | Gemini | fields of `Schema`; one type | ai.google.dev/api/caching#Schema; error "Proto field is not repeating" |
 //! | Gemini | `anyOf` alone | error "When using any_of, it must be the only field set" |
-//! | Gemini | `enum` of non-empty strings | error "only allowed for STRING type", error "enum[0]: cannot be empty" |
+//! | Gemini | `enum` of non-empty strings | error "only allowed for STRING type", error `enum[0]: cannot be empty` |
 //! | Gemini | formats by type, objects with properties, arrays with items, 512 functions | error "only 'enum' and 'date-time' are supported for STRING type"; error "should be non-empty for OBJECT type"; error "items: missing field"; Vertex AI reference |
 
 use std::collections::HashSet;
