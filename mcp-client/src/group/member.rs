@@ -9,20 +9,29 @@ use futures_util::StreamExt;
 use mcp_core::backoff::Backoff;
 use mcp_core::{BoxFuture, CloseReason};
 use parking_lot::RwLock;
-use tokio::sync::{Mutex, broadcast};
-use tokio::time::{Instant, timeout};
+use tokio::sync::{Mutex, broadcast, oneshot};
+use tokio::time::{Instant, sleep, timeout};
 use tokio_util::task::AbortOnDropHandle;
 
 use super::event::{GroupEvent, Health};
 use super::health_check;
 use super::login::GroupLogin;
+use crate::change::Change;
 use crate::client::Client;
 use crate::error::{Error, ErrorKind};
 use crate::omissions::Omission;
 use crate::probe_memory::ProbeMemory;
 
-/// A server that ran for this time is started again without a delay.
+/// A server that ran for this time is started again without a delay, and a subscription that was open for it is
+/// opened again after the shortest delay.
 const HEALTHY: Duration = Duration::from_secs(60);
+
+/// Longest time for which a start waits until the server acknowledges the subscription. After a later
+/// acknowledgment the group reports [`Change::Missed`].
+const LISTEN_LIMIT: Duration = Duration::from_millis(500);
+
+/// Delays before a subscription that has ended is opened again.
+const LISTEN_RETRY: (Duration, Duration) = (Duration::from_secs(1), Duration::from_secs(60));
 
 type Connect = Arc<dyn Fn(&GroupLogin) -> BoxFuture<'static, Result<Client, Error>> + Send + Sync>;
 
@@ -155,14 +164,19 @@ impl Member {
                 let reporter = self.reporter.clone();
                 // Subscribed before the caller can list anything.
                 let omissions = client.omission_events();
-                let (listens, checks) = (self.listens, self.health_check);
-                let watching = watch(client.clone(), reporter, listens, checks, omissions);
+                let (listening, acknowledged) = oneshot::channel();
+                let listening = self.listens.then_some(listening);
+                let checks = self.health_check;
+                let watching = watch(client.clone(), reporter, listening, checks, omissions);
                 let watcher = tokio::spawn(watching);
                 lifecycle.state = ServerState::Running {
                     client: client.clone(),
                     since: Instant::now(),
                     watcher: AbortOnDropHandle::new(watcher),
                 };
+                // A list that is read before the subscription may miss a change. The watcher learns from the
+                // dropped receiver that the caller did not wait for it.
+                let _ = timeout(LISTEN_LIMIT, acknowledged).await;
                 Ok(client)
             }
             Err(error) => {
@@ -242,12 +256,14 @@ impl HealthReporter {
 async fn watch(
     client: Client,
     reporter: HealthReporter,
-    listens: bool,
+    listening: Option<oneshot::Sender<()>>,
     health_check: Option<Duration>,
     omissions: impl Stream<Item = Omission> + Unpin,
 ) {
     let changes = async {
-        forward_changes(&client, &reporter, listens).await;
+        if let Some(listening) = listening {
+            forward_changes(&client, &reporter, listening).await;
+        }
         std::future::pending::<()>().await;
     };
     tokio::select! {
@@ -275,24 +291,52 @@ async fn forward_omissions(
     }
 }
 
-async fn forward_changes(client: &Client, reporter: &HealthReporter, listens: bool) {
-    if !listens {
-        return;
-    }
-    let subscribe = client
-        .changes()
-        .tools_changed()
-        .prompts_changed()
-        .resources_changed();
-    // A server without subscriptions can still be called.
-    let Ok(mut changes) = subscribe.await else {
-        return;
-    };
-    while let Some(Ok(change)) = changes.next().await {
+/// Forwards the changes of a server until the server refuses the subscription or grants nothing. Subscribes again
+/// after any other end. `listening` learns of the first acknowledgment. What may have changed before a later
+/// one is reported as missed.
+// spec: SUB-11
+async fn forward_changes(
+    client: &Client,
+    reporter: &HealthReporter,
+    listening: oneshot::Sender<()>,
+) {
+    let report = |change| {
         reporter.send(GroupEvent::Changed {
             server: reporter.server.clone(),
             change,
         });
+    };
+    let mut listening = Some(listening);
+    let mut backoff = Backoff::new(LISTEN_RETRY.0, LISTEN_RETRY.1);
+    loop {
+        let subscribe = client.changes().tools_changed().prompts_changed();
+        let waiting = listening.take();
+        match subscribe.resources_changed().await {
+            Ok(mut changes) => {
+                let opened = Instant::now();
+                let granted = changes.granted().clone();
+                let is_first = waiting.is_some_and(|waiting| waiting.send(()).is_ok());
+                if !is_first && !granted.is_empty() {
+                    let missed = Change::Missed(granted.clone());
+                    let inner = &client.inner;
+                    inner.cache.invalidate(inner.identity, &missed);
+                    report(missed);
+                }
+                while let Some(Ok(change)) = changes.next().await {
+                    report(change);
+                }
+                if granted.is_empty() {
+                    return;
+                }
+                if opened.elapsed() >= HEALTHY {
+                    backoff.reset();
+                }
+            }
+            Err(error) if error.is_retryable() => {}
+            // A server without subscriptions can still be called.
+            Err(_) => return,
+        }
+        sleep(backoff.next_delay()).await;
     }
 }
 

@@ -15,6 +15,9 @@ use tokio::time::{Instant, sleep};
 use crate::script::{Script, Step, error, result, say, text, wait};
 use crate::session::{methods, opened as session_opened};
 
+/// Acknowledges a subscription to changes of tools.
+const ACK: &str = r#"{"jsonrpc":"2.0","method":"notifications/subscriptions/acknowledged","params":{"notifications":{"toolsListChanged":true}}}"#;
+
 fn tools(names: &[&str]) -> Vec<Step> {
     let tools: Vec<_> = names
         .iter()
@@ -294,10 +297,9 @@ async fn failing_server_starts_with_backoff() {
 
 #[tokio::test]
 async fn group_events_contain_changes_of_all_servers() {
-    let ack = r#"{"jsonrpc":"2.0","method":"notifications/subscriptions/acknowledged","params":{"notifications":{"toolsListChanged":true}}}"#;
     let changed = r#"{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}"#;
     let end = result(&json!({"resultType": "complete"}));
-    let script = Script::new([vec![say(ack), say(changed), end]]);
+    let script = Script::new([vec![say(ACK), say(changed), end]]);
     let group = Group::builder()
         .server("files", move || connect(script.clone()))
         .build();
@@ -327,6 +329,88 @@ async fn group_events_contain_changes_of_all_servers() {
     drop(group);
     for _ in 0..2 {
         assert!(events.next().await.is_none());
+    }
+}
+
+/// Returns the next change of any server.
+async fn next_change(events: &mut (impl futures::Stream<Item = GroupEvent> + Unpin)) -> Change {
+    loop {
+        if let GroupEvent::Changed { change, .. } = events.next().await.unwrap() {
+            return change;
+        }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn lists_are_read_after_the_server_has_acknowledged_the_subscription() {
+    let script = Script::new([
+        vec![Step::Wait(Duration::from_millis(400)), say(ACK), wait(1000)],
+        tools(&["read"]),
+    ]);
+    let server = script.clone();
+    let group = Group::builder()
+        .server("files", move || connect(server.clone()))
+        .build();
+    let begin = Instant::now();
+    assert_eq!(group.list_tools().await.items.len(), 1);
+    assert_eq!(methods(&script), ["subscriptions/listen", "tools/list"]);
+    assert_eq!(begin.elapsed().as_millis(), 400);
+}
+
+#[tokio::test(start_paused = true)]
+async fn late_or_repeated_subscription_reports_what_may_have_been_missed() {
+    let end = || result(&json!({"resultType": "complete"}));
+    let cached = |name: &str| {
+        let tool = json!({"name": name, "inputSchema": {"type": "object"}});
+        vec![result(
+            &json!({"resultType": "complete", "tools": [tool], "ttlMs": 3_600_000}),
+        )]
+    };
+    let script = Script::new([
+        // Later than a start waits.
+        vec![wait(1), say(ACK), wait(100), end()],
+        cached("a"),
+        cached("b"),
+        // The server has ended the subscription, and is away for a while.
+        vec![Step::Fail(ChannelError::Broken { source: None })],
+        vec![say(ACK), wait(1000)],
+        cached("c"),
+    ]);
+    let server = script.clone();
+    let group = Group::builder()
+        .server("files", move || connect(server.clone()))
+        .build();
+    let mut events = group.events();
+    let missed = Change::Missed(mcp_types::SubscriptionFilter::new().tools_changed());
+    for (name, has_missed) in [("a", true), ("b", true), ("c", false)] {
+        assert_eq!(group.list_tools().await.items[0].item.name, name);
+        if has_missed {
+            assert_eq!(next_change(&mut events).await, missed);
+        }
+    }
+    let listen = methods(&script);
+    let listen = listen
+        .iter()
+        .filter(|method| *method == "subscriptions/listen");
+    assert_eq!(listen.count(), 3);
+}
+
+#[tokio::test(start_paused = true)]
+async fn server_that_grants_no_changes_or_refuses_them_is_asked_once() {
+    let nothing = ACK.replace(r#""toolsListChanged":true"#, "");
+    let end = result(&json!({"resultType": "complete"}));
+    let refused = say(error(codes::METHOD_NOT_FOUND, &json!(null)));
+    for answer in [vec![say(nothing), end], vec![refused]] {
+        let script = Script::new([answer]);
+        let server = script.clone();
+        let group = Group::builder()
+            .server("files", move || connect(server.clone()))
+            .build();
+        let begin = Instant::now();
+        group.client("files").await.unwrap();
+        assert_eq!(begin.elapsed().as_millis(), 0);
+        sleep(Duration::from_secs(1000)).await;
+        assert_eq!(methods(&script), ["subscriptions/listen"]);
     }
 }
 
