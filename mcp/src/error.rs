@@ -86,6 +86,8 @@ converts! {
     #[cfg(feature = "client")]
     mcp_client::Error,
     #[cfg(feature = "client")]
+    mcp_client::catalog::SnapshotError,
+    #[cfg(feature = "client")]
     mcp_client::group::ConfigError,
     #[cfg(all(feature = "client", feature = "http"))]
     mcp_transport_http::client::DiscoveryError,
@@ -103,6 +105,18 @@ converts! {
     mcp_gateway::config::ConfigError,
     #[cfg(feature = "gateway")]
     mcp_gateway::openapi::OpenApiError,
+    #[cfg(feature = "toolset")]
+    mcp_toolset::ReplyError,
+    #[cfg(feature = "toolset")]
+    mcp_toolset::TrustError,
+    #[cfg(feature = "telemetry")]
+    mcp_telemetry::InitError,
+    #[cfg(feature = "redis")]
+    mcp_redis::RedisError,
+    #[cfg(all(feature = "events", feature = "server"))]
+    mcp_events::PublishError,
+    #[cfg(feature = "gen")]
+    mcp_gen::GenerateError,
     #[cfg(all(feature = "server", feature = "skills"))]
     mcp_skills::SkillsError,
     #[cfg(all(feature = "client", feature = "skills"))]

@@ -165,7 +165,9 @@ fn manifest(template: Template, name: &str, sdk: Option<&Path>, folder: &Path) -
         }
         Template::Http => "features = [\"client\"]",
         Template::Protected => "features = [\"auth\", \"client\"]",
-        Template::Agent => "features = [\"client\"]",
+        Template::Agent => {
+            "default-features = false, features = [\"client\", \"http\", \"stdio\", \"toolset\"]"
+        }
     };
     let tokio = match template {
         Template::Minimal | Template::Agent => "\"macros\", \"rt-multi-thread\"",
@@ -179,7 +181,7 @@ fn manifest(template: Template, name: &str, sdk: Option<&Path>, folder: &Path) -
     }
     manifest.push_str(&format!("{}, {features} }}\n", package("omnimcp", "mcp")));
     if template == Template::Agent {
-        manifest.push_str("serde_json = \"1\"\n");
+        manifest.push_str("reqwest = \"0.13\"\nserde_json = \"1\"\n");
     }
     manifest.push_str(&format!(
         "tokio = {{ version = \"1\", features = [{tokio}] }}\n"
@@ -212,7 +214,7 @@ fn readme(template: Template) -> String {
         Template::Protected => {
             "A server of the Model Context Protocol over HTTP that demands access tokens."
         }
-        Template::Agent => "A client of the servers in `mcp.json`.",
+        Template::Agent => "An agent: a language model that works with the servers in `mcp.json`.",
     };
     let commands = commands(template).join("\n");
     format!("# {{{{name}}}}\n\n{what}\n\n```sh\n{commands}\n```\n")
@@ -231,8 +233,8 @@ const fn commands(template: Template) -> [&'static str; 3] {
         }
         Template::Agent => [
             "cargo test",
-            "cargo run",
-            "cargo run -- mcp.json everything__echo '{\"message\": \"hi\"}'",
+            "export ANTHROPIC_API_KEY=… MODEL=…",
+            "cargo run -- 'Which tools do you have?'",
         ],
     }
 }

@@ -1,5 +1,7 @@
 //! Calls by names in the group.
 
+use std::sync::Arc;
+
 use mcp_types::{
     CallToolResult, CompleteParams, CompleteResult, CompletionReference, GetPromptResult,
     ReadResourceResult,
@@ -7,8 +9,8 @@ use mcp_types::{
 use parking_lot::RwLock;
 use serde::Serialize;
 
-use super::handle::Group;
-use super::names::{ItemNames, SEPARATOR};
+use super::handle::{Group, GroupMember};
+use super::names::{ItemNames, Naming, SEPARATOR};
 use crate::client::Client;
 use crate::error::{Error, ErrorKind};
 
@@ -107,42 +109,70 @@ impl Group {
     /// # }
     /// ```
     pub async fn route_tool(&self, tool: &str) -> Result<(Client, String), Error> {
-        if self.inner.tools.read().find(tool).is_none() {
-            self.list_tools().await;
-        }
-        self.routed(&self.inner.tools, tool).await
+        let is_known = self.inner.tools.read().find(tool).is_some();
+        let failures = match is_known {
+            true => Vec::new(),
+            false => self.list_tools().await.failures,
+        };
+        self.routed(&self.inner.tools, tool, failures).await
     }
 
     /// Returns the client of the server that has a prompt, and the prompt's name on that server.
     async fn route_prompt(&self, prompt: &str) -> Result<(Client, String), Error> {
-        if self.inner.prompts.read().find(prompt).is_none() {
-            self.list_prompts().await;
-        }
-        self.routed(&self.inner.prompts, prompt).await
+        let is_known = self.inner.prompts.read().find(prompt).is_some();
+        let failures = match is_known {
+            true => Vec::new(),
+            false => self.list_prompts().await.failures,
+        };
+        self.routed(&self.inner.prompts, prompt, failures).await
     }
 
     /// Returns the client of the server in a resource name (`server__uri`), and the URI on that
     /// server. No list is requested, so the server may not have the resource.
     async fn route_resource(&self, resource: &str) -> Result<(Client, String), Error> {
+        let found = self.member_of(resource);
+        let (found, uri) = found.ok_or_else(|| ErrorKind::NotInGroup(resource.into()))?;
+        Ok((found.member.client().await?, uri.to_owned()))
+    }
+
+    /// Returns the server whose prefix begins a name, and the rest of the name.
+    fn member_of<'a>(&self, name: &'a str) -> Option<(GroupMember, &'a str)> {
         let members = self.members();
         let found = members.iter().filter_map(|found| {
-            let rest = resource.strip_prefix(&*found.prefix)?;
+            let rest = name.strip_prefix(&*found.prefix)?;
             Some((found, rest.strip_prefix(SEPARATOR)?))
         });
         // The longest prefix wins: `a__b__c:` is a URI of server `a__b`, because no URI starts with
         // `b__c:`.
         let found = found.max_by_key(|(found, _)| found.prefix.len());
-        let (found, uri) = found.ok_or_else(|| ErrorKind::NotInGroup(resource.into()))?;
-        Ok((found.member.client().await?, uri.to_owned()))
+        found.map(|(found, rest)| (found.clone(), rest))
     }
 
     async fn routed(
         &self,
         names: &RwLock<ItemNames>,
         name: &str,
+        failures: Vec<(Arc<str>, Error)>,
     ) -> Result<(Client, String), Error> {
         let found = names.read().find(name);
-        let (server, own) = found.ok_or_else(|| ErrorKind::NotInGroup(name.into()))?;
+        let (server, own) = found.ok_or_else(|| self.missing(name, failures))?;
         Ok((self.client(&server).await?, own))
+    }
+
+    /// Returns the error of the server that would have the name, if it could not be listed.
+    fn missing(&self, name: &str, failures: Vec<(Arc<str>, Error)>) -> Error {
+        let owner = self
+            .member_of(name)
+            .map(|(found, _)| found.member.name.clone());
+        let mut failures = failures.into_iter();
+        let failure = failures.find(|(server, _)| match &owner {
+            Some(owner) => owner == server,
+            // A name without a prefix can be that of any server.
+            None => self.inner.naming == Naming::PlainUnlessTaken,
+        });
+        failure.map_or_else(
+            || ErrorKind::NotInGroup(name.into()).into(),
+            |(_, error)| error,
+        )
     }
 }

@@ -185,6 +185,26 @@ async fn call_of_unlisted_tool_lists_first() {
     assert_eq!(count.load(Ordering::SeqCst), 1);
 }
 
+#[tokio::test]
+async fn call_at_a_server_that_cannot_start_names_the_server() {
+    for (naming, tool) in [
+        (Naming::Prefixed, "files__read"),
+        (Naming::PlainUnlessTaken, "read"),
+        (Naming::PlainUnlessTaken, "files__read"),
+    ] {
+        let lists = [tools(&["send"]), tools(&["send"]), tools(&["send"])];
+        let (other, _) = starts([Script::new(lists)]);
+        let group = quiet().naming(naming).server("mail", other);
+        let group = group.server("files", starts([]).0).build();
+        let called = group.call(tool, ()).await.unwrap_err();
+        assert!(called.to_string().starts_with("files: "), "{called}");
+        let error = group.get_prompt("files__greet", ()).await.unwrap_err();
+        assert!(error.to_string().starts_with("files: "), "{error}");
+        let error = group.call("mail__write", ()).await.unwrap_err();
+        assert!(error.to_string().starts_with("no server"), "{error}");
+    }
+}
+
 #[tokio::test(start_paused = true)]
 async fn ended_server_is_started_again() {
     let scripts: Vec<_> = (0..4).map(|_| Script::new([])).collect();
