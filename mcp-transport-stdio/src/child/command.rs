@@ -6,7 +6,7 @@ use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::sync::Arc;
+use std::sync::{Arc, Once};
 use std::time::Duration;
 
 use mcp_core::ServerIdentity;
@@ -18,8 +18,11 @@ use crate::channel::PipeChannel;
 /// The command that starts a server, and the timeouts of its end.
 ///
 /// The program is started without a shell. It inherits the environment variables that most programs
-/// need (`PATH`, `HOME`, `LANG` and a few more) and no variable that may contain a secret. Pass
+/// need (`PATH`, `HOME`, `LANG`, those of proxies and certificates such as `HTTPS_PROXY`, and a few more) and no
+/// variable that may contain a secret: a proxy's URL with a password is [withheld](Self::withheld_env). Pass
 /// others with [`env`](Self::env) or [`inherit_env`](Self::inherit_env).
+///
+/// A program without a path is looked up in `PATH` alone.
 // spec: STDIO-18
 #[derive(Clone)]
 #[must_use = "starts nothing by itself"]
@@ -124,6 +127,29 @@ impl ServerCommand {
         self
     }
 
+    /// Returns the names of this process's proxy variables that the server does not get, because their URLs contain a
+    /// user or a password. [`inherit_env`](Self::inherit_env) passes them on.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use mcp::ServerCommand;
+    ///
+    /// for name in ServerCommand::new("files").withheld_env() {
+    ///     eprintln!("{name}: its password is not passed on");
+    /// }
+    /// ```
+    pub fn withheld_env(&self) -> Vec<String> {
+        if self.inherits_all {
+            return Vec::new();
+        }
+        let withheld = environment::withheld(std::env::vars_os());
+        let withheld = withheld.filter(|name| !self.env.contains_key(name));
+        withheld
+            .map(|name| name.to_string_lossy().into_owned())
+            .collect()
+    }
+
     /// Sets the working directory. Default: that of this process.
     pub fn current_dir(mut self, folder: impl Into<PathBuf>) -> Self {
         self.folder = Some(folder.into());
@@ -208,12 +234,17 @@ impl ServerCommand {
         {
             return Err(SpawnError::NoFolder(folder.clone()));
         }
-        let mut command = Command::new(self.resolve_program());
+        let no_program = || SpawnError::NoProgram {
+            program: self.shown_program(),
+            has_space: self.program.to_string_lossy().contains(' '),
+        };
+        let mut command = Command::new(self.resolve_program().ok_or_else(no_program)?);
         command.args(&self.args);
         if !self.inherits_all {
             command.env_clear();
             command.envs(environment::inherited(std::env::vars_os()));
         }
+        self.report_withheld();
         for (key, value) in &self.env {
             match value {
                 Some(value) => command.env(key, value),
@@ -230,24 +261,38 @@ impl ServerCommand {
             Stderr::Discard => Stdio::null(),
         });
         Process::spawn(command, self.term_timeout).map_err(|error| match error.kind() {
-            io::ErrorKind::NotFound => SpawnError::NoProgram {
-                program: self.shown_program(),
-                has_space: self.program.to_string_lossy().contains(' '),
-            },
+            io::ErrorKind::NotFound => no_program(),
             _ => SpawnError::Io(error),
         })
     }
 
-    #[cfg(unix)]
-    fn resolve_program(&self) -> &OsStr {
-        &self.program
+    /// Logs a variable that the server does not get, once for all servers.
+    fn report_withheld(&self) {
+        static REPORT: Once = Once::new();
+
+        let variables = self.withheld_env();
+        if !variables.is_empty() {
+            REPORT.call_once(|| {
+                tracing::warn!(
+                    ?variables,
+                    "the URL of a proxy contains a password: only servers whose settings list the variable get it"
+                );
+            });
+        }
     }
 
-    /// Windows itself finds only `.exe` files.
+    #[cfg(unix)]
+    #[expect(clippy::unnecessary_wraps, reason = "Windows looks the program up")]
+    fn resolve_program(&self) -> Option<&OsStr> {
+        Some(&self.program)
+    }
+
+    /// Windows itself finds only `.exe` files, and also looks in folders outside of `PATH`.
     #[cfg(windows)]
-    fn resolve_program(&self) -> OsString {
-        let path = match self.env.get(OsStr::new("PATH")) {
-            Some(path) => path.clone(),
+    fn resolve_program(&self) -> Option<OsString> {
+        let mut given = self.env.iter();
+        let path = match given.find(|(name, _)| name.eq_ignore_ascii_case("PATH")) {
+            Some((_, path)) => path.clone(),
             None => std::env::var_os("PATH"),
         };
         let extensions = std::env::var_os("PATHEXT");
@@ -257,7 +302,7 @@ impl ServerCommand {
             extensions.as_deref(),
             Path::is_file,
         )
-        .map_or_else(|| self.program.clone(), PathBuf::into_os_string)
+        .map(PathBuf::into_os_string)
     }
 }
 

@@ -41,7 +41,11 @@ pub(super) fn find(
     if program.components().count() > 1 {
         return with_extensions(program.to_owned());
     }
-    std::env::split_paths(path?).find_map(|folder| with_extensions(folder.join(program)))
+    // An empty entry would be the working directory.
+    let folders = std::env::split_paths(path?).filter(|folder| !folder.as_os_str().is_empty());
+    folders
+        .map(|folder| folder.join(program))
+        .find_map(with_extensions)
 }
 
 #[cfg(test)]
@@ -69,5 +73,9 @@ mod tests {
             assert_eq!(found.as_deref(), expected.map(Path::new), "{program}");
         }
         assert_eq!(find("npx".as_ref(), None, None, is_file), None);
+        let is_here = |file: &Path| file == Path::new("npx.cmd");
+        let empty = std::env::join_paths(["", "two"]).unwrap();
+        let found = find("npx".as_ref(), Some(&empty), None, is_here);
+        assert_eq!(found, None, "the working directory is not in PATH");
     }
 }
