@@ -30,6 +30,8 @@ use super::body::BoxError;
 pub struct HttpClient {
     remote: reqwest::Client,
     local: reqwest::Client,
+    /// `remote` uses the proxies of the environment.
+    uses_environment: bool,
     /// The latest request's target, which is nearly always that of the next one.
     last: Arc<Mutex<Option<Target>>>,
 }
@@ -43,10 +45,15 @@ struct Target {
 
 impl HttpClient {
     /// Creates a client that uses `local` for loopback addresses, which proxies cannot reach.
-    pub(super) fn over(remote: reqwest::Client, local: reqwest::Client) -> Self {
+    pub(super) fn over(
+        remote: reqwest::Client,
+        local: reqwest::Client,
+        uses_environment: bool,
+    ) -> Self {
         Self {
             remote,
             local,
+            uses_environment,
             last: Arc::default(),
         }
     }
@@ -100,6 +107,7 @@ impl Service<http::Request<Bytes>> for HttpClient {
 
     fn call(&mut self, request: http::Request<Bytes>) -> Self::Future {
         let uri = request.uri().clone();
+        let uses_environment = self.uses_environment && !is_loopback(&uri);
         let response = self
             .convert(request)
             .map(|(request, client)| client.execute(request));
@@ -112,16 +120,24 @@ impl Service<http::Request<Bytes>> for HttpClient {
                 Ok(response) => {
                     Ok(http::Response::from(response).map(|body| HttpBody(Kind::Reqwest(body))))
                 }
-                Err(error) => Err(request_error(&error, &uri)),
+                Err(error) => {
+                    let socks = uses_environment.then(|| socks_variable(&uri)).flatten();
+                    Err(request_error(&error, &uri, socks))
+                }
             }
         })
     }
 }
 
 /// Converts a request error. Only the innermost error is kept: the outer ones repeat it, and
-/// the outermost shows the URL, whose query may be a secret.
-fn request_error(error: &reqwest::Error, uri: &Uri) -> ChannelError {
-    let cause = root_cause(error);
+/// the outermost shows the URL, whose query may be a secret. `socks` is the variable of a proxy that cannot be used.
+fn request_error(error: &reqwest::Error, uri: &Uri, socks: Option<&str>) -> ChannelError {
+    let mut cause = root_cause(error);
+    if let Some(name) = socks {
+        cause.push_str(&format!(
+            "; the variable {name} names a SOCKS proxy, which is not supported: set HTTPS_PROXY to an HTTP proxy"
+        ));
+    }
     let source: BoxError = if error.is_timeout() {
         io::Error::new(io::ErrorKind::TimedOut, cause.as_str()).into()
     } else if let Some(error) = tls_error(error) {
@@ -168,6 +184,20 @@ fn root_cause(error: &reqwest::Error) -> String {
         Some(root) => root.to_string(),
         None => "the request failed".to_owned(),
     }
+}
+
+/// Returns the environment variable that sends a request to a SOCKS proxy.
+fn socks_variable(uri: &Uri) -> Option<&'static str> {
+    let variables = match uri.scheme_str() {
+        Some("https") => ["HTTPS_PROXY", "https_proxy", "ALL_PROXY", "all_proxy"],
+        _ => ["HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"],
+    };
+    let set = variables.into_iter().find_map(|name| {
+        let value = std::env::var(name).ok()?;
+        (!value.is_empty()).then_some((name, value))
+    });
+    let (name, value) = set?;
+    value.starts_with("socks").then_some(name)
 }
 
 /// Returns whether `uri` is on this machine, which a proxy cannot reach.

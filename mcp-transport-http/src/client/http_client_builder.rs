@@ -213,7 +213,9 @@ impl HttpClientBuilder {
             let built = client.build();
             built.map_err(|error| ChannelError::NotSendable(error.to_string()))
         };
-        Ok(HttpClient::over(client(&self.proxy)?, client(&Proxy::Off)?))
+        let uses_environment = matches!(self.proxy, Proxy::Environment);
+        let (remote, local) = (client(&self.proxy)?, client(&Proxy::Off)?);
+        Ok(HttpClient::over(remote, local, uses_environment))
     }
 
     fn set_invalid(&mut self, reason: &str) {
