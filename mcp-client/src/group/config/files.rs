@@ -10,12 +10,23 @@ use crate::group::files::read;
 /// Largest file size in bytes.
 const MAX_FILE_SIZE: u64 = 1 << 20;
 
-/// Configuration folders of editors. The project is their parent folder.
-const EDITOR_FOLDERS: [&str; 3] = [".vscode", ".cursor", ".claude"];
+/// Configuration folders of other hosts. The project is their parent folder.
+const HOST_FOLDERS: [&str; 9] = [
+    ".claude",
+    ".codex",
+    ".cursor",
+    ".gemini",
+    ".github",
+    ".opencode",
+    ".qwen",
+    ".vscode",
+    ".zed",
+];
 
 impl GroupConfig {
-    /// Reads a file. Variables have the process environment's values. `workspaceFolder` is the
-    /// file's folder, or its parent for files in `.vscode`, `.cursor` and `.claude`.
+    /// Reads a project's file. Variables have the process environment's values. `workspaceFolder` is the
+    /// file's folder, or its parent for files in another host's folder such as `.vscode`, `.cursor` or `.claude`.
+    /// Programs with a path separator, `cwd` and `envFile` are [relative](ServerSpec::relative_to) to that folder.
     ///
     /// # Errors
     ///
@@ -40,14 +51,22 @@ impl GroupConfig {
             path: path.to_owned(),
             source,
         })?;
-        let variables = Variables::of_process().workspace(&project_folder(path));
-        Self::parse(&content, &variables)
+        let folder = project_folder(path);
+        let variables = Variables::of_process().workspace(&folder);
+        let mut config = Self::parse(&content, &variables)?;
+        for entry in &mut config.servers {
+            if let Ok(spec) = &mut entry.spec {
+                *spec = spec.clone().relative_to(&folder);
+            }
+        }
+        Ok(config)
     }
 }
 
 impl Variables {
-    /// Sets the variables of VS Code and Cursor that describe the project folder.
-    fn workspace(self, folder: &Path) -> Self {
+    /// Sets the variables of VS Code and Cursor that describe the project folder, such as `workspaceFolder`.
+    #[must_use]
+    pub fn workspace(self, folder: &Path) -> Self {
         let separator = std::path::MAIN_SEPARATOR_STR;
         let name = folder.file_name().unwrap_or_default();
         self.set("workspaceFolder", folder.to_string_lossy())
@@ -58,6 +77,38 @@ impl Variables {
 }
 
 impl ServerSpec {
+    /// Makes the paths of a command absolute: those of the program, of `cwd` and of `envFile`. A program without a
+    /// path separator stays as it is, because it is looked up in `PATH`.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use std::path::Path;
+    ///
+    /// use mcp::group::ServerSpec;
+    ///
+    /// let npx = ServerSpec::program("npx", ["files"]);
+    /// assert_eq!(npx.clone().relative_to(Path::new("/project")), npx);
+    /// ```
+    #[must_use]
+    pub fn relative_to(mut self, folder: &Path) -> Self {
+        if let Self::Command {
+            command,
+            env_file,
+            cwd,
+            ..
+        } = &mut self
+        {
+            let program = command.contains(std::path::is_separator).then_some(command);
+            for path in program.into_iter().chain(env_file).chain(cwd) {
+                let joined = folder.join(&*path);
+                let absolute = std::path::absolute(&joined).unwrap_or(joined);
+                *path = absolute.to_string_lossy().into_owned();
+            }
+        }
+        self
+    }
+
     /// Returns the environment variables for a program: those of `envFile`, followed by those of
     /// `env`. The file has a `NAME=value` in each line, and is read at each call.
     ///
@@ -88,10 +139,10 @@ impl ServerSpec {
 fn project_folder(path: &Path) -> PathBuf {
     let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
     let folder = path.parent().unwrap_or(&path);
-    let is_editor_folder = folder
+    let is_host_folder = folder
         .file_name()
-        .is_some_and(|name| EDITOR_FOLDERS.iter().any(|editor| name == *editor));
-    let parent = folder.parent().filter(|_| is_editor_folder);
+        .is_some_and(|name| HOST_FOLDERS.iter().any(|host| name == *host));
+    let parent = folder.parent().filter(|_| is_host_folder);
     parent.unwrap_or(folder).to_owned()
 }
 
@@ -161,6 +212,33 @@ mod tests {
         ] {
             assert_eq!(project_folder(Path::new(file)), absolute(folder).unwrap());
         }
+    }
+
+    #[test]
+    fn paths_of_a_file_are_relative_to_the_project() {
+        let folder = std::env::temp_dir().join(format!("mcp-relative-{}", std::process::id()));
+        std::fs::create_dir_all(folder.join(".vscode")).unwrap();
+        let text = r#"{"servers": {
+            "own": {"command": "./bin/own", "cwd": "data", "envFile": "own.env"},
+            "bare": {"command": "bare", "args": ["./a"]},
+            "fixed": {"command": "${workspaceFolder}/fixed"}
+        }}"#;
+        for file in ["mcp.json", ".vscode/mcp.json"] {
+            std::fs::write(folder.join(file), text).unwrap();
+            let config = GroupConfig::read(folder.join(file)).unwrap();
+            let specs = config.servers.into_iter().map(|entry| entry.spec.unwrap());
+            let specs: Vec<_> = specs.collect();
+            let inside = |name: &str| folder.join(name).to_string_lossy().into_owned();
+            let mut own = ServerSpec::program(inside("bin/own"), [""; 0]);
+            if let ServerSpec::Command { cwd, env_file, .. } = &mut own {
+                *cwd = Some(inside("data"));
+                *env_file = Some(inside("own.env"));
+            }
+            let bare = ServerSpec::program("bare", ["./a"]);
+            let fixed = ServerSpec::program(inside("fixed"), [""; 0]);
+            assert_eq!(specs, [own, bare, fixed], "{file}");
+        }
+        std::fs::remove_dir_all(&folder).unwrap();
     }
 
     #[test]

@@ -33,10 +33,13 @@ impl GroupConfig {
     /// # Ok::<(), mcp::group::ConfigError>(())
     /// ```
     pub fn parse(text: &str, variables: &Variables) -> Result<Self, ConfigError> {
-        let file: ConfigFile = serde_json::from_str(&json::to_plain_json(text))?;
-        let defaults = file.inputs.iter().filter_map(VsCodeInput::default_value);
-        let variables = variables.clone().defaults(defaults);
-        let servers = file.into_servers().ok_or(ConfigError::NoServers)?;
+        let mut file: JsonObject = serde_json::from_str(&json::to_plain_json(text))?;
+        let inputs = file.remove("inputs").unwrap_or_default();
+        let defaults = inputs.as_array().into_iter().flatten();
+        let variables = variables
+            .clone()
+            .defaults(defaults.filter_map(default_value));
+        let servers = servers(file)?.ok_or(ConfigError::NoServers)?;
         let entries = servers
             .into_iter()
             .map(|(name, entry)| parse_entry(name, entry, &variables));
@@ -44,48 +47,125 @@ impl GroupConfig {
     }
 }
 
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct ConfigFile {
-    mcp_servers: Option<JsonObject>,
-    servers: Option<JsonObject>,
-    /// Zed.
-    #[serde(rename = "context_servers")]
-    context_servers: Option<JsonObject>,
-    /// The servers of opencode, in newer versions in the member `servers`. Other programs have settings there.
-    mcp: Option<Value>,
-    #[serde(default)]
-    inputs: Vec<VsCodeInput>,
-}
-
-impl ConfigFile {
-    fn into_servers(self) -> Option<JsonObject> {
-        let known = self.mcp_servers.or(self.servers).or(self.context_servers);
-        known.or_else(|| {
-            let mut mcp = self.mcp?;
-            let mcp = mcp.as_object_mut()?;
-            if let Some(Value::Object(servers)) = mcp.remove("servers") {
-                return Some(servers);
+/// Returns the servers of a file. The third name is Zed's.
+fn servers(mut file: JsonObject) -> Result<Option<JsonObject>, serde_json::Error> {
+    for name in ["mcpServers", "servers", "context_servers"] {
+        match file.remove(name) {
+            Some(Value::Object(servers)) => return Ok(Some(servers)),
+            // An empty object of PHP.
+            Some(Value::Array(servers)) if servers.is_empty() => {
+                return Ok(Some(JsonObject::new()));
             }
-            let named = std::mem::take(mcp).into_iter();
-            let servers: JsonObject = named.filter(|(_, entry)| entry.is_object()).collect();
-            (!servers.is_empty()).then_some(servers)
-        })
+            None | Some(Value::Null) => {}
+            Some(_) if name == "mcpServers" => {
+                let reason = "`mcpServers` must be an object: names with their entries";
+                return Err(serde::de::Error::custom(reason));
+            }
+            // A setting of another kind.
+            Some(_) => {}
+        }
+    }
+    // opencode, in newer versions in the member `servers`. Other programs have settings there.
+    let Some(Value::Object(mut mcp)) = file.remove("mcp") else {
+        return Ok(None);
+    };
+    if let Some(Value::Object(servers)) = mcp.remove("servers") {
+        return Ok(Some(servers));
+    }
+    mcp.retain(|_, entry| entry.is_object());
+    Ok((!mcp.is_empty()).then_some(mcp))
+}
+
+/// Returns the variable of an input of VS Code, which its user enters, if it has a default.
+fn default_value(input: &Value) -> Option<(String, String)> {
+    let id = input.get("id")?.as_str()?;
+    Some((format!("input:{id}"), as_text(input.get("default")?)?))
+}
+
+/// Returns text; numbers and booleans are written as JSON.
+fn as_text(value: &Value) -> Option<String> {
+    match value {
+        Value::String(text) => Some(text.clone()),
+        Value::Bool(_) | Value::Number(_) => Some(value.to_string()),
+        _ => None,
     }
 }
 
-/// An input of VS Code: a value that its user enters.
-#[derive(Deserialize)]
-struct VsCodeInput {
-    id: String,
-    default: Option<String>,
+/// Members of an entry that are text. An empty one is absent.
+const TEXTS: [&str; 6] = ["type", "url", "httpUrl", "cwd", "envFile", "command"];
+
+/// Other names of members, and those that are used here.
+const ALIASES: [(&str, &str); 5] = [
+    // Older versions of Cline, and programs that use the words of the specification.
+    ("transportType", "type"),
+    ("transport", "type"),
+    ("environment", "env"),
+    ("serverUrl", "url"),
+    ("auth", "oauth"),
+];
+
+/// Rewrites an entry in the spelling that [`RawEntry`] reads: `null` is absent, the members of a nested `transport`
+/// stand beside the others, numbers in `args` are text, and `[]` is an object where only an object can stand.
+fn normalize(mut entry: JsonObject) -> Result<JsonObject, EntryError> {
+    let is_nested = entry.get("transport").is_some_and(Value::is_object);
+    if is_nested && let Some(Value::Object(transport)) = entry.remove("transport") {
+        for (name, value) in transport {
+            if entry.get(&name).is_none_or(Value::is_null) {
+                entry.insert(name, value);
+            }
+        }
+    }
+    for (alias, name) in ALIASES {
+        if let Some(value) = entry.remove(alias)
+            && entry.get(name).is_none_or(Value::is_null)
+        {
+            entry.insert(name.to_owned(), value);
+        }
+    }
+    let is_absent = |name: &str, value: &Value| {
+        value.is_null() || TEXTS.contains(&name) && value.as_str().is_some_and(str::is_empty)
+    };
+    entry.retain(|name, value| !is_absent(name, value));
+    for (name, value) in &mut entry {
+        match (&**name, value) {
+            ("command", Value::Array(words)) => to_texts(name, words)?,
+            // Older versions of Zed.
+            ("command", Value::Object(command)) => *command = normalize(std::mem::take(command))?,
+            ("args", Value::Array(words)) => to_texts(name, words)?,
+            ("args", _) => return Err(malformed(name, "a list of strings")),
+            ("env" | "headers" | "extensions", value) => to_object(name, value)?,
+            (_, value) if TEXTS.contains(&&**name) && !value.is_string() => {
+                return Err(malformed(name, "a string"));
+            }
+            _ => {}
+        }
+    }
+    Ok(entry)
 }
 
-impl VsCodeInput {
-    fn default_value(&self) -> Option<(String, String)> {
-        let value = self.default.clone()?;
-        Some((format!("input:{}", self.id), value))
+fn to_texts(name: &str, words: &mut Vec<Value>) -> Result<(), EntryError> {
+    words.retain(|word| !word.is_null());
+    for word in words {
+        *word = as_text(word)
+            .ok_or_else(|| malformed(name, "a list of strings"))?
+            .into();
     }
+    Ok(())
+}
+
+fn to_object(name: &str, value: &mut Value) -> Result<(), EntryError> {
+    match value {
+        Value::Object(_) => Ok(()),
+        Value::Array(items) if items.is_empty() => {
+            *value = JsonObject::new().into();
+            Ok(())
+        }
+        _ => Err(malformed(name, "an object")),
+    }
+}
+
+fn malformed(name: &str, expected: &str) -> EntryError {
+    EntryError::Malformed(format!("`{name}` must be {expected}"))
 }
 
 #[derive(Deserialize)]
@@ -96,11 +176,10 @@ struct RawEntry {
     command: Option<RawCommand>,
     #[serde(default)]
     args: Vec<String>,
-    #[serde(default, alias = "environment")]
+    #[serde(default)]
     env: JsonObject,
     env_file: Option<String>,
     cwd: Option<String>,
-    #[serde(alias = "serverUrl")]
     url: Option<String>,
     /// Gemini and Qwen. `url` is an address of HTTP+SSE there.
     http_url: Option<String>,
@@ -111,7 +190,6 @@ struct RawEntry {
     enabled: Option<bool>,
     #[serde(default)]
     extensions: BTreeMap<String, Vec<String>>,
-    #[serde(alias = "auth")]
     oauth: Option<Value>,
     #[serde(flatten)]
     ignored: BTreeMap<String, IgnoredAny>,
@@ -220,11 +298,15 @@ impl RawEntry {
 
     /// Returns whether the entry is a URL and not a program.
     fn has_url(&self, has_program: bool) -> Result<bool, EntryError> {
-        match self.kind.as_deref() {
-            None => Ok(!has_program),
-            Some("stdio" | "local") => Ok(false),
-            Some("http" | "sse" | "streamable-http" | "streamableHttp" | "remote") => Ok(true),
-            Some(other) => Err(EntryError::UnknownType(other.to_owned())),
+        let Some(kind) = &self.kind else {
+            return Ok(!has_program);
+        };
+        // `streamable-http`, `streamableHttp`, `STREAMABLE_HTTP`
+        let letters = kind.chars().filter(char::is_ascii_alphanumeric);
+        match &*letters.collect::<String>().to_ascii_lowercase() {
+            "stdio" | "local" => Ok(false),
+            "http" | "sse" | "streamablehttp" | "remote" => Ok(true),
+            _ => Err(EntryError::UnknownType(kind.clone())),
         }
     }
 
@@ -279,18 +361,27 @@ fn parse_entry(name: String, entry: Value, variables: &Variables) -> ServerEntry
         ignored: Vec::new(),
         extensions: BTreeMap::new(),
     };
-    match serde_json::from_value::<RawEntry>(entry) {
+    match raw_entry(entry) {
         Ok(entry) => {
             parsed.is_disabled = entry.disabled || entry.enabled == Some(false);
             parsed.spec = to_spec(entry, variables, &mut parsed);
         }
-        Err(error) => parsed.spec = Err(EntryError::Malformed(error.to_string())),
+        Err(error) => parsed.spec = Err(error),
     }
     if !parsed.ignored.is_empty() {
         let (server, members) = (&parsed.name, &parsed.ignored);
         tracing::warn!(server = %mcp_types::escaped(&server), ?members, "ignored members in a configuration file");
     }
     parsed
+}
+
+fn raw_entry(entry: Value) -> Result<RawEntry, EntryError> {
+    let Value::Object(entry) = entry else {
+        let reason = "it must be an object with `command` or `url`";
+        return Err(EntryError::Malformed(reason.to_owned()));
+    };
+    serde_json::from_value(normalize(entry)?.into())
+        .map_err(|error| EntryError::Malformed(error.to_string()))
 }
 
 fn to_spec(
@@ -327,13 +418,11 @@ fn to_spec(
 fn pairs(members: &JsonObject, variables: &Variables) -> Result<Vec<(String, String)>, EntryError> {
     let mut pairs = Vec::new();
     for (name, value) in members {
-        let value = match value {
-            Value::Null => continue,
-            Value::String(text) => variables.fill(text)?,
-            Value::Bool(_) | Value::Number(_) => value.to_string(),
-            _ => return Err(EntryError::Malformed(format!("`{name}` must be a string"))),
-        };
-        pairs.push((name.clone(), value));
+        if value.is_null() {
+            continue;
+        }
+        let text = as_text(value).ok_or_else(|| malformed(name, "a string"))?;
+        pairs.push((name.clone(), variables.fill(&text)?));
     }
     Ok(pairs)
 }

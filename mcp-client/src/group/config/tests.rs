@@ -336,3 +336,113 @@ fn members_of_the_other_kind_of_server_are_reported() {
         "{malformed:?}"
     );
 }
+
+#[test]
+fn variants_of_an_entry_have_one_meaning() {
+    let npx = command("npx", &["-y", "8080"], &[("K", "1")]);
+    let far = url("https://a.example/", &[("X", "1")]);
+    for (entry, expected) in [
+        (
+            r#"{"command": "npx", "args": ["-y", 8080], "env": {"K": 1}}"#,
+            &npx,
+        ),
+        (
+            r#"{"command": ["npx", "-y", 8080], "args": null, "environment": {"K": "1"}, "env": null}"#,
+            &npx,
+        ),
+        (
+            r#"{"type": "STDIO", "command": "npx", "args": ["-y", "8080"], "env": {"K": "1"}, "url": null, "headers": null}"#,
+            &npx,
+        ),
+        (
+            r#"{"transport": {"type": "stdio", "command": "npx", "args": ["-y", "8080"]}, "env": {"K": "1"}}"#,
+            &npx,
+        ),
+        (
+            r#"{"command": {"path": "npx", "args": ["-y", 8080], "env": {"K": "1"}}, "env": []}"#,
+            &npx,
+        ),
+        (
+            r#"{"type": "streamable_http", "url": "https://a.example/", "headers": {"X": 1}}"#,
+            &far,
+        ),
+        (
+            r#"{"type": "HTTP", "url": "https://a.example/", "headers": {"X": "1"}, "command": "", "cwd": ""}"#,
+            &far,
+        ),
+        (
+            r#"{"transport": "streamable-http", "url": "https://a.example/", "headers": {"X": "1"}}"#,
+            &far,
+        ),
+        (
+            r#"{"transport": {"type": "http", "url": "https://a.example/", "headers": {"X": "1"}}, "disabled": null}"#,
+            &far,
+        ),
+        (
+            r#"{"url": null, "serverUrl": "https://a.example/", "headers": {"X": "1"}, "type": null}"#,
+            &far,
+        ),
+    ] {
+        let text = format!(r#"{{"mcpServers": {{"a": {entry}}}}}"#);
+        let found = specs(&text).remove(0).2;
+        assert_eq!(found.as_ref(), Ok(expected), "{entry}");
+    }
+}
+
+#[test]
+fn broken_part_of_a_file_never_loses_the_file() {
+    let input = |input: &str, value: &str| {
+        let text = format!(
+            r#"{{"inputs": {input}, "servers": {{"a": {{"command": "a"}}, "b": {{"command": "{value}"}}}}}}"#
+        );
+        let mut found = specs(&text);
+        assert_eq!(found[0].2, Ok(command("a", &[], &[])), "{input}");
+        found.remove(1).2
+    };
+    let port = r#"[{"id": "port", "default": 8080}]"#;
+    assert_eq!(input(port, "${input:port}"), Ok(command("8080", &[], &[])));
+    for broken in [
+        "null",
+        "7",
+        "[7, null]",
+        r#"[{"default": "x"}]"#,
+        r#"[{"id": "port", "default": {}}]"#,
+    ] {
+        let reason = EntryError::NoValue("input:port".to_owned());
+        assert_eq!(input(broken, "${input:port}"), Err(reason), "{broken}");
+    }
+    for (entry, reason) in [
+        (
+            r#"{"command": "a", "args": "-y"}"#,
+            "`args` must be a list of strings",
+        ),
+        (
+            r#"{"command": "a", "args": [{}]}"#,
+            "`args` must be a list of strings",
+        ),
+        (
+            r#"{"command": "a", "env": ["K=1"]}"#,
+            "`env` must be an object",
+        ),
+        (r#"{"command": 7}"#, "`command` must be a string"),
+        (
+            r#"{"url": ["https://a.example/"]}"#,
+            "`url` must be a string",
+        ),
+        ("7", "it must be an object with `command` or `url`"),
+        ("null", "it must be an object with `command` or `url`"),
+    ] {
+        let text = format!(r#"{{"mcpServers": {{"bad": {entry}, "a": {{"command": "a"}}}}}}"#);
+        let found = specs(&text);
+        let expected = EntryError::Malformed(reason.to_owned());
+        assert_eq!(found[0].2, Err(expected), "{entry}");
+        assert_eq!(found[1].2, Ok(command("a", &[], &[])), "{entry}");
+    }
+    let parse =
+        |text: &str| GroupConfig::parse(text, &variables()).map(|config| config.servers.len());
+    assert_eq!(parse(r#"{"mcpServers": [], "inputs": []}"#).unwrap(), 0);
+    let error = parse(r#"{"mcpServers": [{"name": "a"}]}"#)
+        .unwrap_err()
+        .to_string();
+    assert!(error.contains("`mcpServers` must be an object"), "{error}");
+}
