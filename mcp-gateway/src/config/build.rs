@@ -15,9 +15,10 @@ use serde_json::Value;
 
 use super::error::ConfigError;
 use super::file::{
-    AccessConfig, GatewayConfig, HiddenValue, IdentityConfig, LimitsConfig, ServerConfig,
-    StartConfig, TokenExchangeConfig, ToolConfig,
+    AccessConfig, GatewayConfig, HiddenValue, IdentityConfig, LimitsConfig, OpenApiConfig,
+    ServerConfig, StartConfig, TokenExchangeConfig, ToolConfig,
 };
+use super::text::ConfigText;
 use crate::gateway::{CallLimits, Gateway, GatewayServer, ToolOptions, spec_id};
 use crate::openapi::{OpenApi, OpenApiError};
 
@@ -81,7 +82,8 @@ impl GatewayConfig {
         }
         if let Some(path) = &self.tools.pin {
             let invalid = |error: TrustError| ConfigError::invalid("tools.pin", error.to_string());
-            gateway = gateway.pin(PinFile::open(path).map_err(invalid)?);
+            let file = PinFile::open(self.path(path)).map_err(invalid)?;
+            gateway = gateway.pin(file);
         }
         let servers = self.servers.iter().filter(|(_, config)| !config.disabled);
         servers
@@ -89,8 +91,8 @@ impl GatewayConfig {
             .try_fold(gateway, |gateway, (name, config)| {
                 let builder = ServerBuilder {
                     key: format!("servers.{name}"),
+                    file: self,
                     config,
-                    manifests: self.manifests.as_deref(),
                     variables,
                     create: &create,
                 };
@@ -101,8 +103,8 @@ impl GatewayConfig {
 
 struct ServerBuilder<'a> {
     key: String,
+    file: &'a GatewayConfig,
     config: &'a ServerConfig,
-    manifests: Option<&'a Path>,
     variables: &'a Variables,
     /// Creates the server of an OpenAPI document.
     create: &'a dyn Fn(OpenApi) -> Result<Server, OpenApiError>,
@@ -178,7 +180,11 @@ impl ServerBuilder<'_> {
             let identity = self.config.forward_identity.as_ref();
             let forwarded = identity.map(|identity| &*identity.header);
             let target = (&**url, &**headers, forwarded);
-            return super::service::server(name, &self.key, api, target, self.create);
+            let api = OpenApiConfig {
+                document: self.file.path(&api.document),
+                ..api.clone()
+            };
+            return super::service::server(name, &self.key, &api, target, self.create);
         }
         let mode = self.mode()?;
         let key = self.at("timeout_seconds");
@@ -203,7 +209,7 @@ impl ServerBuilder<'_> {
         }
         let key = self.at("forward_identity.key");
         let invalid = |error: AuthError| ConfigError::invalid(&key, error.to_string());
-        let signing = PrivateKey::from_pem(&config.key.resolve(&key, self.variables)?);
+        let signing = PrivateKey::from_pem(&self.resolve(&key, &config.key)?);
         let mut signing = signing.map_err(invalid)?;
         if let Some(id) = &config.key_id {
             signing = signing.key_id(id);
@@ -236,26 +242,30 @@ impl ServerBuilder<'_> {
             return Err(invalid("", message.into()));
         }
         let key = self.at("token_exchange.client_secret");
-        let secret = config.client_secret.resolve(&key, self.variables)?;
+        let secret = self.resolve(&key, &config.client_secret)?;
         let exchange = TokenExchange::new(&config.issuer, &config.client_id, secret);
         let exchange = exchange.map_err(|error| invalid(".issuer", error.to_string()))?;
         let resource = match &config.resource {
             Some(resource) => resource.clone(),
-            None => url.resolve(&self.at("url"), self.variables)?,
+            None => self.resolve(&self.at("url"), url)?,
         };
         Ok(server.token_exchange(exchange, resource, &config.scopes))
     }
 
     /// Returns the file for the lists of a server. Other settings of the connection have another file.
     fn manifest(&self, name: &str, server: &GatewayServer) -> Result<PathBuf, ConfigError> {
-        let Some(folder) = self.manifests else {
+        let Some(folder) = &self.file.manifests else {
             let message =
                 "a lazy server needs `manifests`, a folder for its lists, at the start of the file";
             return Err(ConfigError::invalid(self.at("start"), message));
         };
         let id = server.id().unwrap_or_default();
         let id = ServerIdentity::from_parts("manifest", [name, id]);
-        Ok(folder.join(format!("{id}.json")))
+        Ok(self.file.path(folder).join(format!("{id}.json")))
+    }
+
+    fn resolve(&self, key: &str, text: &ConfigText) -> Result<String, ConfigError> {
+        text.resolve_in(&self.file.path(Path::new("")), key, self.variables)
     }
 
     fn at(&self, key: &str) -> String {
@@ -272,8 +282,7 @@ impl ServerBuilder<'_> {
             cwd,
             ..
         } = self.config;
-        let resolve =
-            |key: &str, text: &super::ConfigText| text.resolve(&self.at(key), self.variables);
+        let resolve = |key: &str, text: &ConfigText| self.resolve(&self.at(key), text);
         match (url, command) {
             (Some(url), None) => {
                 if !args.is_empty() || !env.is_empty() || cwd.is_some() {
@@ -311,7 +320,10 @@ impl ServerBuilder<'_> {
                         .map(|folder| resolve("cwd", folder))
                         .transpose()?;
                 }
-                Ok(spec)
+                Ok(match &self.file.folder {
+                    Some(folder) => spec.relative_to(folder),
+                    None => spec,
+                })
             }
             _ => Err(ConfigError::invalid(
                 &self.key,
@@ -347,7 +359,7 @@ impl ServerBuilder<'_> {
             let value = match value {
                 HiddenValue::Text(text) => {
                     let key = format!("{key}.hidden_arguments.{name}");
-                    Value::String(text.resolve(&key, self.variables)?)
+                    Value::String(self.resolve(&key, text)?)
                 }
                 HiddenValue::Other(value) => value.clone(),
             };

@@ -64,6 +64,9 @@ pub struct GatewayConfig {
     /// The servers, by name.
     #[serde(default)]
     pub servers: BTreeMap<String, ServerConfig>,
+    /// The folder of the file.
+    #[serde(skip)]
+    pub(super) folder: Option<PathBuf>,
 }
 
 fn default_name() -> String {
@@ -335,7 +338,9 @@ impl GatewayConfig {
         })
     }
 
-    /// Reads a file of up to 1 MiB.
+    /// Reads a file of up to 1 MiB. Its paths are relative to its folder: those of programs with a path separator, of
+    /// `cwd`, documents, secrets, `manifests` and pins. With [`parse`](Self::parse) they are relative to the process's
+    /// working directory.
     ///
     /// # Errors
     ///
@@ -346,6 +351,16 @@ impl GatewayConfig {
             path: path.to_owned(),
             source,
         })?;
-        Self::parse(&content)
+        let absolute = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+        Ok(Self {
+            folder: absolute.parent().map(Path::to_owned),
+            ..Self::parse(&content)?
+        })
+    }
+
+    /// Returns a path of the file.
+    pub(super) fn path(&self, path: &Path) -> PathBuf {
+        let folder = self.folder.as_deref().unwrap_or(Path::new(""));
+        folder.join(path)
     }
 }

@@ -1,11 +1,14 @@
 //! Tests of configuration files.
 
-use mcp_client::group::Variables;
+use std::sync::Arc;
+
+use mcp_client::group::{ServerSpec, Variables};
 use mcp_client::{Client, ClientBuilder, Error};
+use parking_lot::Mutex;
 
 use super::{ConfigText, GatewayConfig};
 
-async fn connect(_: ClientBuilder, _: mcp_client::group::ServerSpec) -> Result<Client, Error> {
+async fn connect(_: ClientBuilder, _: ServerSpec) -> Result<Client, Error> {
     Err(Error::other("no server is started"))
 }
 
@@ -197,4 +200,54 @@ async fn extension_of_two_servers_is_an_error_that_names_both() {
     for part in ["\"budget/*\"", "\"one\"", "\"two\""] {
         assert!(error.contains(part), "{error}");
     }
+}
+
+#[tokio::test]
+async fn paths_of_a_file_are_relative_to_its_folder() {
+    let folder = std::env::temp_dir().join(format!("mcp-gateway-paths-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    let write = |name: &str, text: &str| std::fs::write(folder.join(name), text).unwrap();
+    write("token", "t0ken\n");
+    write(
+        "api.json",
+        r#"{"openapi": "3.1.0", "info": {"title": "a", "version": "1"}, "paths": {"/a": {"get": {"operationId": "a", "responses": {}}}}}"#,
+    );
+    let servers = "[servers.a]\ncommand = \"bin/a\"\nargs = [\"./b\"]\ncwd = \"data\"\nenv = { TOKEN = \"file:token\" }\n\
+        [servers.b]\ncommand = \"b\"\n\
+        [servers.c]\nurl = \"http://127.0.0.1:1\"\nopenapi = { document = \"api.json\" }\n";
+    write("gateway.toml", servers);
+    let specs = Arc::new(Mutex::new(Vec::new()));
+    let seen = specs.clone();
+    let connect = move |_: ClientBuilder, spec: ServerSpec| {
+        seen.lock().push(spec);
+        async { Err(Error::other("no server is started")) }
+    };
+    let config = GatewayConfig::read(folder.join("gateway.toml")).unwrap();
+    let gateway = config.gateway(&Variables::new(), connect, http()).unwrap();
+    let opened = gateway.connect().await.unwrap();
+    let status = opened.control.status().await.unwrap();
+    assert!(
+        status.servers.iter().any(|server| server.tools == ["c__a"]),
+        "{status:?}"
+    );
+    let inside = |name: &str| folder.join(name).to_string_lossy().into_owned();
+    let mut expected = ServerSpec::program(inside("bin/a"), ["./b"]);
+    if let ServerSpec::Command { cwd, env, .. } = &mut expected {
+        *cwd = Some(inside("data"));
+        env.push(("TOKEN".to_owned(), "t0ken".to_owned()));
+    }
+    let specs = specs.lock().clone();
+    assert!(specs.contains(&expected), "{specs:?}");
+    assert!(specs.contains(&ServerSpec::program("b", [""; 0])));
+
+    write("pins.json", "{");
+    write(
+        "gateway.toml",
+        &format!("[tools]\npin = \"pins.json\"\n{servers}"),
+    );
+    let config = GatewayConfig::read(folder.join("gateway.toml")).unwrap();
+    let gateway = config.gateway(&Variables::new(), self::connect, http());
+    let error = gateway.unwrap_err().to_string();
+    assert!(error.contains(&inside("pins.json")), "{error}");
+    std::fs::remove_dir_all(&folder).unwrap();
 }

@@ -34,6 +34,16 @@ impl ConfigText {
     ///
     /// Returns [`ConfigError::Invalid`] when a variable has no value, or the file cannot be read.
     pub fn resolve(&self, key: &str, variables: &Variables) -> Result<String, ConfigError> {
+        self.resolve_in(Path::new(""), key, variables)
+    }
+
+    /// Resolves the string as [`resolve`](Self::resolve) does. The path of a file is relative to `folder`.
+    pub(super) fn resolve_in(
+        &self,
+        folder: &Path,
+        key: &str,
+        variables: &Variables,
+    ) -> Result<String, ConfigError> {
         let filled = variables.fill(&self.0);
         let filled = filled.map_err(|error| ConfigError::invalid(key, error.to_string()))?;
         let path = self
@@ -42,7 +52,8 @@ impl ConfigText {
             .and(filled.strip_prefix("file:"));
         match path {
             Some(path) if !path.starts_with("//") => {
-                let secret = files::read(Path::new(path), MAX_SECRET).map_err(|error| {
+                let path = folder.join(path);
+                let secret = files::read(&path, MAX_SECRET).map_err(|error| {
                     ConfigError::invalid(key, format!("the file {path:?} cannot be read: {error}"))
                 })?;
                 Ok(secret.trim_end_matches(['\r', '\n']).to_owned())
