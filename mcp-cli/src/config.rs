@@ -14,6 +14,7 @@ use url::Url;
 
 use self::dialect::Dialect;
 use self::dialect::Dialect::{Braces, Codex, Dollar, Goose, Json};
+pub(crate) use self::dialect::parse_yaml;
 use crate::failure::Failure;
 
 /// A place where a configuration file may be.
@@ -37,22 +38,35 @@ pub(crate) struct ConfigFile {
 /// Reads all configuration files that exist, or only `file`. Earlier files have precedence.
 pub(crate) fn read_all(file: Option<&Path>) -> Vec<ConfigFile> {
     let locations = match file {
-        Some(path) => vec![Location {
-            owner: "file",
-            path: path.to_owned(),
-            is_project: false,
-            dialect: Dialect::of_path(path),
-        }],
+        Some(path) => vec![named(path)],
         None => locations(),
     };
     let is_explicit = file.is_some();
     let read = locations.into_iter().map(|location| {
-        let config = location.dialect.read(&location.path);
+        let is_own = matches!(location.owner, "file" | "project" | "user");
+        let config = location.dialect.read(&location.path, is_own);
         let servers = config.map(|config| config.servers);
         ConfigFile { location, servers }
     });
     read.filter(|file| is_explicit || !is_absent(&file.servers))
         .collect()
+}
+
+/// Returns the place of a file that the user names. Another program's file keeps its owner.
+fn named(path: &Path) -> Location {
+    let known = locations()
+        .into_iter()
+        .find(|known| same_file::is_same_file(&known.path, path).unwrap_or(false));
+    let (owner, dialect) = match known {
+        Some(known) => (known.owner, known.dialect),
+        None => ("file", Dialect::of_path(path)),
+    };
+    Location {
+        owner,
+        path: path.to_owned(),
+        is_project: false,
+        dialect,
+    }
 }
 
 /// Finds a server by its name.

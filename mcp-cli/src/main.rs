@@ -11,6 +11,7 @@
 //! | `hosts` | programs that use servers, and how each lists them |
 //! | `lints` | tool lints, by client |
 //! | `name_cache` | server names for completions |
+//! | `programs` | programs in `PATH` and by path |
 //! | `questions` | questions to the user |
 //! | `sampling` | answers for sampling requests |
 //! | `session_file` | the format of recorded sessions |
@@ -38,6 +39,7 @@ mod output;
 mod page_guard;
 #[cfg(test)]
 mod pages;
+mod programs;
 mod questions;
 mod sampling;
 mod session_file;

@@ -21,7 +21,7 @@ use crate::config::{self, Location};
 use crate::credentials;
 use crate::failure::{Failure, usage};
 use crate::output::Output;
-use crate::{questions, sampling};
+use crate::{programs, questions, sampling};
 
 /// Longest time limit: one week.
 const MAX_SECONDS: f64 = 604_800.0;
@@ -59,7 +59,7 @@ pub(crate) async fn resolve<'a>(
 ) -> Result<(Server, &'a [String]), Failure> {
     if let Some((program, rest)) = args.command.split_first() {
         let command = ServerCommand::new(program).args(rest).inherit_all_env();
-        return Ok((with_env(command, args)?, &args.words));
+        return Ok((with_env(command, args, output)?, &args.words));
     }
     let Some((target, words)) = args.words.split_first() else {
         return Err(Failure::usage(
@@ -200,7 +200,7 @@ async fn named(
             if let Some(folder) = cwd {
                 server = server.current_dir(folder);
             }
-            with_env(server, args)
+            with_env(server, args, output)
         }
         ServerSpec::Url {
             url,
@@ -239,8 +239,9 @@ pub(crate) async fn approve_entry(
             let names: Vec<_> = env.iter().map(|(name, _)| name.as_str()).collect();
             let folder = std::path::absolute(cwd.as_deref().unwrap_or("."));
             let folder = folder.map_err(|error| unusable(error.to_string()))?;
+            let program = programs::resolve(command, &folder, &env);
             let shown = format!(
-                "run the command {command:?} {args:?} in the folder {folder:?} with the environment variables \
+                "run the command {program:?} {args:?} in the folder {folder:?} with the environment variables \
                  {names:?}{}",
                 passed(variables)
             );
@@ -403,7 +404,11 @@ fn approval_file<'a>(
 }
 
 /// Adds the variables on the command line.
-fn with_env(mut command: ServerCommand, args: &ServerArgs) -> Result<Server, Failure> {
+fn with_env(
+    mut command: ServerCommand,
+    args: &ServerArgs,
+    output: &Output,
+) -> Result<Server, Failure> {
     if !args.header.is_empty() {
         return Err(Failure::usage(
             "--header is for servers with a URL; use --env for commands",
@@ -412,14 +417,18 @@ fn with_env(mut command: ServerCommand, args: &ServerArgs) -> Result<Server, Fai
     for variable in &args.env {
         match variable.split_once('=') {
             Some((name, value)) if !name.is_empty() => command = command.env(name, value),
-            // The server inherits the variable of this process.
-            None if !variable.is_empty() => {}
+            None if !variable.is_empty() => command = command.inherit_env([variable]),
             _ => {
                 return Err(Failure::usage(
                     "--env needs a name: NAME=value, or NAME for the value of this environment",
                 ));
             }
         }
+    }
+    for variable in command.withheld_env() {
+        output.note(&format!(
+            "the URL of {variable} contains a password, so the server does not get it; pass --env {variable}, or list it in its entry"
+        ));
     }
     Ok(Server::Command(command))
 }

@@ -20,18 +20,16 @@ pub(crate) fn add(
     schema: &Map<String, Value>,
 ) -> Result<(), Failure> {
     for word in words {
-        let (key, value) = split(word)?;
-        match key.strip_suffix(':') {
-            Some(key) => {
-                let value = serde_json::from_str(value)
-                    .map_err(|error| usage!("the value of {key:?} is not JSON: {error}"))?;
-                args.insert(key.to_owned(), value);
-            }
-            None => {
-                check_known(key, schema)?;
-                args.insert(key.to_owned(), typed(key, value, schema)?);
-            }
-        }
+        let (key, text) = split(word)?;
+        let json = key.strip_suffix(':');
+        let key = json.unwrap_or(key);
+        check_known(key, schema)?;
+        let value = match json {
+            Some(_) => serde_json::from_str(text)
+                .map_err(|error| usage!("the value of {key:?} is not JSON: {error}"))?,
+            None => typed(key, text, schema)?,
+        };
+        args.insert(key.to_owned(), value);
     }
     Ok(())
 }
@@ -64,16 +62,17 @@ pub(crate) fn typed(key: &str, text: &str, schema: &Map<String, Value>) -> Resul
 
 /// Refuses keys that the schema excludes.
 fn check_known(key: &str, schema: &Map<String, Value>) -> Result<(), Failure> {
-    let is_closed = schema.get("additionalProperties") == Some(&Value::Bool(false));
-    let properties = schema.get("properties").and_then(Value::as_object);
-    match properties {
-        Some(known) if is_closed && !known.contains_key(key) => {
-            let names: Vec<_> = known.keys().map(String::as_str).collect();
-            let names = names.join(", ");
-            Err(usage!("unknown argument {key:?}; the tool has: {names}"))
-        }
-        _ => Ok(()),
+    let is_closed = schema.get("additionalProperties") == Some(&Value::Bool(false))
+        && !schema.contains_key("patternProperties");
+    let known = schema.get("properties").and_then(Value::as_object);
+    if !is_closed || known.is_some_and(|known| known.contains_key(key)) {
+        return Ok(());
     }
+    let names: Vec<_> = known.into_iter().flat_map(Map::keys).cloned().collect();
+    Err(usage!(
+        "unknown argument {key:?}; the tool has: {}",
+        names.join(", ")
+    ))
 }
 
 /// Returns the required properties that `args` does not have.
@@ -147,6 +146,22 @@ mod tests {
         ] {
             assert!(parsed(&[word]).is_err(), "{word}");
         }
+    }
+
+    #[test]
+    fn json_and_text_are_refused_for_an_unknown_argument() {
+        for word in ["other=1", "other:=1", "other:={}"] {
+            let refused = parsed(&[word]).unwrap_err();
+            assert!(refused.contains("unknown argument \"other\""), "{refused}");
+        }
+        let closed = |schema: Value| {
+            let words = ["other:=1".to_owned()];
+            add(&mut Map::new(), &words, schema.as_object().unwrap()).is_err()
+        };
+        assert!(closed(json!({"additionalProperties": false})));
+        assert!(!closed(json!({})));
+        let patterns = json!({"patternProperties": {"^o": {}}, "additionalProperties": false});
+        assert!(!closed(patterns));
     }
 
     #[test]

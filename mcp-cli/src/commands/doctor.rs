@@ -111,6 +111,7 @@ async fn examine_http(
 async fn examine_server(client: &Client, args: &TargetArgs, report: &mut Report) {
     server::examine_negotiation(client, &args.protocol, report);
     server::examine_tools(client, report).await;
+    server::examine_omissions(client, report).await;
     server::examine_latency(client, report).await;
     target::close(client).await;
 }

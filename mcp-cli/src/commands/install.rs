@@ -14,7 +14,7 @@ use crate::cli::{EntryArgs, InstallArgs, ServerArgs, UninstallArgs};
 use crate::failure::{Failure, usage};
 use crate::hosts::{self, EditError, Entry, Host, Launch, Undo, is_secret, to_value};
 use crate::output::Output;
-use crate::{config, target, written};
+use crate::{config, programs, target, written};
 
 /// Largest settings file in bytes: 16 MiB.
 const MAX_BYTES: u64 = 16 << 20;
@@ -53,8 +53,8 @@ pub(super) async fn install(args: &InstallArgs, output: &Output) -> Result<(), F
         }
     }
     if let Launch::Program { command, .. } = &launch
-        && !command.contains(['/', '\\'])
-        && !is_in_path(command)
+        && !programs::is_path(command)
+        && programs::find(command, None).is_none()
     {
         output.note(&format!(
             "no program {command:?} is in PATH: install it, or pass its path; {} may have another PATH",
@@ -191,7 +191,7 @@ fn absolute_program(program: &str, args: &[String]) -> Result<String, Failure> {
             "hosts start programs in other folders: install target/release/NAME after `cargo build --release`, or add --manifest-path",
         ));
     }
-    if !program.contains(['/', '\\']) {
+    if !programs::is_path(program) {
         return Ok(program.to_owned());
     }
     let path = std::path::absolute(program).unwrap_or_else(|_| program.into());
@@ -449,20 +449,7 @@ impl Change<'_> {
 /// Claude Code rewrites its file while it runs, so its own command changes it, if it is installed.
 fn uses_command(args: &EntryArgs) -> bool {
     let is_own_file = args.host == Host::ClaudeCode && !args.project && args.file.is_none();
-    is_own_file && is_in_path("claude")
-}
-
-/// Returns true if a folder of PATH has a program of this name.
-fn is_in_path(program: &str) -> bool {
-    let names = ["", ".exe", ".cmd", ".bat"].map(|suffix| format!("{program}{suffix}"));
-    let names = if cfg!(windows) {
-        &names[..]
-    } else {
-        &names[..1]
-    };
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    let mut folders = std::env::split_paths(&path);
-    folders.any(|folder| names.iter().any(|name| folder.join(name).is_file()))
+    is_own_file && programs::find("claude", None).is_some()
 }
 
 async fn claude(words: &[&str]) -> Result<(), Failure> {

@@ -4,11 +4,11 @@ use futures_util::future::try_join4;
 use mcp::Client;
 use serde_json::{Value, json};
 
-use super::support::to_json;
+use super::support::{omissions, to_json};
 use crate::cli::TargetArgs;
 use crate::failure::Failure;
 use crate::name_cache::Names;
-use crate::output::Output;
+use crate::output::{self, Output};
 use crate::target;
 
 pub(super) async fn run(args: &TargetArgs, output: &Output) -> Result<(), Failure> {
@@ -30,6 +30,9 @@ async fn list(client: &Client, args: &TargetArgs, output: &Output) -> Result<(),
         ),
     )
     .await?;
+    for omission in omissions(client) {
+        output::status(&omission);
+    }
     Names::update(&args.server, |names| {
         names.set_tools(&tools);
         names.set_prompts(&prompts);

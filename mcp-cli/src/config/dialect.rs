@@ -35,15 +35,17 @@ impl Dialect {
         }
     }
 
-    /// Reads a file of up to 1 MiB.
+    /// Reads a file of up to 1 MiB. The paths of an `mcp.json` are relative to the file (`is_own`); those of another
+    /// program's file to the folder in which the program runs: the current one.
     ///
     /// # Errors
     ///
     /// Returns a [`ConfigError`] if the file cannot be read or parsed, or lists no servers.
-    pub(super) fn read(self, path: &Path) -> Result<GroupConfig, ConfigError> {
+    pub(super) fn read(self, path: &Path, is_own: bool) -> Result<GroupConfig, ConfigError> {
         let text = || files::read(path, MAX_BYTES);
         let converted = match self {
-            Self::Json => return GroupConfig::read(path),
+            Self::Json if is_own => return GroupConfig::read(path),
+            Self::Json => text().map(Some),
             Self::Dollar => text().map(|text| Some(dollars(&text))),
             Self::Braces => text().map(|text| Some(braces(&text))),
             Self::Codex => text().and_then(|text| codex(&text)),
@@ -54,8 +56,19 @@ impl Dialect {
             source,
         })?;
         let text = converted.ok_or(ConfigError::NoServers)?;
-        GroupConfig::parse(&text, &Variables::of_process())
+        let folder = std::env::current_dir().unwrap_or_default();
+        GroupConfig::parse(&text, &Variables::of_process().workspace(&folder))
     }
+}
+
+/// Parses YAML by the rules of version 1.2, by which `NO`, `on`, `y`, `012` and `1_000` are text.
+pub(crate) fn parse_yaml(text: &str) -> Result<Value, serde_saphyr::Error> {
+    let options = serde_saphyr::options! {
+        strict_booleans: true,
+        leading_zero_numbers_as_strings: true,
+        underscored_numbers_as_strings: true,
+    };
+    serde_saphyr::from_str_with_options(text, options)
 }
 
 /// Replaces `$NAME` by `${NAME:-$NAME}`.
@@ -151,7 +164,7 @@ fn codex_entry(mut table: Map<String, Value>) -> Map<String, Value> {
 /// Converts settings of Goose to the text of an `mcp.json`. `None` if they list no servers.
 fn goose(text: &str) -> io::Result<Option<String>> {
     let invalid = |_| io::Error::new(io::ErrorKind::InvalidData, "it is not valid YAML");
-    let settings: Value = serde_saphyr::from_str(text).map_err(invalid)?;
+    let settings = parse_yaml(text).map_err(invalid)?;
     let Some(extensions) = settings.get("extensions").and_then(Value::as_object) else {
         return Ok(None);
     };
@@ -195,6 +208,18 @@ mod tests {
         assert_eq!(converted, expected);
         assert_eq!(goose("GOOSE_MODEL: x").unwrap(), None);
         assert!(goose("[").is_err());
+    }
+
+    #[test]
+    fn settings_of_goose_are_read_by_the_rules_of_yaml_1_2() {
+        let text = "extensions:\n  a:\n    cmd: a\n    args: [NO, on, y, 012, 1_000, 7]\n    envs: {LANG: NO, MODE: 0777, N: 1_000, ON: true}\n";
+        let expected = json!({"mcpServers": {"a": {
+            "command": "a",
+            "args": ["NO", "on", "y", "012", "1_000", 7],
+            "env": {"LANG": "NO", "MODE": "0777", "N": "1_000", "ON": true},
+        }}});
+        let converted: Value = goose(text).unwrap().unwrap().parse().unwrap();
+        assert_eq!(converted, expected);
     }
 
     #[test]

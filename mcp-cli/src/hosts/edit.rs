@@ -21,6 +21,7 @@ pub(crate) use text::EditError;
 use text::unreadable;
 
 use super::{Entry, Format, Host, to_value};
+use crate::config::parse_yaml;
 
 /// The byte order mark of some editors, which stays.
 const BOM: char = '\u{feff}';
@@ -85,9 +86,7 @@ fn parse(format: Format, text: &str) -> Result<Map<String, Value>, EditError> {
         // The message alone: its long form repeats the line, which may contain a secret.
         Format::Toml => ::toml::from_str(text)
             .map_err(|error: ::toml::de::Error| unreadable(error.message()))?,
-        Format::Yaml => {
-            serde_saphyr::from_str(text).map_err(|_| unreadable("it is not valid YAML"))?
-        }
+        Format::Yaml => Some(parse_yaml(text).map_err(|_| unreadable("it is not valid YAML"))?),
     };
     match value {
         Some(Value::Object(members)) => Ok(members),

@@ -43,6 +43,8 @@ mod shop;
 #[cfg(unix)]
 #[cfg(test)]
 mod terminal;
+#[cfg(test)]
+mod world;
 #[cfg(unix)]
 #[cfg(test)]
 mod written;

@@ -42,6 +42,12 @@ pub(super) async fn examine(url: &str, report: &mut Report) -> bool {
         .into_iter()
         .find(|name| std::env::var_os(name).is_some_and(|value| !value.is_empty()));
     if let (Some(name), false) = (proxy, is_local(host)) {
+        if std::env::var(name).is_ok_and(|value| value.starts_with("socks")) {
+            let detail = format!("the variable {name} names a SOCKS proxy, which is not supported");
+            let cure = "set HTTPS_PROXY to an HTTP proxy, or unset the variable";
+            report.add(Step::failed("resolve", FailureKind::Usage, detail, cure));
+            return false;
+        }
         // The proxy resolves the name.
         let detail = format!("the proxy of the variable {name} connects to {host}");
         report.add(Step::ok("resolve", detail));

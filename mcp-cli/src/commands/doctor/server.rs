@@ -7,6 +7,7 @@ use mcp::schema::{Lint, lint};
 use mcp::{Client, Verdict};
 use serde_json::json;
 
+use super::super::support::omissions;
 use super::http::header_mismatch;
 use super::report::{Report, Step};
 use crate::failure::FailureKind;
@@ -72,9 +73,6 @@ pub(super) async fn examine_tools(client: &Client, report: &mut Report) {
         }
     };
     let mut lines = vec![format!("{} tools", tools.len())];
-    for omission in client.omissions() {
-        lines.push(omission.to_string());
-    }
     let lints: Vec<_> = tools.iter().flat_map(lint).collect();
     let data = json!({ "lints": lints.iter().map(document).collect::<Vec<_>>() });
     if lints.is_empty() {
@@ -91,6 +89,24 @@ pub(super) async fn examine_tools(client: &Client, report: &mut Report) {
     lines.extend(kinds_of(&lints));
     let cure = "change the tools as each line says; --json has a line for each tool";
     report.add(Step::warning("tools", lines.join("\n"), cure).with_data(data));
+}
+
+/// Lists everything else, and names what the client leaves out of the lists.
+pub(super) async fn examine_omissions(client: &Client, report: &mut Report) {
+    // Most servers offer some of the lists only; their errors are those of `mcp list`.
+    let _ = tokio::join!(
+        client.list_if_offered(|has| has.prompts.is_some(), client.list_prompts()),
+        client.list_if_offered(|has| has.resources.is_some(), client.list_resources()),
+        client.list_if_offered(
+            |has| has.resources.is_some(),
+            client.list_resource_templates(),
+        ),
+    );
+    let omissions = omissions(client);
+    if !omissions.is_empty() {
+        let cure = "correct the server; the other items can be used";
+        report.add(Step::warning("lists", omissions.join("\n"), cure));
+    }
 }
 
 /// Describes each kind of lint on one line: how many tools have it, and the first ones.
