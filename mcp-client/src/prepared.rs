@@ -149,7 +149,8 @@ impl<'a, T> PreparedCall<'a, T> {
     }
 
     /// Requests progress notifications. The callback runs on the task that awaits the call. If it panics, it is
-    /// not called again.
+    /// not called again. A server that has made the call a task sends no more progress; the status messages of the task
+    /// are in [`TaskHandle::updates`](crate::TaskHandle::updates).
     pub fn on_progress(mut self, hook: impl FnMut(ProgressUpdate) + Send + 'a) -> Self {
         self.options.on_progress = Some(Hook::new(hook));
         self
