@@ -2,7 +2,7 @@
 //!
 //! Spec: <https://modelcontextprotocol.io/specification/2026-07-28/server/tools>
 
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -173,13 +173,18 @@ impl Tool {
     }
 }
 
+/// Returns the schema of tools without parameters. All of them share it: its address says that a tool has no schema of
+/// its own.
 // spec: TOOL-07
 fn no_parameters() -> Arc<JsonObject> {
-    let mut schema = JsonObject::new();
-    schema.insert("type".to_owned(), "object".into());
-    schema.insert("properties".to_owned(), JsonObject::new().into());
-    schema.insert("additionalProperties".to_owned(), false.into());
-    Arc::new(schema)
+    static SCHEMA: LazyLock<Arc<JsonObject>> = LazyLock::new(|| {
+        let mut schema = JsonObject::new();
+        schema.insert("type".to_owned(), "object".into());
+        schema.insert("properties".to_owned(), JsonObject::new().into());
+        schema.insert("additionalProperties".to_owned(), false.into());
+        Arc::new(schema)
+    });
+    SCHEMA.clone()
 }
 
 /// Hints about the behavior of a tool. Clients trust them only if they trust the server.

@@ -76,7 +76,7 @@ impl ToolRoute {
         Fut: Future<Output = Result<R, ToolError>> + Send + 'static,
     {
         let (generated, constraints) = (spec.input_schema.take(), spec.constraints.take());
-        let is_raw = tool.input_schema != Tool::new("").input_schema;
+        let is_raw = !Arc::ptr_eq(&tool.input_schema, &Tool::new("").input_schema);
         let has_no_arguments = generated.is_none() && !is_raw;
         let constraints = if is_raw {
             Constraints::from_schema(&tool.input_schema)

@@ -2,8 +2,11 @@
 
 use expect_test::{Expect, expect};
 use mcp_macros::server;
+use mcp_server::{RawArgs, ToolExt as _};
+use mcp_types::{JsonObject, Tool};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_json::json;
 
 use crate::kit::{input, server};
 
@@ -242,4 +245,26 @@ fn tool_without_arguments_has_empty_schema() {
           "additionalProperties": false
         }"#]],
     );
+}
+
+/// The schema of a tool without arguments that another server has written stays as it is, also if it is the one that
+/// tools have by default.
+#[test]
+fn given_schema_of_a_tool_without_arguments_stays() {
+    for schema in [
+        json!({"type": "object", "properties": {}, "additionalProperties": false}),
+        json!({"type": "object", "additionalProperties": false}),
+        json!({"type": "object"}),
+    ] {
+        let given: JsonObject = serde_json::from_value(schema.clone()).unwrap();
+        let tool = Tool::new("a").input_schema(given);
+        let route = tool.handler(|RawArgs(arguments): RawArgs| arguments.as_str().to_owned());
+        assert_eq!(
+            serde_json::to_value(&*route.tool().input_schema).unwrap(),
+            schema
+        );
+    }
+    // Without a schema, the handler's parameters decide.
+    let route = Tool::new("a").handler(|RawArgs(_): RawArgs| "");
+    assert_eq!(route.tool().input_schema.get("additionalProperties"), None);
 }
