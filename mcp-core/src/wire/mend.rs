@@ -1,12 +1,13 @@
 //! Repairs of JSON that does not fit its type, or that JavaScript has cut inside of a character.
 //!
 //! The error of the reader names the value to replace, so that no data elsewhere changes. Only values that were refused
-//! come here: the reading of a valid result costs nothing more.
+//! come here, and results that are passed on undecoded, in which half characters are looked for: the reading of a valid
+//! result costs nothing more.
 
 use std::borrow::Cow;
 use std::ops::Range;
 
-use mcp_types::{escape_line, shorten, without_position};
+use mcp_types::{Method, escape_line, shorten, without_position};
 use serde::de::DeserializeOwned;
 
 use crate::deserialize::{self, DeserializeError};
@@ -138,6 +139,19 @@ pub(super) fn reason(error: &DeserializeError, item: &str) -> String {
     let colon = if path.is_empty() { "" } else { ": " };
     let text = format!("{path}{colon}{message}");
     escape_line(&shorten(&text, MAX_REASON)).into_owned()
+}
+
+/// Returns the text of a result without half characters. A result that has some is logged.
+pub(super) fn whole_characters(method: Option<Method>, json: &str) -> Cow<'_, str> {
+    let text = without_lone_surrogates(json);
+    if matches!(text, Cow::Owned(_)) {
+        let method = method.map_or("", Method::as_str);
+        tracing::warn!(
+            method,
+            "a result contains half characters, which are read as U+FFFD"
+        );
+    }
+    text
 }
 
 /// Replaces escapes of half a surrogate pair by U+FFFD. JavaScript writes them when it cuts a text inside of a

@@ -5,14 +5,15 @@ use std::collections::HashSet;
 use std::fmt;
 
 use bytes::Bytes;
-use mcp_types::{CacheHint, CallToolResult, Meta, Method, ProtocolVersion, RawJson};
+use mcp_types::{CacheHint, CallToolResult, Meta, Method, ProtocolVersion, RawJson, RawObject};
 use serde::de::{Error as _, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 
 use super::narrow::object_content;
 use super::{
-    DecodeError, EncodedReply, SHARED_BYTES, clear_line_breaks, results, write_json, write_scalar,
+    DecodeError, EncodedReply, SHARED_BYTES, clear_line_breaks, mend, results, write_json,
+    write_scalar,
 };
 use crate::deserialize::DeserializeError;
 use crate::raw_result::DecodedResult;
@@ -35,6 +36,12 @@ pub(super) fn read(
     version: ProtocolVersion,
     cache: Option<CacheHint>,
 ) -> Result<ResultBody, DecodeError> {
+    // Half a character passes no strict reader of JSON, such as that of the gateway's client.
+    let mended = match mend::whole_characters(method, raw.as_str()) {
+        Cow::Borrowed(_) => None,
+        Cow::Owned(text) => RawObject::from_text(text).ok(),
+    };
+    let raw = mended.as_ref().map_or(raw, RawObject::as_raw);
     match method.and_then(|method| split(method, raw, version)) {
         Some(result) => Ok(ResultBody::Raw(Box::new(RawResult { cache, ..result }))),
         None => results::read(method, raw),

@@ -35,14 +35,7 @@ const SERVER_INFO: (&str, &str) = ("serverInfo", r#"{"name":""}"#);
 /// Reads a result of which the strict reader has refused a part. Returns `None` if nothing of it can be used.
 #[cold]
 pub(super) fn read(method: Option<Method>, raw: RawJson<'_>) -> Option<ResultBody> {
-    let text = mend::without_lone_surrogates(raw.as_str());
-    if matches!(text, Cow::Owned(_)) {
-        let method_name = method.map_or("", Method::as_str);
-        tracing::warn!(
-            method = method_name,
-            "a result contains half characters, which are read as U+FFFD"
-        );
-    }
+    let text = mend::whole_characters(method, raw.as_str());
     let object = RawObject::from_text(&*text).ok()?;
     if let (Cow::Owned(_), Ok(body)) = (&text, strict::read(method, object.as_raw())) {
         return Some(body);
