@@ -63,6 +63,8 @@ pub struct ClientBuilder {
     pub(crate) meta: Meta,
     pub(crate) validator: Option<Arc<dyn Validator>>,
     pub(crate) probe_timeout: Duration,
+    /// The server's name in logs.
+    pub(crate) server_name: Option<Arc<str>>,
     pub(crate) headers: HeaderMap,
     pub(crate) authorization: Option<HeaderValue>,
     /// The name of the first invalid header.
@@ -91,6 +93,7 @@ impl Default for ClientBuilder {
             meta: Meta::default(),
             validator: None,
             probe_timeout: Duration::from_secs(5),
+            server_name: None,
             headers: HeaderMap::new(),
             authorization: None,
             invalid_header: None,
@@ -506,6 +509,15 @@ impl ClientBuilder {
     #[cfg(feature = "auth")]
     pub fn authorizer(mut self, authorizer: &Authorizer) -> Self {
         self.login = Some(Login::Shared(authorizer.clone()));
+        self
+    }
+
+    /// Sets the server's name in the log, such as its name in a configuration file. A command from a [`ServerSpec`] has
+    /// this name in errors as well. Default: the URL, or the program's file name.
+    ///
+    /// [`ServerSpec`]: crate::group::ServerSpec
+    pub fn server_name(mut self, name: &str) -> Self {
+        self.server_name = Some(name.into());
         self
     }
 

@@ -94,7 +94,10 @@ pub(crate) async fn open(
         negotiates,
     } = ConnectPlan::new(mode);
     let identity = channel.identity();
-    let omissions = Omissions::new(&channel.peer());
+    let omissions = match builder.server_name {
+        Some(name) => Omissions::new(&name),
+        None => Omissions::new(&channel.peer()),
+    };
     let client = Client {
         inner: Arc::new(ClientInner {
             channel: Box::new(channel),

@@ -42,4 +42,6 @@ pub use handle::Group;
 pub use lists::{GroupList, Listed};
 #[doc(hidden)]
 pub use names::{ItemNames, NamedItem, candidate_names, prefixed};
-pub use names::{MAX_TOOL_NAME, Naming, is_portable_name, portable_name, portable_names};
+pub use names::{
+    MAX_TOOL_NAME, Naming, distinct_name, is_portable_name, portable_name, portable_names,
+};

@@ -2,10 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Maximum length of a name, in characters.
-const MAX_NAME: usize = 64;
-/// Characters of the digest at the end of a changed name.
-const DIGEST: usize = 8;
+use mcp_client::group::{MAX_TOOL_NAME, distinct_name, portable_name};
 
 /// Names of a tool list for a model. The same list has the same names in each process.
 #[derive(Debug, Default)]
@@ -67,23 +64,14 @@ impl Names {
 /// Returns a name with at most 64 characters, all in `A-Za-z0-9_-`, which starts with a letter or `_`. A name that is cut, or
 /// that another tool may have, ends with a digest.
 pub(crate) fn portable(own: &str, is_shared: bool) -> String {
-    let is_portable = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
-    let mut name: String = own
-        .chars()
-        .map(|c| if is_portable(c) { c } else { '_' })
-        .collect();
-    if !name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_') {
-        name.insert(0, '_');
+    let needs_start = own.starts_with(|c: char| c.is_ascii_digit() || c == '-') || own.is_empty();
+    let start = if needs_start { "_" } else { "" };
+    let (wanted, item) = (format!("{start}{own}"), ("", own));
+    if is_shared {
+        distinct_name(&wanted, item, MAX_TOOL_NAME)
+    } else {
+        portable_name(&wanted, item, MAX_TOOL_NAME)
     }
-    if name.len() > MAX_NAME || is_shared {
-        name.truncate(MAX_NAME - DIGEST - 1);
-        let digest = hmac_sha256::Hash::hash(own.as_bytes());
-        name.push('_');
-        for byte in &digest[..DIGEST / 2] {
-            name.push_str(&format!("{byte:02x}"));
-        }
-    }
-    name
 }
 
 /// Returns a name without case and separators.

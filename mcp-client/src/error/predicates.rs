@@ -6,7 +6,7 @@ use http::StatusCode;
 #[cfg(feature = "auth")]
 use mcp_auth::AuthError;
 use mcp_core::{ChannelError, Fault};
-use mcp_types::{UnexpectedResult, codes};
+use mcp_types::{UnexpectedResult, codes, escape_line};
 
 use super::{Error, ErrorKind};
 use crate::inputs::InputError;
@@ -155,6 +155,44 @@ impl Error {
     pub fn fault(&self) -> Option<&Fault> {
         match self.inner.kind.root() {
             ErrorKind::Fault { fault, .. } => Some(fault),
+            _ => None,
+        }
+    }
+
+    /// Returns the failure of the connection, or of the HTTP request, if that is the cause.
+    ///
+    /// # Examples
+    ///
+    /// ```no_run
+    /// use mcp::core::ChannelError;
+    ///
+    /// # async fn example(client: mcp::Client) {
+    /// if let Err(error) = client.call("deploy", ()).await
+    ///     && let Some(ChannelError::Status { status, .. }) = error.channel()
+    /// {
+    ///     println!("HTTP {status}");
+    /// }
+    /// # }
+    /// ```
+    pub fn channel(&self) -> Option<&ChannelError> {
+        match self.inner.kind.root() {
+            ErrorKind::Channel(error) => Some(error),
+            _ => None,
+        }
+    }
+
+    /// Returns why the client cannot use the server's answer, if there was one. The text is one line, and names neither
+    /// the call nor the server's address, so that a gateway can pass it on.
+    pub fn unreadable_answer(&self) -> Option<String> {
+        match self.inner.kind.root() {
+            kind @ (ErrorKind::InvalidMessage(_)
+            | ErrorKind::WrongId { .. }
+            | ErrorKind::Decode(_)
+            | ErrorKind::WrongResult
+            | ErrorKind::UnknownResultType(_)
+            | ErrorKind::Channel(
+                ChannelError::Malformed(_) | ChannelError::TooLarge { .. },
+            )) => Some(escape_line(&kind.to_string()).into_owned()),
             _ => None,
         }
     }

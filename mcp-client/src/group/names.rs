@@ -1,6 +1,7 @@
 //! Unique names of tools, prompts and resources in a group, and names that every model provider accepts.
 //!
-//! Groups, gateways, tool sets and OpenAPI documents name tools with [`portable_name`] and [`portable_names`].
+//! Groups, gateways, tool sets and OpenAPI documents name tools with [`portable_name`], [`distinct_name`] and
+//! [`portable_names`].
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -103,7 +104,7 @@ pub fn portable_name(name: &str, item: (&str, &str), max: usize) -> String {
     if is_portable_name(&clean, max) {
         clean
     } else {
-        with_digest(&clean, item, max)
+        distinct_name(name, item, max)
     }
 }
 
@@ -117,13 +118,14 @@ pub fn portable_names<I: Iterator<Item = String>>(
     let (server, own) = (server.to_owned(), own.to_owned());
     wanted.flat_map(move |name| {
         let first = portable_name(&name, (&server, &own), max);
-        let second = (first != name).then(|| with_digest(&first, (&server, &own), max));
+        let second = (first != name).then(|| distinct_name(&first, (&server, &own), max));
         std::iter::once(first).chain(second)
     })
 }
 
-/// Cuts a name of portable characters, and appends a digest.
-fn with_digest(name: &str, (server, own): (&str, &str), max: usize) -> String {
+/// Returns a name that every model provider accepts, with at most `max` characters (at least 16), and a digest of `item`
+/// at its end: for an item whose [`portable_name`] another one has.
+pub fn distinct_name(name: &str, (server, own): (&str, &str), max: usize) -> String {
     let mut hash = hmac_sha256::Hash::new();
     hash.update(server.as_bytes());
     // No name of a server contains this byte.
@@ -133,8 +135,9 @@ fn with_digest(name: &str, (server, own): (&str, &str), max: usize) -> String {
         .iter()
         .map(|byte| format!("{byte:02x}"))
         .collect();
-    let kept = max.saturating_sub(digest.len() + 1).min(name.len());
-    format!("{}_{digest}", &name[..kept])
+    let clean = sanitize(name);
+    let kept = max.saturating_sub(digest.len() + 1).min(clean.len());
+    format!("{}_{digest}", &clean[..kept])
 }
 
 /// An item of a server: the server, and the name that it gives the item.

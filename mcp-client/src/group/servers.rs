@@ -140,6 +140,7 @@ async fn connect(
         ServerSpec::Command {
             command, args, cwd, ..
         } => {
+            let name = name.or_else(|| builder.server_name.clone());
             let server = name.clone().unwrap_or_default();
             let mut pending = PendingCommand::new(server, command);
             pending.args.clone_from(args);

@@ -8,6 +8,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use http::{HeaderMap, HeaderName, HeaderValue, Method, Request, Response, Uri};
 use http_body::Body;
+use mcp_client::group::{MAX_TOOL_NAME, is_portable_name, portable_names};
 use mcp_server::{
     CallContext, FromCall, RawArgs, Rejection, Server, ToolError, ToolExt as _, ToolRoute,
 };
@@ -222,7 +223,6 @@ impl OpenApi {
 
     /// Returns the selected operations and their tools.
     fn operations(&self) -> Vec<(ApiOperation, Tool)> {
-        let mut names = HashSet::new();
         let mut tools = Vec::new();
         for (path, method, operation) in self.spec.operations() {
             let has_tag =
@@ -240,21 +240,34 @@ impl OpenApi {
                 break;
             }
             match ApiOperation::new(&self.spec, &path, &method, operation, &self.target) {
-                Ok((operation, mut tool)) => {
-                    let wanted = tool.name.clone();
-                    let mut number = 2;
-                    while !names.insert(tool.name.clone()) {
-                        tool.name = format!("{wanted}_{number}");
-                        number += 1;
-                    }
-                    tools.push((operation, tool));
-                }
+                Ok(tool) => tools.push(tool),
                 Err(reason) => {
                     tracing::warn!(path, method = %mcp_types::escaped(&method), reason, "an operation of the OpenAPI document is left out");
                 }
             }
         }
+        set_names(&mut tools);
         tools
+    }
+}
+
+/// Gives each tool a portable name of its own. Names that fit are taken first.
+// spec: TOOL-04
+fn set_names(tools: &mut [(ApiOperation, Tool)]) {
+    let mut taken = HashSet::new();
+    for fits in [true, false] {
+        for (operation, tool) in &mut *tools {
+            if is_portable_name(&tool.name, MAX_TOOL_NAME) != fits {
+                continue;
+            }
+            let own = std::mem::take(&mut tool.name);
+            let route = format!("{} {}", operation.method, operation.path);
+            let numbers = (2..=MAX_TOOLS).map(|number| format!("{own}_{number}"));
+            let wanted = std::iter::once(own.clone()).chain(numbers);
+            let mut names = portable_names(wanted, (&route, &own), MAX_TOOL_NAME);
+            let name = names.find(|name| taken.insert(name.clone()));
+            tool.name = name.unwrap_or_default();
+        }
     }
 }
 

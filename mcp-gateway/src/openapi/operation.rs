@@ -14,8 +14,6 @@ use super::reference::resolve;
 use super::schema::{Properties, accepts, of_output};
 use super::target::Target;
 
-/// Maximum length of a tool name.
-const MAX_NAME: usize = 128;
 /// Longest schema in bytes: the longest that the validator accepts.
 const MAX_SCHEMA: usize = 256 << 10;
 /// The name of the argument with the request body.
@@ -343,18 +341,10 @@ fn location(location: ParameterIn) -> &'static str {
     }
 }
 
-/// Returns the operation's id, or method and path, with the characters that tool names may have.
-// spec: TOOL-04
+/// Returns the operation's id, or method and path, without braces. The document's tools get portable names together.
 fn name(path: &str, method: &Method, operation: &Operation) -> String {
     let id = operation.operation_id.clone();
     let id = id.filter(|id| !id.is_empty());
     let id = id.unwrap_or_else(|| format!("{}{path}", method.as_str().to_ascii_lowercase()));
-    let is_allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.');
-    let name: String = id
-        .chars()
-        .filter(|c| !matches!(c, '{' | '}'))
-        .map(|c| if is_allowed(c) { c } else { '_' })
-        .take(MAX_NAME)
-        .collect();
-    name
+    id.replace(['{', '}'], "")
 }

@@ -10,6 +10,10 @@ use serde_json::{Map, Value, json};
 const MAX_DEPTH: usize = 64;
 /// Most references between path items.
 const MAX_STEPS: usize = 16;
+/// Most bytes of the path items that references copy, all together.
+const MAX_COPIED: usize = 32 << 20;
+/// Memory of a JSON value without its text, about.
+const VALUE_BYTES: usize = 64;
 /// Most lines about parts that are left out.
 const MAX_LINES: usize = 50;
 
@@ -98,6 +102,7 @@ fn resolve_items(
     paths: &mut Map<String, Value>,
     left_out: &mut LeftOut,
 ) {
+    let mut free = MAX_COPIED;
     for (path, item) in paths {
         for _ in 0..MAX_STEPS {
             let Some(reference) = item.get("$ref").and_then(Value::as_str) else {
@@ -111,12 +116,45 @@ fn resolve_items(
                 left_out.add(path, format_args!("nothing is at {reference:?}"));
                 break;
             };
+            // After the first item that does not fit none is measured: that costs what a copy costs.
+            if free > 0 {
+                free = target.iter().fold(free, |free, (name, value)| {
+                    free.saturating_sub(name.len() + size(value, free))
+                });
+            }
+            if free == 0 {
+                left_out.add(
+                    path,
+                    format_args!("all references copy more than {MAX_COPIED} bytes"),
+                );
+                break;
+            }
             let mut resolved = target.clone();
             let own = item.as_object().into_iter().flatten();
             let own = own.filter(|(name, _)| *name != "$ref");
             resolved.extend(own.map(|(name, value)| (name.clone(), value.clone())));
             *item = Value::Object(resolved);
         }
+    }
+}
+
+/// Returns the memory of a value in bytes, about. Stops at `max`.
+fn size(value: &Value, max: usize) -> usize {
+    let inner = |size: usize, name: &str, value: &Value| {
+        if size >= max {
+            return size;
+        }
+        size + name.len() + self::size(value, max - size)
+    };
+    match value {
+        Value::String(text) => VALUE_BYTES + text.len(),
+        Value::Array(items) => items
+            .iter()
+            .fold(VALUE_BYTES, |size, item| inner(size, "", item)),
+        Value::Object(members) => members
+            .iter()
+            .fold(VALUE_BYTES, |size, (name, value)| inner(size, name, value)),
+        _ => VALUE_BYTES,
     }
 }
 
@@ -272,5 +310,35 @@ fn repair_keyword(
             schema,
         ) => repair(&place, schema, depth + 1, left_out),
         _ => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Map, Value, json};
+
+    use super::{MAX_COPIED, usable};
+
+    #[test]
+    fn references_to_path_items_copy_a_bounded_amount() {
+        const ITEM: usize = 1 << 20;
+        const PATHS: usize = 200;
+        let item = json!({"get": {"description": "x".repeat(ITEM), "responses": {}}});
+        let paths: Map<String, Value> = (0..PATHS)
+            .map(|number| {
+                (
+                    format!("/{number:03}"),
+                    json!({"$ref": "#/components/pathItems/A"}),
+                )
+            })
+            .collect();
+        let document =
+            json!({"openapi": "3.1.0", "paths": paths, "components": {"pathItems": {"A": item}}});
+        let usable = usable(document.as_object().unwrap());
+        let paths = usable["paths"].as_object().unwrap();
+        let resolved = paths.values().filter(|item| item.get("get").is_some());
+        let resolved = resolved.count();
+        assert_eq!(resolved, MAX_COPIED / ITEM - 1);
+        assert!(usable.to_string().len() < MAX_COPIED + 2 * ITEM);
     }
 }

@@ -730,3 +730,32 @@ async fn forms_and_nested_objects_are_sent_as_documented() {
     assert!(refused.is_error(), "{refused:?}");
     assert_eq!(log.lock().len(), 1);
 }
+
+#[tokio::test]
+async fn operation_names_are_portable_and_unique() {
+    let long = "x".repeat(80);
+    let get = |id: &str| json!({"get": {"operationId": id, "responses": {}}});
+    let ids = ["a.b", "a_b", "a/b", "a/b", &long, "größe", "c"];
+    let paths: Vec<_> = ids
+        .iter()
+        .enumerate()
+        .map(|(at, id)| (format!("/{at}"), get(id)))
+        .collect();
+    let names = async |paths: Vec<(String, Value)>| {
+        let (client, _) = connect(document_of(Value::Object(paths.into_iter().collect()))).await;
+        let tools = client.list_tools().await.unwrap();
+        let names: std::collections::BTreeSet<_> =
+            tools.into_iter().map(|tool| tool.name).collect();
+        names
+    };
+    let listed = names(paths.clone()).await;
+    assert_eq!(listed.len(), ids.len(), "{listed:?}");
+    for fits in ["a_b", "c"] {
+        assert!(listed.contains(fits), "{listed:?}");
+    }
+    for name in &listed {
+        assert!(mcp::group::is_portable_name(name, 64), "{name}");
+    }
+    let reversed = names(paths.into_iter().rev().collect()).await;
+    assert_eq!(reversed, listed);
+}
