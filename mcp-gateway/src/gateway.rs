@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `error` | [`GatewayError`] |
 //! | `status` | [`GatewayStatus`], and the audit log |
+//! | `failure` | a call without a result, and who is to blame |
 //! | `changes` | kinds of lists, and changed lists |
 //! | `drift` | tool changes in the log |
 //! | `memory_used_states` | the request states that clients have used, in memory |
@@ -48,6 +49,7 @@ mod credentials;
 mod drift;
 mod entry;
 mod error;
+mod failure;
 mod follow;
 mod forward;
 mod limits;

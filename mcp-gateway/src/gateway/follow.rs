@@ -10,6 +10,7 @@ use mcp_types::{CallToolParams, ErrorObject, ProtocolVersion, RawObject, Respons
 use serde::Serialize;
 use tokio::time::{sleep, timeout};
 
+use super::failure::CallFailure;
 use super::forward::{FollowedTask, Request, Waiting, keep, to_fault};
 use super::task_body::check_question;
 use super::upstream::{TaskClient, Upstream};
@@ -28,7 +29,7 @@ pub(super) async fn follow(
     upstream: &Arc<Upstream>,
     request: &Request,
     created: &RawObject,
-) -> Result<ResultBody, Fault> {
+) -> Result<ResultBody, CallFailure> {
     let task: Task = read(created)?;
     let task = FollowedTask {
         id: task.task_id,
@@ -43,7 +44,7 @@ pub(super) async fn resume(
     upstream: &Arc<Upstream>,
     request: &Request,
     task: FollowedTask,
-) -> Result<ResultBody, Fault> {
+) -> Result<ResultBody, CallFailure> {
     let can_be_asked = request.ask.is_some();
     let mut following = Following {
         guard: CancelGuard {
@@ -58,7 +59,7 @@ pub(super) async fn resume(
     let _in_use = upstream.usage.begin();
     let ended = following.run().await?;
     following.guard.is_armed = false;
-    result(ended)
+    result(ended).map_err(CallFailure::of_server)
 }
 
 struct Following<'a> {
@@ -70,7 +71,7 @@ struct Following<'a> {
 impl Following<'_> {
     /// Polls the task until it has ended.
     // spec: TASK-12
-    async fn run(&mut self) -> Result<Task, Fault> {
+    async fn run(&mut self) -> Result<Task, CallFailure> {
         loop {
             if !self.task.open.is_empty() {
                 self.answer().await?;
@@ -85,9 +86,9 @@ impl Following<'_> {
             let mut open = task.input_requests.unwrap_or_default();
             open.retain(|key, _| !self.task.answered.contains(key));
             if open.len() + self.task.answered.len() > MAX_ANSWERS {
-                return Err(Fault::internal(
+                return Err(CallFailure::of_server(Fault::internal(
                     "the task of the server requires too much input",
-                ));
+                )));
             }
             open.values().try_for_each(check_question)?;
             self.task.open = open;
@@ -96,7 +97,7 @@ impl Following<'_> {
 
     /// Asks the client for the input that the task requires, each key once.
     // spec: TASK-15
-    async fn answer(&mut self) -> Result<(), Fault> {
+    async fn answer(&mut self) -> Result<(), CallFailure> {
         let ask = self.request.asker()?;
         keep(ask, Waiting::Task(self.task.clone()))?;
         let questions = self.task.open.iter();
@@ -119,7 +120,7 @@ impl Following<'_> {
         self.send(UPDATE, &params).await.map(drop)
     }
 
-    async fn send(&self, method: &str, params: &impl Serialize) -> Result<RawObject, Fault> {
+    async fn send(&self, method: &str, params: &impl Serialize) -> Result<RawObject, CallFailure> {
         let CancelGuard {
             upstream, client, ..
         } = &self.guard;
@@ -129,9 +130,11 @@ impl Following<'_> {
     }
 }
 
-fn read(task: &RawObject) -> Result<Task, Fault> {
-    task.parse()
-        .map_err(|error| Fault::internal(format!("the task of the server is malformed: {error}")))
+fn read(task: &RawObject) -> Result<Task, CallFailure> {
+    task.parse().map_err(|error| {
+        let text = format!("the task of the server is malformed: {error}");
+        CallFailure::of_server(Fault::internal(text))
+    })
 }
 
 /// Converts the end of a task into the result that the call would have had.

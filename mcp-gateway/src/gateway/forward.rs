@@ -19,6 +19,7 @@ use tokio::time::timeout;
 use uuid::Uuid;
 
 use super::credentials::Caller;
+use super::failure::CallFailure;
 use super::questions::Question;
 use super::running::{CallEvent, Context, UpstreamCall};
 use super::task_ids::TaskSlot;
@@ -175,7 +176,7 @@ type OpenCall<R> = (
 
 impl Upstream {
     /// Passes on a call. `prepare` makes it, once more after each round of input.
-    pub(super) async fn call<R, F>(&self, request: &Request, prepare: F) -> Result<R, Fault>
+    pub(super) async fn call<R, F>(&self, request: &Request, prepare: F) -> Result<R, CallFailure>
     where
         R: Send + 'static,
         F: Fn(&Client) -> PreparedCall<'static, R>,
@@ -184,10 +185,10 @@ impl Upstream {
         match self.forward(request, waiting, prepare).await? {
             CallEnd::Done(result) => Ok(result),
             // spec: TASK-05
-            CallEnd::Task(_) => Err(Fault::internal(format!(
+            CallEnd::Task(_) => Err(CallFailure::of_server(Fault::internal(format!(
                 "the server {:?} of this gateway has answered with a task, which only tools may do",
                 self.server
-            ))),
+            )))),
         }
     }
 
@@ -197,7 +198,7 @@ impl Upstream {
         request: &Request,
         waiting: Option<Waiting>,
         prepare: F,
-    ) -> Result<CallEnd<R>, Fault>
+    ) -> Result<CallEnd<R>, CallFailure>
     where
         R: Send + 'static,
         F: Fn(&Client) -> PreparedCall<'static, R>,
@@ -231,7 +232,7 @@ where
     R: Send + 'static,
     F: Fn(&Client) -> PreparedCall<'static, R>,
 {
-    async fn run(mut self, waiting: Option<Waiting>) -> Result<CallEnd<R>, Fault> {
+    async fn run(mut self, waiting: Option<Waiting>) -> Result<CallEnd<R>, CallFailure> {
         let mut running = self.begin_or_resume(waiting).await?;
         loop {
             let next = running.next(&self.request.context).await;
@@ -241,22 +242,22 @@ where
                     drop(running);
                     running = self.start(None).await?;
                 }
-                Err(error) => return Err(self.upstream.fault(&error)),
+                Err(error) => return Err(self.upstream.failure(&error)),
                 Ok(CallEvent::Ended(Step::Done(result))) => return Ok(CallEnd::Done(result)),
                 Ok(CallEvent::Ended(Step::Extended { body, .. })) if self.declares_tasks => {
                     return Ok(CallEnd::Task(body));
                 }
                 // spec: TASK-03
                 Ok(CallEvent::Ended(Step::Extended { .. })) => {
-                    return Err(Fault::internal(
+                    return Err(CallFailure::of_server(Fault::internal(
                         "the server has sent a task that the call does not declare",
-                    ));
+                    )));
                 }
                 Ok(CallEvent::Ended(Step::InputRequired(input))) => {
                     let required = input.required().clone();
                     drop(input);
                     if let Some(fault) = self.required_visits(&running.client, &required) {
-                        return Err(fault);
+                        return Err(CallFailure::of_server(fault));
                     }
                     drop(running);
                     running = self.next_round(required).await?;
@@ -284,7 +285,7 @@ where
     async fn begin_or_resume(
         &mut self,
         waiting: Option<Waiting>,
-    ) -> Result<UpstreamCall<R>, Fault> {
+    ) -> Result<UpstreamCall<R>, CallFailure> {
         match waiting {
             None => self.start(None).await,
             Some(Waiting::Round {
@@ -310,14 +311,14 @@ where
                 })?;
                 self.answer_parked(parked, key, request).await
             }
-            Some(Waiting::Task(_)) => Err(Fault::internal("only tools may have tasks")),
+            Some(Waiting::Task(_)) => Err(Fault::internal("only tools may have tasks").into()),
         }
     }
 
     async fn start(
         &self,
         input: Option<(InputRequired, BTreeMap<String, InputResponse>)>,
-    ) -> Result<UpstreamCall<R>, Fault> {
+    ) -> Result<UpstreamCall<R>, CallFailure> {
         let Request { caller, ask, .. } = self.request;
         let capabilities = self.upstream.capabilities(&caller.facts, ask.is_some());
         let in_use = self.upstream.usage.begin();
@@ -348,10 +349,14 @@ where
             extensions,
         )
         .await
+        .map_err(CallFailure::from)
     }
 
     /// Asks the client for the input that the server requires, and repeats the call with it.
-    async fn next_round(&mut self, required: InputRequired) -> Result<UpstreamCall<R>, Fault> {
+    async fn next_round(
+        &mut self,
+        required: InputRequired,
+    ) -> Result<UpstreamCall<R>, CallFailure> {
         self.round += 1;
         let requests = required.requests();
         let requests = requests.map_err(|error| Fault::internal(error.to_string()))?;
@@ -434,7 +439,7 @@ where
         &self,
         required: InputRequired,
         keys: BTreeMap<String, String>,
-    ) -> Result<UpstreamCall<R>, Fault> {
+    ) -> Result<UpstreamCall<R>, CallFailure> {
         let ask = self.request.asker()?;
         let requests = required.requests();
         let requests = requests.map_err(|error| Fault::internal(error.to_string()))?;
@@ -453,7 +458,7 @@ where
         &self,
         mut running: UpstreamCall<R>,
         question: Question,
-    ) -> Result<UpstreamCall<R>, Fault> {
+    ) -> Result<UpstreamCall<R>, CallFailure> {
         let Question { request, response } = question;
         running.asked += 1;
         let key = format!("q{}", running.asked);
@@ -480,7 +485,7 @@ where
         call: OpenCall<R>,
         key: String,
         request: InputRequest,
-    ) -> Result<UpstreamCall<R>, Fault> {
+    ) -> Result<UpstreamCall<R>, CallFailure> {
         let ask = self.request.asker()?;
         let guard = self
             .upstream

@@ -217,8 +217,10 @@ impl ServerLists {
     fn stop_waiting(&mut self) {
         self.is_settled = true;
         let slow = self.servers.iter().filter(|server| server.is_requested);
-        for server in slow.map(|slow| &slow.upstream.server) {
-            tracing::warn!(server = %mcp_types::escaped(&server), "a server behind the gateway is still starting; its tools follow when it has started");
+        let slow: Vec<&str> = slow.map(|slow| &*slow.upstream.server).collect();
+        if !slow.is_empty() {
+            let servers = slow.join(", ");
+            tracing::warn!(server = %mcp_types::escaped(&servers), "servers behind the gateway are still starting; their tools follow when they have started");
         }
     }
 

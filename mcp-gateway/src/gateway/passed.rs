@@ -11,11 +11,11 @@ use mcp_types::RawObject;
 use serde_json::Value;
 use tokio_util::task::AbortOnDropHandle;
 
+use super::failure::{CallFailure, outcome_of};
 use super::forward::Request;
 use super::questions::Broadcast;
 use super::running::CallSession;
 use super::server_info;
-use super::status::CallOutcome;
 use super::upstream::{Directory, Upstream};
 
 /// The kind of audit entries.
@@ -112,8 +112,8 @@ impl ExtensionOwner {
         }
         let mut entry = upstream.audit(&request.caller.key, KIND, method);
         let sent = pass_notification(upstream, method, params, request).await;
-        entry.end(CallOutcome::of(&sent));
-        sent.map_err(RequestError::fault)
+        entry.end(outcome_of(&sent));
+        sent.map_err(|failure| RequestError::fault(failure.into_fault()))
     }
 }
 
@@ -124,7 +124,7 @@ async fn pass_notification(
     method: &str,
     params: RawObject,
     request: &Request,
-) -> Result<(), Fault> {
+) -> Result<(), CallFailure> {
     let _in_use = upstream.usage.begin();
     let capabilities = upstream.capabilities(&request.caller.facts, true);
     let key = upstream.key(&request.caller, capabilities).await?;
@@ -146,7 +146,7 @@ async fn pass_notification(
     }
     let sent = notification.await;
     session.end();
-    sent.map_err(|error| upstream.fault(&error))
+    sent.map_err(|error| upstream.failure(&error))
 }
 
 async fn pass_request(
@@ -158,10 +158,10 @@ async fn pass_request(
     let mut entry = upstream.audit(&request.caller.key, KIND, method);
     let call = upstream.call(request, |client| client.request(method, params.clone()));
     let result = call.await;
-    entry.end(CallOutcome::of(&result));
+    entry.end(outcome_of(&result));
     result
         .map(server_info::without)
-        .map_err(RequestError::fault)
+        .map_err(|failure| RequestError::fault(failure.into_fault()))
 }
 
 /// The caller of a request, for filters.

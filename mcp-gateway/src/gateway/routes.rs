@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use mcp_client::Client;
-use mcp_core::{Fault, ResultBody, TaskMode};
+use mcp_core::{ResultBody, TaskMode};
 use mcp_server::{
     CompletionError, Prefix, PromptError, PromptExt as _, PromptRoute, RawArgs, ResourceError,
     ResourceExt as _, ResourceRoute, TemplateRoute, ToolError, ToolExt as _, ToolRoute,
@@ -17,6 +17,7 @@ use mcp_types::{
 };
 
 use super::credentials::Caller;
+use super::failure::{CallFailure, outcome_of};
 use super::follow::{follow, resume};
 use super::forward::{CallEnd, Request, Waiting};
 use super::server_info;
@@ -44,16 +45,24 @@ pub(super) fn tool(upstream: &Arc<Upstream>, listed: &Named<Tool>) -> ToolRoute 
     let visible = upstream.settings.visible(Some(&options));
     let mut tool = listed.item.clone();
     tool.name.clone_from(&listed.name);
+    // People still read a name that was cleaned or cut. One from the settings stays alone.
+    let is_changed = !listed.name.ends_with(&*own) && upstream.settings.exact_name(&own).is_none();
+    if is_changed && !own.is_empty() && tool.display_name() == listed.name {
+        tool.title = Some(own.to_string());
+    }
     options.apply(&mut tool);
     let upstream = upstream.clone();
     let route = tool.handler(move |request: Request, RawArgs(arguments): RawArgs| {
         let (upstream, own, options) = (upstream.clone(), own.clone(), options.clone());
         async move {
             let mut entry = upstream.audit(&request.caller.key, "tool", own.clone());
-            let called = call_tool(&upstream, &own, &options, request, arguments).await;
+            let mut failed = CallOutcome::Refused;
+            let called =
+                call_tool(&upstream, &own, &options, request, arguments, &mut failed).await;
             entry.end(match &called {
                 Ok(body) if body.is_tool_error() => CallOutcome::ErrorResult,
-                called => CallOutcome::of(called),
+                Ok(_) => CallOutcome::Ok,
+                Err(_) => failed,
             });
             called
         }
@@ -63,13 +72,14 @@ pub(super) fn tool(upstream: &Arc<Upstream>, listed: &Named<Tool>) -> ToolRoute 
     visible.into_iter().fold(route, ToolRoute::visible_to)
 }
 
-/// Calls a tool within its server's limits and its own.
+/// Calls a tool within its server's limits and its own. `failed` becomes the outcome of a call without a result.
 async fn call_tool(
     upstream: &Arc<Upstream>,
     own: &Arc<str>,
     options: &ToolOptions,
     request: Request,
     arguments: RawObject,
+    failed: &mut CallOutcome,
 ) -> Result<ResultBody, ToolError> {
     let arguments = options.arguments(arguments)?;
     let (shared, single) = (&upstream.settings.limiter, &options.limiter);
@@ -89,6 +99,8 @@ async fn call_tool(
     }
     let _single = single.turn().await?;
     let _shared = shared.turn().await?;
+    // From here on the limits are about the server's answer.
+    *failed = CallOutcome::Error;
     // Pinned here, because each limiter would move the future.
     let call = pin!(async {
         let prepare = |client: &Client| client.call(&**own, arguments.clone()).raw();
@@ -97,10 +109,13 @@ async fn call_tool(
             waiting => match upstream.forward(&request, waiting, prepare).await {
                 Ok(CallEnd::Done(result)) => Ok(result),
                 Ok(CallEnd::Task(task)) => end_with_task(upstream, own, &request, &task).await,
-                Err(fault) => Err(fault),
+                Err(failure) => Err(failure),
             },
         };
-        let mut body = result.map_err(ToolError::fault)?;
+        let mut body = result.map_err(|failure| {
+            *failed = failure.outcome();
+            failure.into_tool_error()
+        })?;
         server_info::remove(&mut body);
         Ok(body)
     });
@@ -113,14 +128,14 @@ async fn end_with_task(
     own: &Arc<str>,
     request: &Request,
     task: &RawObject,
-) -> Result<ResultBody, Fault> {
+) -> Result<ResultBody, CallFailure> {
     let Some(slot) = &request.tasks else {
         return follow(upstream, request, task).await;
     };
     slot.set(CreatedTask {
         server: upstream.server.clone(),
         tool: own.clone(),
-        body: TaskBody::parse(task)?,
+        body: TaskBody::parse(task).map_err(CallFailure::of_server)?,
         usage: upstream.usage.clone(),
     });
     // The task replaces the result.
@@ -142,8 +157,8 @@ pub(super) fn prompt(upstream: &Arc<Upstream>, listed: &Named<Prompt>) -> Prompt
                 client.get_prompt(&*own, arguments.clone()).raw()
             });
             let got = call.await;
-            entry.end(CallOutcome::of(&got));
-            let mut body = got.map_err(PromptError::fault)?;
+            entry.end(outcome_of(&got));
+            let mut body = got.map_err(|failure| PromptError::fault(failure.into_fault()))?;
             server_info::remove(&mut body);
             Ok::<_, PromptError>(body)
         }
@@ -188,8 +203,9 @@ fn reader(
             let mut entry = upstream.audit(&request.caller.key, "resource", &*uri);
             let read = upstream.call(&request, |client| client.read_resource(&*uri).raw());
             let read = read.await;
-            entry.end(CallOutcome::of(&read));
-            read.map(for_one_principal).map_err(ResourceError::fault)
+            entry.end(outcome_of(&read));
+            read.map(for_one_principal)
+                .map_err(|failure| ResourceError::fault(failure.into_fault()))
         }
     }
 }
@@ -231,9 +247,7 @@ async fn complete(
     };
     let _in_use = upstream.usage.begin();
     let completed = upstream.complete(caller, params).await;
-    let mut result = completed
-        .map_err(CompletionError::fault)?
-        .map_err(|error| CompletionError::fault(upstream.fault(&error)))?;
+    let mut result = completed.map_err(|failure| CompletionError::fault(failure.into_fault()))?;
     server_info::remove_from(&mut result.meta);
     Ok(result)
 }

@@ -239,8 +239,13 @@ impl Context {
         self.progress.is_wanted() || self.log_level().is_some() || !extensions.is_empty()
     }
 
-    /// Adds the request's metadata and log level to a call.
+    /// Adds the request's metadata and log level to a call, and asks for progress: each report restarts the time limit
+    /// of the call, also if the gateway's client wants none.
+    // spec: LIFE-13
     fn apply<R>(&self, mut call: PreparedCall<'static, R>) -> PreparedCall<'static, R> {
+        if !self.progress.is_wanted() {
+            call = call.on_progress(drop);
+        }
         for (key, value) in self.meta.iter().flat_map(|meta| &**meta) {
             call = call.meta(key.clone(), value.clone());
         }

@@ -45,7 +45,7 @@ impl Setup {
         let connect = self.connect_shared(&server, &questions);
         let sessions = Sessions::new(
             server.connect,
-            self.client.clone(),
+            self.client.clone().server_name(&server.name),
             server.settings.has_one_session,
             (server.name.clone(), self.announcements.clone()),
             broadcast,
@@ -77,7 +77,8 @@ impl Setup {
     /// Returns the function that opens the shared session. With [`GatewayServer::one_session`], it declares every
     /// capability that a client of the gateway may have.
     fn connect_shared(&self, server: &GatewayServer, questions: &Questions) -> ConnectShared {
-        let client = self.client.clone().inbound_layer(questions.layer());
+        let client = self.client.clone().server_name(&server.name);
+        let client = client.inbound_layer(questions.layer());
         let client = if server.settings.has_one_session {
             client.capabilities(Questions::capabilities())
         } else {

@@ -92,25 +92,20 @@ pub(super) enum CallOutcome {
     /// A tool result that is an error.
     ErrorResult,
     Error,
+    /// The gateway has refused the call.
+    Refused,
     /// Cancelled, or waiting for its client.
     Interrupted,
 }
 
 impl CallOutcome {
-    /// Returns the outcome of a call whose result cannot be an error.
-    pub(super) fn of<T, E>(result: &Result<T, E>) -> Self {
-        match result {
-            Ok(_) => Self::Ok,
-            Err(_) => Self::Error,
-        }
-    }
-
     /// Returns the name in the audit log.
     pub(super) fn as_str(self) -> &'static str {
         match self {
             Self::Ok => "ok",
             Self::ErrorResult => "error result",
             Self::Error => "error",
+            Self::Refused => "refused",
             Self::Interrupted => "interrupted",
         }
     }
@@ -130,7 +125,9 @@ impl Counters {
         calls.total_time += time;
         *match outcome {
             CallOutcome::Ok => &mut calls.succeeded,
-            CallOutcome::ErrorResult | CallOutcome::Error => &mut calls.failed,
+            CallOutcome::ErrorResult | CallOutcome::Error | CallOutcome::Refused => {
+                &mut calls.failed
+            }
             CallOutcome::Interrupted => &mut calls.interrupted,
         } += 1;
     }

@@ -9,8 +9,8 @@ use mcp_core::{
 use mcp_types::RawObject;
 use mcp_types::ext::tasks::GET;
 
+use super::failure::{CallFailure, outcome_of};
 use super::server_info;
-use super::status::CallOutcome;
 use super::task_body::TaskBody;
 use super::task_changes;
 use super::task_ids::{FoundTask, TaskIds, TaskSlot};
@@ -25,21 +25,22 @@ impl TaskIds {
         sealed: String,
         task: FoundTask,
         client: TaskClient,
-    ) -> Result<RawObject, Fault> {
+    ) -> Result<RawObject, CallFailure> {
         let params = params.with_id(&task.id).to_object()?;
         let asked = task.upstream.request_task(method, params, &client);
         let answer = match task.timeout() {
             None => asked.await?,
             Some(limit) => match tokio::time::timeout(limit, asked).await {
                 Ok(answer) => answer?,
-                Err(_) => return Err(Fault::Deadline),
+                Err(_) => return Err(CallFailure::of_server(Fault::Deadline)),
             },
         };
         if method != GET {
             return Ok(server_info::without(answer));
         }
-        let body = TaskBody::parse(&answer)
-            .map_err(|_| Fault::internal("the task of the server is malformed"))?;
+        let body = TaskBody::parse(&answer).map_err(|_| {
+            CallFailure::of_server(Fault::internal("the task of the server is malformed"))
+        })?;
         self.note(&task, &body);
         let body = task.body_for_client(body, &sealed)?;
         Ok(server_info::without(body.to_object()?))
@@ -92,8 +93,8 @@ impl TaskEngine for TaskIds {
             let client = task.upstream.task_client(&facts, true, origin);
             let mut entry = task.upstream.audit(&caller, method, &*task.tool);
             let answer = tasks.forward(method, params, sealed, task, client).await;
-            entry.end(CallOutcome::of(&answer));
-            answer
+            entry.end(outcome_of(&answer));
+            answer.map_err(CallFailure::into_fault)
         })
     }
 

@@ -20,6 +20,7 @@ use parking_lot::RwLock;
 use serde_json::json;
 
 use super::credentials::{Caller, identity};
+use super::failure::CallFailure;
 use super::limits::UsedStates;
 use super::options::ServerSettings;
 use super::questions::{Parked, Questions};
@@ -93,7 +94,7 @@ impl Upstream {
         caller: &Caller,
         key: &SessionKey,
         declares_tasks: bool,
-    ) -> Result<CallSession, Fault> {
+    ) -> Result<CallSession, CallFailure> {
         let capabilities = &key.capabilities;
         let client = self.client().await?;
         let is_modern = client.protocol_version().is_modern();
@@ -163,14 +164,14 @@ impl Upstream {
         &self,
         caller: &Caller,
         params: CompleteParams,
-    ) -> Result<Result<CompleteResult, Error>, Fault> {
+    ) -> Result<CompleteResult, CallFailure> {
         let key = self.key(caller, ClientCapabilities::default()).await?;
         let session = self.session(caller, &key, false).await?;
         let headers = self.headers(&caller.key, key.credentials)?;
         let call = session.client().complete(params);
         let completed = with_caller(call, key.client, headers).await;
         session.end();
-        Ok(completed)
+        completed.map_err(|error| self.failure(&error))
     }
 
     /// Starts the audit entry of a call. `item` is the name that the server gives the item, or its URI.
@@ -185,22 +186,22 @@ impl Upstream {
     }
 
     /// Returns the server's client. Starts the server if it does not run.
-    pub(super) async fn client(&self) -> Result<Client, Fault> {
+    pub(super) async fn client(&self) -> Result<Client, CallFailure> {
         let client = self.group.client(&self.server).await;
         client.map_err(|error| self.unreachable(&error))
     }
 
-    /// Returns the fault for the client of a failed call. Only the log has the connection's details: they may name hosts
-    /// of an inner network.
-    pub(super) fn fault(&self, error: &Error) -> Fault {
+    /// Returns the failure of a call for the gateway's client. Only the log has the connection's details: they may name
+    /// hosts of an inner network.
+    pub(super) fn failure(&self, error: &Error) -> CallFailure {
         match error.fault() {
             Some(fault) => {
                 self.report_internal(fault, error);
-                fault.clone()
+                CallFailure::of_server(fault.clone())
             }
             None if error.is_timeout() => {
                 self.counters.report(&self.server, error);
-                Fault::Deadline
+                CallFailure::of_server(Fault::Deadline)
             }
             None => self.unreachable(error),
         }
@@ -212,7 +213,7 @@ impl Upstream {
         method: &str,
         params: RawObject,
         client: &TaskClient,
-    ) -> Result<RawObject, Fault> {
+    ) -> Result<RawObject, CallFailure> {
         let TaskClient {
             capabilities,
             caller,
@@ -229,7 +230,7 @@ impl Upstream {
         }
         with_caller(request, None, headers)
             .await
-            .map_err(|error| self.fault(&error))
+            .map_err(|error| self.failure(&error))
     }
 
     /// Returns a client for requests about tasks.
@@ -281,20 +282,18 @@ impl Upstream {
         }
     }
 
-    fn unreachable(&self, error: &Error) -> Fault {
+    fn unreachable(&self, error: &Error) -> CallFailure {
         let server = &self.server;
         self.counters.report(server, error);
         if !error.is_auth() {
-            return Fault::internal(format!(
-                "the server {server:?} of this gateway did not answer"
-            ));
+            return CallFailure::unanswered(server, error);
         }
         let whose = match self.settings.caller_tokens {
             Some(_) => "this caller",
             None => "the gateway",
         };
         let text = format!("the server {server:?} refuses the credentials of {whose}");
-        Fault::Refused(text.into())
+        CallFailure::of_server(Fault::Refused(text.into()))
     }
 }
 

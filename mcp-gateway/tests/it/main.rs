@@ -8,6 +8,7 @@
 )]
 
 mod advisories;
+mod answers;
 mod authorization;
 mod broadcasts;
 mod callers;

@@ -279,7 +279,7 @@ async fn audit_log_has_the_tool_instead_of_call_tool() {
     assert_eq!(audit.len(), 3, "{log}");
     for (line, parts) in audit.iter().zip([
         ["item=\"delete_channel\"", "outcome=\"ok\""],
-        ["item=\"delete_channel\"", "outcome=\"error\""],
+        ["item=\"delete_channel\"", "outcome=\"refused\""],
         ["item=\"post_message\"", "outcome=\"error result\""],
     ]) {
         for part in parts {
