@@ -12,3 +12,5 @@ mod declarations;
 mod events;
 #[cfg(test)]
 mod gateways;
+#[cfg(test)]
+mod unchanged;

@@ -11,6 +11,7 @@ mod login;
 mod machine;
 mod processes;
 mod protected;
+mod redirected;
 mod refresh;
 mod rules;
 mod scopes;

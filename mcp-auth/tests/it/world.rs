@@ -76,6 +76,8 @@ pub(crate) struct Inner {
     pub(crate) publishes_nothing: bool,
     /// The MCP server accepts requests without a token.
     pub(crate) is_open: bool,
+    /// Path of the MCP endpoint.
+    pub(crate) endpoint_path: &'static str,
     /// Path whose requests are answered with a redirect, and its target.
     pub(crate) redirects: Option<(&'static str, String)>,
     /// Page of logins on another device.
@@ -99,6 +101,8 @@ pub(crate) struct Inner {
     pub(crate) logins: Vec<String>,
     pub(crate) token_requests: Vec<HashMap<String, String>>,
     pub(crate) requests: u32,
+    /// Requests that the MCP endpoint has accepted.
+    pub(crate) accepted: u32,
     pub(crate) paths: Vec<String>,
     pub(crate) revoked: Vec<String>,
     /// A refresh token was used twice.
@@ -166,6 +170,7 @@ impl World {
             metadata_path: "/.well-known/oauth-protected-resource/mcp",
             publishes_nothing: false,
             is_open: false,
+            endpoint_path: "/mcp",
             redirects: None,
             device_page: None,
             holds: None,
@@ -183,6 +188,7 @@ impl World {
             logins: Vec::new(),
             token_requests: Vec::new(),
             requests: 0,
+            accepted: 0,
             paths: Vec::new(),
             revoked: Vec::new(),
             reuse: false,
@@ -348,7 +354,7 @@ impl Inner {
                 json!({"resource": resource, "authorization_servers": servers}),
             );
         }
-        if uri.path() != "/mcp" {
+        if uri.path() != self.endpoint_path {
             return json_response(404, json!({}));
         }
         self.requests += 1;
@@ -394,6 +400,7 @@ impl Inner {
             let header = format!("Bearer error=\"insufficient_scope\", scope=\"{demanded}\"");
             return challenge(403, &header);
         }
+        self.accepted += 1;
         json_response(200, json!({}))
     }
 

@@ -105,6 +105,8 @@ pub(crate) struct Script {
     inbound: Mutex<Option<UnboundedReceiver<Frame>>>,
     adopted: Mutex<Vec<ProtocolVersion>>,
     is_pipe: bool,
+    /// The method whose requests read the script. The others have fixed answers. `None`: all requests read it.
+    scripted: Option<&'static str>,
     reopened: AtomicUsize,
     ended: Notify,
 }
@@ -128,6 +130,18 @@ impl Script {
         Arc::new(Self {
             answers: Mutex::new(answers.into_iter().collect()),
             is_pipe: true,
+            ..Self::default()
+        })
+    }
+
+    /// A server with one item in each list, named `a` or `a:`. Its answers to one method are scripted.
+    pub(crate) fn of_method(
+        method: &'static str,
+        answers: impl IntoIterator<Item = Vec<Step>>,
+    ) -> Arc<Self> {
+        Arc::new(Self {
+            answers: Mutex::new(answers.into_iter().collect()),
+            scripted: Some(method),
             ..Self::default()
         })
     }
@@ -188,6 +202,18 @@ impl Script {
     }
 }
 
+/// The answer to a method that is not scripted.
+fn fixed(method: &Value) -> Vec<Step> {
+    let list = match method.as_str().unwrap_or_default() {
+        "tools/list" => json!({"tools": [{"name": "a", "inputSchema": {}}]}),
+        "prompts/list" => json!({"prompts": [{"name": "a"}]}),
+        "resources/list" => json!({"resources": [{"uri": "a:", "name": "a"}]}),
+        "resources/templates/list" => json!({"resourceTemplates": []}),
+        _ => return vec![say(error(mcp_types::codes::METHOD_NOT_FOUND, &json!(null)))],
+    };
+    vec![result(&list)]
+}
+
 pub(crate) struct Scripted(Arc<Script>);
 
 impl Channel for Scripted {
@@ -201,11 +227,14 @@ impl Channel for Scripted {
         let id = body["id"].to_string();
         let token = body["params"]["_meta"]["progressToken"].to_string();
         self.0.sent.lock().unwrap().push(Sent {
-            body,
+            body: body.clone(),
             mirrored: out.mirrored,
             headers: out.headers,
         });
-        let steps = self.0.answers.lock().unwrap().pop_front();
+        let steps = match self.0.scripted {
+            Some(scripted) if body["method"] != scripted => Some(fixed(&body["method"])),
+            _ => self.0.answers.lock().unwrap().pop_front(),
+        };
         let state = State {
             steps: steps.map(VecDeque::from),
             id,

@@ -1,5 +1,6 @@
 //! The quirk laboratory: a table of what servers in the field send, and generated deviations of each member.
 
+mod columns;
 mod generated;
 mod quirks;
 
@@ -56,13 +57,19 @@ fn shown(result: &CallToolResult) -> String {
 }
 
 async fn by_client(client: &Client, call: Call) -> Result<String, mcp_client::Error> {
-    let text = match call {
+    let text = used(client, call, "a").await?;
+    Ok(with_omissions(text, client.omissions()))
+}
+
+/// Makes the call of a row, whose tool and prompt have this name.
+async fn used(client: &Client, call: Call, name: &str) -> Result<String, mcp_client::Error> {
+    Ok(match call {
         Call::Tools => joined(client.list_tools().await?, |tool| tool.name.clone()),
         Call::Resources => joined(client.list_resources().await?, |item| item.uri.clone()),
         Call::Prompts => joined(client.list_prompts().await?, |prompt| prompt.name.clone()),
-        Call::Tool => shown(&client.call("a", ()).await?),
+        Call::Tool => shown(&client.call(name, ()).await?),
         Call::Prompt => {
-            let messages = client.get_prompt("a", ()).await?.messages.into_iter();
+            let messages = client.get_prompt(name, ()).await?.messages.into_iter();
             let content = messages.map(|message| message.content).collect();
             shown(&CallToolResult::new(content))
         }
@@ -73,8 +80,7 @@ async fn by_client(client: &Client, call: Call) -> Result<String, mcp_client::Er
                 .map(|part| format!("{} {}", part.uri(), part.as_text().unwrap_or_default()));
             texts.collect::<Vec<_>>().join(" | ")
         }
-    };
-    Ok(with_omissions(text, client.omissions()))
+    })
 }
 
 async fn by_group(quirk: &Quirk) -> String {
@@ -158,7 +164,7 @@ fn page() -> String {
     let cell = |text: &str| text.replace('|', "\\|").replace('\u{fffd}', "U+FFFD");
     let mut page = format!("{BEGIN}\n\n## Quirks of servers\n\n");
     page.push_str("One thing that is broken never takes others with it. Each row is a test.\n\n");
-    page.push_str("| a server sends | in | client | group | source |\n|---|---|---|---|---|\n");
+    page.push_str("| a server sends | in | client | group | gateway | tool set | source |\n|---|---|---|---|---|---|---|\n");
     for quirk in QUIRKS {
         let source = match quirk.source.trim_start_matches("https://") {
             "" => "generated".to_owned(),
@@ -166,15 +172,23 @@ fn page() -> String {
         };
         let _ = writeln!(
             page,
-            "| {} | `{}` | {} | {} | {source} |",
+            "| {} | `{}` | {} | {} | {} | {} | {source} |",
             cell(quirk.name),
             quirk.call.method(),
             cell(quirk.client),
             cell(quirk.group.unwrap_or("as the client")),
+            cell(quirk.gateway.unwrap_or(match quirk.group {
+                Some(_) => "as the group",
+                None => "as the client",
+            })),
+            cell(match quirk.call {
+                Call::Tools | Call::Tool => quirk.tool_set.unwrap_or("as the client"),
+                _ => "–",
+            }),
         );
     }
     page.push_str("\nIn addition, each member of each item of a list, of content and of results is dropped, replaced by `null`, `[]`, ");
-    page.push_str("`{}`, `true`, a number, a text and a text that is cut inside of a character: the other items stay.\n\n");
+    page.push_str("`{}`, `true`, a number, a text and a text that is cut inside of a character: the other items stay, also behind a gateway and in a tool set.\n\n");
     page.push_str(END);
     page
 }

@@ -3,6 +3,7 @@
 use mcp_client::{Client, ConnectMode, Over};
 use serde_json::{Value, json};
 
+use super::columns::{check_list, check_result};
 use super::raw;
 use crate::script::{Script, result};
 
@@ -109,18 +110,18 @@ fn lists() -> [(&'static str, &'static str, Value, Value); 4] {
         (
             "resources",
             "uri",
-            json!({"uri": "good", "name": "n"}),
+            json!({"uri": "a:good", "name": "n"}),
             json!({
-                "uri": "odd", "name": "n", "title": "t", "description": "d", "mimeType": "text/plain", "size": 7,
+                "uri": "a:odd", "name": "n", "title": "t", "description": "d", "mimeType": "text/plain", "size": 7,
                 "icons": icons(), "annotations": annotations(), "_meta": meta,
             }),
         ),
         (
             "resourceTemplates",
             "uriTemplate",
-            json!({"uriTemplate": "good", "name": "n"}),
+            json!({"uriTemplate": "a:good", "name": "n"}),
             json!({
-                "uriTemplate": "odd", "name": "n", "title": "t", "description": "d", "mimeType": "text/plain",
+                "uriTemplate": "a:odd", "name": "n", "title": "t", "description": "d", "mimeType": "text/plain",
                 "icons": icons(), "annotations": annotations(), "_meta": meta,
             }),
         ),
@@ -136,7 +137,7 @@ fn lists() -> [(&'static str, &'static str, Value, Value); 4] {
     ]
 }
 
-async fn names(client: &Client, list: &str) -> Vec<String> {
+pub(super) async fn names(client: &Client, list: &str) -> Vec<String> {
     match list {
         "tools" => {
             let items = client.list_tools().await.unwrap();
@@ -161,9 +162,12 @@ async fn names(client: &Client, list: &str) -> Vec<String> {
 async fn malformed_item_is_left_out_and_the_others_stay() {
     for (list, name, good, odd) in lists() {
         let mut other = good.clone();
-        other[name] = "other".into();
+        let good_name = good[name].as_str().unwrap();
+        let other_name = good_name.replace("good", "other");
+        other[name] = (&*other_name).into();
         for (place, text) in deviations(&odd) {
             let page = format!(r#"{{"{list}":[{good},{text},{other}]}}"#);
+            check_list(list, &page, [good_name, &other_name], &place).await;
             let client = Script::new([vec![raw(&page)]]).client().await;
             let names = names(&client, list).await;
             let first_and_last = (
@@ -172,7 +176,7 @@ async fn malformed_item_is_left_out_and_the_others_stay() {
             );
             assert_eq!(
                 first_and_last,
-                (Some("good"), Some("other")),
+                (Some(good_name), Some(&*other_name)),
                 "{list}: {place}"
             );
             let omissions = client.omissions();
@@ -233,6 +237,7 @@ async fn malformed_content_block_becomes_a_note() {
                 message(&text),
                 message(&last.to_string()),
             );
+            check_result(&called, &["first", "last"], &place).await;
             let prompt = format!(r#"{{"messages":[{first},{text},{last}]}}"#);
             let client = Script::new([vec![raw(&called)], vec![raw(&prompt)]])
                 .client()
@@ -287,6 +292,7 @@ async fn malformed_contents_and_members_of_results_keep_the_rest() {
             .await
             .unwrap_or_else(|error| panic!("{place}: {error}"));
         if !place.starts_with("/content") {
+            check_result(&text, &["a"], &place).await;
             assert_eq!(called.content[0].as_text(), Some("a"), "{place}");
         }
     }

@@ -14,7 +14,23 @@ pub(super) struct Quirk {
     pub(super) client: &'static str,
     /// The outcome for a group with this server, named `s`, if it differs.
     pub(super) group: Option<&'static str>,
+    /// The outcome for a client of a gateway in front of this server, named `s`, if it differs from that of a group.
+    pub(super) gateway: Option<&'static str>,
+    /// The outcome for a tool set, if it differs from that of a client. It has tools only.
+    pub(super) tool_set: Option<&'static str>,
 }
+
+/// A row whose other outcomes are those of a client.
+const ROW: Quirk = Quirk {
+    name: "",
+    source: "",
+    call: Tools,
+    sent: &[],
+    client: "",
+    group: None,
+    gateway: None,
+    tool_set: None,
+};
 
 #[derive(Clone, Copy)]
 pub(super) enum Call {
@@ -60,6 +76,7 @@ pub(super) const QUIRKS: &[Quirk] = &[
         )],
         client: "a, b; `bad` (tools[1]) is left out: missing field `inputSchema`",
         group: Some("s__a, s__b; `bad` (tools[1]) is left out: missing field `inputSchema`"),
+        ..ROW
     },
     Quirk {
         name: "a tool whose `inputSchema` is `null`",
@@ -72,6 +89,7 @@ pub(super) const QUIRKS: &[Quirk] = &[
         group: Some(
             "s__a; `bad` (tools[0]) is left out: inputSchema: invalid type: null, expected a map",
         ),
+        ..ROW
     },
     Quirk {
         name: "`properties` of a schema is `[]`",
@@ -82,6 +100,7 @@ pub(super) const QUIRKS: &[Quirk] = &[
         )],
         client: "a",
         group: Some("s__a"),
+        ..ROW
     },
     Quirk {
         name: "`[]` where only an object can stand",
@@ -92,6 +111,7 @@ pub(super) const QUIRKS: &[Quirk] = &[
         )],
         client: "a",
         group: Some("s__a"),
+        ..ROW
     },
     Quirk {
         name: "a hint of a tool as text",
@@ -104,6 +124,7 @@ pub(super) const QUIRKS: &[Quirk] = &[
         group: Some(
             "s__a; `bad` (tools[0]) is left out: annotations.readOnlyHint: invalid type: string \"yes\", expected a boolean",
         ),
+        ..ROW
     },
     Quirk {
         name: "a cursor that returns the same page without end",
@@ -115,6 +136,7 @@ pub(super) const QUIRKS: &[Quirk] = &[
         ],
         client: "a; page 2 is left out: the server repeats its pages: the list ends here",
         group: Some("s__a; page 2 is left out: the server repeats its pages: the list ends here"),
+        ..ROW
     },
     Quirk {
         name: "an empty cursor on the last page",
@@ -126,6 +148,7 @@ pub(super) const QUIRKS: &[Quirk] = &[
         ],
         client: "a; page 2 is left out: the server repeats its pages: the list ends here",
         group: Some("s__a; page 2 is left out: the server repeats its pages: the list ends here"),
+        ..ROW
     },
     Quirk {
         name: "an empty cursor before another page",
@@ -137,6 +160,7 @@ pub(super) const QUIRKS: &[Quirk] = &[
         ],
         client: "a, b",
         group: Some("s__a, s__b"),
+        ..ROW
     },
     Quirk {
         name: "a list that is `null`",
@@ -144,7 +168,7 @@ pub(super) const QUIRKS: &[Quirk] = &[
         call: Resources,
         sent: &[Result(r#"{"resources":null}"#)],
         client: "",
-        group: None,
+        ..ROW
     },
     Quirk {
         name: "a number as cursor",
@@ -155,6 +179,7 @@ pub(super) const QUIRKS: &[Quirk] = &[
         group: Some(
             "s__a; nextCursor is left out: nextCursor: invalid type: integer `0`, expected a string",
         ),
+        ..ROW
     },
     Quirk {
         name: "names that model providers refuse",
@@ -165,6 +190,8 @@ pub(super) const QUIRKS: &[Quirk] = &[
         )],
         client: "files.read, files_read, Create CIFS Share",
         group: Some("s__files_read_b42e0134, s__files_read, s__Create_CIFS_Share"),
+        tool_set: Some("files_read_ba20ec16, files_read_c9f80631, Create_CIFS_Share"),
+        ..ROW
     },
     Quirk {
         name: "a name above 64 characters",
@@ -175,6 +202,9 @@ pub(super) const QUIRKS: &[Quirk] = &[
         )],
         client: "billing_cost_management_get_reservation_purchase_recommendation_details",
         group: Some("s__billing_cost_management_get_reservation_purchase_rec_6f7bb3e5"),
+        gateway: Some("s__billing_cost_management_get_reservat_6f7bb3e5"),
+        tool_set: Some("billing_cost_management_get_reservation_purchase_recomm_e5f7abde"),
+        ..ROW
     },
     Quirk {
         name: "text that JavaScript has cut inside of a character",
@@ -184,7 +214,7 @@ pub(super) const QUIRKS: &[Quirk] = &[
             r#"{"content":[{"type":"text","text":"cut \ud83d"}]}"#,
         )],
         client: "cut \u{fffd}",
-        group: None,
+        ..ROW
     },
     Quirk {
         name: "a description that JavaScript has cut inside of a character",
@@ -195,6 +225,7 @@ pub(super) const QUIRKS: &[Quirk] = &[
         )],
         client: "a",
         group: Some("s__a"),
+        ..ROW
     },
     Quirk {
         name: "a content block that cannot be read",
@@ -204,7 +235,7 @@ pub(super) const QUIRKS: &[Quirk] = &[
             r#"{"content":[{"type":"text","text":"one"},{"type":"image","data":"?","mimeType":"image/png"},{"type":"text","text":"two"}]}"#,
         )],
         client: "one | [content block 1 (\"image\") cannot be read: data: invalid base64: Invalid symbol 63, offset 0.] | two",
-        group: None,
+        ..ROW
     },
     Quirk {
         name: "image data with the prefix of a `data:` URL",
@@ -214,7 +245,9 @@ pub(super) const QUIRKS: &[Quirk] = &[
             r#"{"content":[{"type":"image","data":"data:image/png;base64,aGk=","mimeType":"image/png"}]}"#,
         )],
         client: "image/png of 2 bytes",
-        group: None,
+        // A provider refuses data of another type.
+        tool_set: Some("[image image/png, 2 bytes, not of that type]"),
+        ..ROW
     },
     Quirk {
         name: "an unreadable `isError`",
@@ -224,7 +257,7 @@ pub(super) const QUIRKS: &[Quirk] = &[
             r#"{"content":[{"type":"text","text":"it broke"}],"isError":"yes"}"#,
         )],
         client: "failed: it broke",
-        group: None,
+        ..ROW
     },
     Quirk {
         name: "a message of a prompt that cannot be read",
@@ -234,7 +267,7 @@ pub(super) const QUIRKS: &[Quirk] = &[
             r#"{"messages":[{"role":"assistant","content":{"type":"text"}},{"role":"user","content":{"type":"text","text":"b"}}]}"#,
         )],
         client: "[content block 0 (\"text\") cannot be read: missing field `text`] | b",
-        group: None,
+        ..ROW
     },
     Quirk {
         name: "contents of a resource that cannot be read",
@@ -244,7 +277,7 @@ pub(super) const QUIRKS: &[Quirk] = &[
             r#"{"contents":[{"uri":"a:","text":"a"},{"uri":"b:"}]}"#,
         )],
         client: "a: a | b: [content 1 cannot be read: contents need `text` or `blob`]",
-        group: None,
+        ..ROW
     },
     Quirk {
         name: "`\"error\": null` beside a result",
@@ -254,7 +287,7 @@ pub(super) const QUIRKS: &[Quirk] = &[
             r#"{"jsonrpc":"2.0","id":$ID,"result":{"content":[{"type":"text","text":"a"}]},"error":null}"#,
         )],
         client: "a",
-        group: None,
+        ..ROW
     },
     Quirk {
         name: "the request's id as text",
@@ -264,7 +297,7 @@ pub(super) const QUIRKS: &[Quirk] = &[
             r#"{"jsonrpc":"2.0","id":"$ID","result":{"content":[{"type":"text","text":"a"}]}}"#,
         )],
         client: "a",
-        group: None,
+        ..ROW
     },
     Quirk {
         name: "the request's id with a fraction",
@@ -274,6 +307,6 @@ pub(super) const QUIRKS: &[Quirk] = &[
             r#"{"jsonrpc":"2.0","id":$ID.0,"result":{"content":[{"type":"text","text":"a"}]}}"#,
         )],
         client: "a",
-        group: None,
+        ..ROW
     },
 ];
