@@ -6,13 +6,15 @@ use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use futures_util::StreamExt;
+use http::StatusCode;
+use mcp_core::backoff::Backoff;
 use mcp_core::{
     ChannelError, ClientResponse, Fault, Frames, MirroredHeaders, Observation, OneWayMessage,
     ServerNotification, ServerRequest,
 };
-use mcp_types::{Message, Notification, Request, RequestId};
+use mcp_types::{Message, Notification, Request, RequestId, escaped};
 use tokio::task::{AbortHandle, JoinSet};
-use tokio::time::timeout;
+use tokio::time::{sleep, timeout};
 use tokio_util::task::AbortOnDropHandle;
 use tracing::{Instrument, Span};
 
@@ -29,8 +31,11 @@ const RETRY_AFTER: Duration = Duration::from_secs(1);
 /// Refusals that are sent concurrently. Further requests are ignored.
 const MAX_REFUSALS: usize = 32;
 
-/// Timeout of sending a response.
+/// Timeout of sending a response, with all attempts.
 const RESPONSE_TIMEOUT: Duration = Duration::from_secs(60);
+
+/// Delays before a response is sent again.
+const RESPONSE_RETRY: (Duration, Duration) = (Duration::from_millis(200), Duration::from_secs(5));
 
 /// Spawns the dispatcher if the channel has messages for it. It ends with the session or with the
 /// client.
@@ -175,16 +180,17 @@ impl Responder {
         self.send(response).await
     }
 
+    /// Sends the response. The call that waits for it at the server hangs without it, so it is sent again when it may
+    /// not have arrived. A server ignores the second one.
     async fn send(self, response: ClientResponse) -> RequestId {
         if let Some(message) = OneWayMessage::response(&response, &self.id, self.mirrored) {
-            let sending = self
-                .client
-                .upgrade()
-                .map(|inner| inner.channel.notify(message));
-            if let Some(sending) = sending {
-                // Best effort: an unreachable server no longer waits for the response.
-                let _ = timeout(RESPONSE_TIMEOUT, sending).await;
-            }
+            let delivered = timeout(RESPONSE_TIMEOUT, deliver(&self.client, &message)).await;
+            let problem = match delivered {
+                Ok(Ok(())) => return self.id,
+                Ok(Err(error)) => error.to_string(),
+                Err(elapsed) => elapsed.to_string(),
+            };
+            tracing::warn!(error = %escaped(&problem), "the answer to a request of the server was not delivered");
         }
         self.id
     }
@@ -205,5 +211,36 @@ impl Responder {
             Ok(response) => ClientResponse::Input(response),
             Err(error) => ClientResponse::Fault(error.into_fault()),
         }
+    }
+}
+
+/// Sends a message until the server has received it, has refused it, or is gone.
+///
+/// # Errors
+///
+/// Returns the error of an attempt that another one does not change.
+async fn deliver(client: &Weak<ClientInner>, message: &OneWayMessage) -> Result<(), ChannelError> {
+    let mut backoff = Backoff::new(RESPONSE_RETRY.0, RESPONSE_RETRY.1);
+    loop {
+        let Some(inner) = client.upgrade() else {
+            return Ok(());
+        };
+        let sending = inner.channel.notify(message.clone());
+        drop(inner);
+        match sending.await {
+            Err(error) if is_passing(&error) => sleep(backoff.next_delay()).await,
+            sent => return sent,
+        }
+    }
+}
+
+/// Returns whether another attempt may deliver a message.
+fn is_passing(error: &ChannelError) -> bool {
+    match error {
+        ChannelError::Connect { .. } | ChannelError::Broken { .. } => true,
+        ChannelError::Status { status, .. } => {
+            status.is_server_error() || *status == StatusCode::TOO_MANY_REQUESTS
+        }
+        _ => false,
     }
 }

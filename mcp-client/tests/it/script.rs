@@ -101,6 +101,8 @@ pub(crate) struct Script {
     cancelled: AtomicUsize,
     /// Messages of a legacy session that belong to no call.
     notes: Mutex<Vec<Sent>>,
+    /// Errors of the next messages of the client that belong to no call.
+    note_failures: Mutex<VecDeque<ChannelError>>,
     noted: Notify,
     inbound: Mutex<Option<UnboundedReceiver<Frame>>>,
     adopted: Mutex<Vec<ProtocolVersion>>,
@@ -144,6 +146,11 @@ impl Script {
             scripted: Some(method),
             ..Self::default()
         })
+    }
+
+    /// Lets the next notifications and responses of the client fail.
+    pub(crate) fn fail_notes(&self, failures: impl IntoIterator<Item = ChannelError>) {
+        self.note_failures.lock().unwrap().extend(failures);
     }
 
     /// Waits for `count` notifications and responses of the client.
@@ -266,7 +273,8 @@ impl Channel for Scripted {
                 headers: HeaderMap::new(),
             });
             script.noted.notify_waiters();
-            Ok(())
+            let failure = script.note_failures.lock().unwrap().pop_front();
+            failure.map_or(Ok(()), Err)
         })
     }
 

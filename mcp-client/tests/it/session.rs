@@ -574,3 +574,46 @@ async fn misjudged_server_gets_a_session_once() {
     assert!(!error.may_have_run());
     assert!(client.protocol_version().is_modern());
 }
+
+fn status(status: u16) -> ChannelError {
+    ChannelError::Status {
+        status: http::StatusCode::from_u16(status).unwrap(),
+        excerpt: String::new(),
+        retry_after: None,
+        challenge: None,
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn answer_is_sent_again_until_the_server_has_it_or_refuses_it() {
+    let broken = || ChannelError::Broken { source: None };
+    let lasting = (0..100).map(|_| status(503)).collect();
+    for (failures, attempts) in [
+        (vec![], 1),
+        (vec![status(503), broken(), status(500)], 4),
+        // A server that does not know the request has received the answer before.
+        (vec![broken(), status(404)], 2),
+        (vec![status(400)], 1),
+        (lasting, 15),
+    ] {
+        let (client, script, inbound) = session(Client::builder(), []).await;
+        script.notes(1).await;
+        let is_lasting = failures.len() == 100;
+        script.fail_notes(failures);
+        let ping = r#"{"jsonrpc":"2.0","id":"q","method":"ping"}"#;
+        inbound.send(Frame::new(ping)).unwrap();
+        sleep(Duration::from_secs(100)).await;
+        let notes = script.notes(2).await;
+        let answers = notes[1..]
+            .iter()
+            .filter(|note| note.body["id"] == "q")
+            .count();
+        if is_lasting {
+            // It ends a minute later.
+            assert!((attempts..=40).contains(&answers), "{answers}");
+        } else {
+            assert_eq!(answers, attempts);
+        }
+        drop(client);
+    }
+}
