@@ -460,7 +460,7 @@ where
         question: Question,
     ) -> Result<UpstreamCall<R>, CallFailure> {
         let Question { request, response } = question;
-        running.asked += 1;
+        running.ask()?;
         let key = format!("q{}", running.asked);
         let ask = self.request.asker()?;
         if !ask.runs_again() {

@@ -118,6 +118,19 @@ impl<R: Send + 'static> UpstreamCall<R> {
         })
     }
 
+    /// Notes that the call asks its client.
+    ///
+    /// # Errors
+    ///
+    /// Returns the fault of [`Lease::ask`].
+    pub(super) fn ask(&mut self) -> Result<(), Fault> {
+        self.asked += 1;
+        match &mut self.session {
+            Some(CallSession::Own(lease)) => lease.ask(),
+            _ => Ok(()),
+        }
+    }
+
     /// Waits for the server's answer or its next question, and passes on all other events meanwhile.
     ///
     /// # Errors

@@ -26,6 +26,11 @@ use super::quota::{Place, RETRY};
 const MAX_OF_CALLER: usize = 8;
 /// Sessions of all callers with one server.
 const MAX_SESSIONS: usize = 256;
+/// Sessions of one caller whose calls have asked their clients. They do not count as in use, so that unanswered
+/// questions do not block other calls.
+const MAX_ASKED: usize = 32;
+/// Those of all callers with one server.
+const MAX_ALL_ASKED: usize = 256;
 
 /// Time after which a session without calls is closed.
 const IDLE_TIMEOUT: Duration = Duration::from_secs(300);
@@ -52,6 +57,8 @@ struct SessionPool {
     connect: Connect,
     client: ClientBuilder,
     permits: Arc<Semaphore>,
+    /// Permits of sessions whose calls have asked their clients.
+    asked: Arc<Semaphore>,
     /// Sessions of one caller.
     max_of_caller: usize,
     server: Arc<str>,
@@ -66,6 +73,7 @@ struct SessionPool {
 /// The parts that the sessions of one caller share.
 struct CallerSessions {
     permits: Arc<Semaphore>,
+    asked: Arc<Semaphore>,
     speaker: Speaker,
 }
 
@@ -94,7 +102,7 @@ struct OpenSession {
     questions: Questions,
     key: SessionKey,
     /// Kept for the caller's next session.
-    _caller: Arc<CallerSessions>,
+    caller: Arc<CallerSessions>,
 }
 
 /// The settings that a session was opened with. Calls with the same key can use it one after the other.
@@ -116,8 +124,10 @@ pub(super) struct Lease {
     /// The generation in which the session was opened.
     generation: u64,
     has_ended: bool,
-    _permits: [OwnedSemaphorePermit; 2],
-    _place: Place,
+    has_asked: bool,
+    permits: [OwnedSemaphorePermit; 2],
+    /// `None` after the call has asked its client.
+    place: Option<Place>,
 }
 
 impl Sessions {
@@ -134,6 +144,7 @@ impl Sessions {
             connect,
             client,
             permits: Arc::new(Semaphore::new(MAX_SESSIONS)),
+            asked: Arc::new(Semaphore::new(MAX_ALL_ASKED)),
             max_of_caller: if has_one_session { 1 } else { MAX_OF_CALLER },
             server,
             changes,
@@ -176,8 +187,9 @@ impl Sessions {
             sessions: self.clone(),
             generation,
             has_ended: false,
-            _permits: [own, of_all],
-            _place: place,
+            has_asked: false,
+            permits: [own, of_all],
+            place: Some(place),
         }))
     }
 
@@ -190,6 +202,7 @@ impl Sessions {
         let broadcast = self.0.broadcast.as_ref();
         let caller = Arc::new(CallerSessions {
             permits: Arc::new(Semaphore::new(self.0.max_of_caller)),
+            asked: Arc::new(Semaphore::new(MAX_ASKED)),
             // The shared session belongs to the anonymous caller.
             speaker: match broadcast.filter(|_| key.principal().is_none()) {
                 Some(broadcast) => broadcast.speaker().clone(),
@@ -276,7 +289,7 @@ impl Sessions {
             _watcher: Arc::new(AbortOnDropHandle::new(watcher)),
             questions,
             key,
-            _caller: caller,
+            caller,
         })
     }
 }
@@ -329,6 +342,32 @@ impl Lease {
 
     pub(super) fn questions(&self) -> &Questions {
         &self.session.questions
+    }
+
+    /// Notes that the call asks its client, which may never answer. From now on the session has a place among those that
+    /// wait for an answer, and another call of the caller can have one. The only session of a caller stays in use.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`Fault::RateLimited`] when too many calls of the caller wait for answers, and [`Fault::Overloaded`] when
+    /// too many calls of all callers do.
+    pub(super) fn ask(&mut self) -> Result<(), Fault> {
+        if self.has_asked || self.sessions.0.max_of_caller == 1 {
+            return Ok(());
+        }
+        let Ok(own) = self.session.caller.asked.clone().try_acquire_owned() else {
+            let message =
+                format!("{MAX_ASKED} calls of this caller wait for answers of their clients");
+            return Err(Fault::rate_limited(message, RETRY));
+        };
+        let Ok(of_all) = self.sessions.0.asked.clone().try_acquire_owned() else {
+            let message = format!("{MAX_ALL_ASKED} calls wait for answers of their clients");
+            return Err(Fault::overloaded(message, RETRY));
+        };
+        self.has_asked = true;
+        drop(std::mem::replace(&mut self.permits, [own, of_all]));
+        drop(self.place.take());
+        Ok(())
     }
 
     /// Gives the session back: its call has its result.

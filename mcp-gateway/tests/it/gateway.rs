@@ -366,6 +366,33 @@ async fn call_that_waits_for_its_client_does_not_block_others() {
     assert_eq!(result.text(), "3 items into file:///home/ada");
 }
 
+/// As many as one caller may have, each in a session of its own. Eight of them were all sessions of the caller once.
+#[tokio::test]
+async fn unanswered_questions_do_not_block_other_calls() {
+    let seen = Arc::new(Seen::default());
+    let (url, _group) = gateway(&ConnectMode::Legacy, &seen).await;
+    let client = asked_client(&ConnectMode::Pin(ProtocolVersion::LATEST));
+    let client = client.connect(url).await.unwrap();
+    let ask = async || {
+        let step = timeout(LIMIT, client.call("shop__order", ()).step()).await;
+        step.unwrap()
+    };
+    for number in 0..32 {
+        let step = ask().await.unwrap();
+        assert!(matches!(step, Step::InputRequired(_)), "{number}: {step:?}");
+    }
+    let refused = ask().await.unwrap_err();
+    assert!(refused.retry_after().is_some(), "{refused}");
+    assert!(
+        refused.to_string().contains("wait for answers"),
+        "{refused}"
+    );
+    // Calls without a question go on, also of clients that can be asked.
+    let called = client.call("shop__greet", json!({"name": "Ada"}));
+    let called = timeout(LIMIT, called.into_future()).await.unwrap();
+    assert_eq!(called.unwrap().text(), "hello Ada in ");
+}
+
 #[tokio::test]
 async fn request_without_an_answer_is_asked_again() {
     for back in &ERAS {
