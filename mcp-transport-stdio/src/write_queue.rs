@@ -50,8 +50,10 @@ pub(crate) struct QueueClosed;
 pub(crate) struct EndFlag(Arc<AtomicU8>);
 
 impl EndFlag {
+    #[cfg(feature = "server")]
     const RUNNING: u8 = 0;
     /// The handler has returned, and the reply waits for space in the queue.
+    #[cfg(feature = "server")]
     const ANSWERED: u8 = 1;
     /// The reply is queued, or the call is cancelled: no further message is sent for it.
     const ENDED: u8 = 2;
