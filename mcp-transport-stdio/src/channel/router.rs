@@ -101,7 +101,9 @@ impl ChannelState {
                     line,
                     "a line is not a message"
                 );
-                let answered = error.as_response(&message).and_then(|response| response.id);
+                let response = error.as_response(&message);
+                let answered = response.and_then(|response| response.id);
+                let answered = answered.or_else(|| error.id().cloned());
                 match answered.and_then(|id| self.pending.lock().remove(&id)) {
                     // The caller parses the message again and reports the error.
                     Some(call) if error.id().is_some() => call.mailbox.finish(Some(frame)),

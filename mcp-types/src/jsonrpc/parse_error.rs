@@ -38,18 +38,24 @@ impl ParseError {
     }
 
     /// Returns an error response in place of the one that `message`, the bytes with this error, was meant to be. It ends
-    /// the request that waits for the response. `None` if the bytes seem to be a request, or name no request.
+    /// the request that waits for the response. `None` if the bytes are not a response, or name no request.
     // spec: BASE-11
     #[doc(hidden)]
     pub fn as_response(&self, message: &[u8]) -> Option<Response<'static>> {
         let text = String::from_utf8_lossy(message);
-        let has_method = match Envelope::read(&text) {
-            Ok(envelope) => envelope.method.is_some(),
-            Err(_) => text.contains("\"method\""),
+        let (is_request, has_outcome) = match Envelope::read(&text) {
+            Ok(envelope) => {
+                let has_outcome = envelope.result.is_some() || envelope.error.is_some();
+                (envelope.method.is_some(), has_outcome)
+            }
+            Err(_) => {
+                let has = |name| text.contains(name);
+                (has("\"method\""), has("\"result\"") || has("\"error\""))
+            }
         };
-        let id = self.id().cloned();
-        let id = id.or_else(|| answered_number(&text))?;
-        (!has_method).then(|| Response::new(Some(id), Err(self.to_error())))
+        let id = self.id().cloned().or_else(|| number_of_id(&text))?;
+        let is_response = has_outcome && !is_request;
+        is_response.then(|| Response::new(Some(id), Err(self.to_error())))
     }
 
     pub(super) fn utf8(text: &[u8]) -> Result<&str, Self> {
@@ -82,12 +88,9 @@ impl ParseError {
     }
 }
 
-/// Returns the number in `"id"` of a text that is not a message, but has a result or an error.
-fn answered_number(text: &str) -> Option<RequestId> {
-    let has_outcome = ["\"result\"", "\"error\""]
-        .iter()
-        .any(|name| text.contains(name));
-    let (_, after) = text.split_once("\"id\"").filter(|_| has_outcome)?;
+/// Returns the number in the first `"id"` of a text that is not a message.
+fn number_of_id(text: &str) -> Option<RequestId> {
+    let (_, after) = text.split_once("\"id\"")?;
     let after = after.trim_start().strip_prefix(':')?.trim_start();
     let digits = after.trim_start_matches('"');
     let end = digits.find(|c: char| !c.is_ascii_digit())?;
@@ -109,7 +112,7 @@ mod tests {
                 Some(7),
             ),
             (br#"{"jsonrpc":"2.0","id":7,"error":"no"}"#, Some(7)),
-            (br#"{"jsonrpc":"2.0","id":7}"#, Some(7)),
+            (br#"{"jsonrpc":"2.0","id":7}"#, None),
             (br#"{"jsonrpc":"2.0","id":7,"result":{"x":NaN}}"#, Some(7)),
             (br#"{"jsonrpc":"2.0","id" : "7","result":{"#, Some(7)),
             (
