@@ -321,6 +321,7 @@ fn forge(key: &Key, claims: &Value) -> Vec<(&'static str, String)> {
     ]
 }
 
+// spec: AUTH-S-05
 #[tokio::test]
 async fn forged_tokens_get_401_and_a_constant_description() {
     let issuer = Issuer::start().await;

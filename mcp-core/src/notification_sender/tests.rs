@@ -45,6 +45,16 @@ fn sender_without_token_and_level_sends_nothing() {
     assert!(buffer.is_empty());
 }
 
+// spec: HTTP-SM-17
+#[test]
+fn sender_of_a_subscription_sends_neither_progress_nor_logs() {
+    let buffer = Arc::new(NotificationBuffer::new(ProtocolVersion::LATEST, LINES));
+    let notifications = NotificationSender::for_subscription(buffer.clone());
+    assert!(poll(notifications.report_progress(ProgressUpdate::new(1.0))).is_ready());
+    notifications.log(LogMessage::new(LoggingLevel::Emergency, "x"));
+    assert!(buffer.is_empty());
+}
+
 #[test]
 fn close_affects_one_of_several_senders_on_a_buffer() {
     let buffer = Arc::new(NotificationBuffer::new(ProtocolVersion::LATEST, LINES));
