@@ -5,7 +5,7 @@ async def call_all(client):
     tools = (await client.list_tools()).tools
     calls = refused = 0
     for tool in tools:
-        schema = getattr(tool, "output_schema", None) or getattr(tool, "outputSchema", None)
+        schema = tool.model_dump(by_alias=True).get("outputSchema")
         for index in range(int(tool.description)):
             calls += 1
             try:
