@@ -15,6 +15,7 @@ fn main() {
     }
     let mut leak: Vec<Vec<u8>> = Vec::new();
     let (mut calls, mut cancelled) = (0, 0);
+    let mut version = Value::Null;
     for line in std::io::stdin().lock().lines().map_while(Result::ok) {
         let Ok(message) = serde_json::from_str::<Value>(&line) else {
             continue;
@@ -31,12 +32,18 @@ fn main() {
             continue;
         }
         let outcome = match method {
-            "initialize" => Ok(json!({
-                "protocolVersion": "2025-11-25", "capabilities": {"tools": {}},
-                "serverInfo": {"name": "faulty", "version": "1.0.0"},
-            })),
+            "initialize" => {
+                version = match defect.strip_prefix("old-") {
+                    Some(_) => message["params"]["protocolVersion"].clone(),
+                    None => json!("2025-11-25"),
+                };
+                Ok(json!({
+                    "protocolVersion": version, "capabilities": {"tools": {}},
+                    "serverInfo": {"name": "faulty", "version": "1.0.0"},
+                }))
+            }
             "ping" => Ok(json!({})),
-            "tools/list" => Ok(json!({"tools": [tool(&defect)]})),
+            "tools/list" => Ok(json!({"tools": [tool(defect_of(&defect, &version))]})),
             "tools/call" => {
                 calls += 1;
                 if defect == "slow" && calls == 1 {
@@ -48,7 +55,7 @@ fn main() {
                 if defect == "cancel-work" {
                     std::thread::sleep(std::time::Duration::from_millis(50));
                 }
-                match call(&defect, &message["params"]) {
+                match call(defect_of(&defect, &version), &message["params"]) {
                     Some(outcome) => outcome,
                     None if defect == "hang" => continue,
                     None => break,
@@ -65,6 +72,15 @@ fn main() {
         if writeln!(out, "{reply}").and_then(|()| out.flush()).is_err() {
             break;
         }
+    }
+}
+
+/// Returns the defect of a session. One that begins with `old-` is that of the sessions before 2025-11-25.
+fn defect_of<'a>(defect: &'a str, version: &Value) -> &'a str {
+    match defect.strip_prefix("old-") {
+        Some(_) if version == "2025-11-25" => "none",
+        Some(old) => old,
+        None => defect,
     }
 }
 
@@ -101,6 +117,7 @@ fn tool(defect: &str) -> Value {
     });
     match defect {
         "invalid" => tool["inputSchema"]["properties"]["a"]["type"] = json!("whole"),
+        "array" => tool["outputSchema"]["type"] = json!(["object", "array"]),
         "tasks" => tool["execution"] = json!({"taskSupport": "required"}),
         "no-description" => tool["description"] = Value::Null,
         "no-example" => tool["inputSchema"]["properties"]["a"] = json!({"not": {}}),

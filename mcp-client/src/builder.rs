@@ -122,7 +122,6 @@ impl ClientBuilder {
     /// Declares capabilities in addition to those of the handlers: for example that the language
     /// model can call tools, or that the program answers input requests
     /// [itself](crate::PreparedCall::step). The program must support every declared capability.
-    // spec: VER-14
     pub fn capabilities(mut self, capabilities: ClientCapabilities) -> Self {
         self.profile.capabilities = capabilities;
         self
@@ -396,7 +395,6 @@ impl ClientBuilder {
     ///
     /// let builder = Client::builder().meta("com.example/conversation", "c-17");
     /// ```
-    // spec: META-08
     pub fn meta(mut self, key: impl Into<String>, value: impl Into<serde_json::Value>) -> Self {
         self.meta = self.meta.with(key, value);
         self

@@ -21,7 +21,6 @@ macro_rules! setter {
     (meta) => {
         /// Adds a field to the message's `_meta`. It replaces a field of the same name from
         /// [`ClientBuilder::meta`](crate::ClientBuilder::meta). The protocol's own fields cannot be set.
-        // spec: META-08
         pub fn meta(mut self, key: impl Into<String>, value: impl Into<serde_json::Value>) -> Self {
             let key = key.into();
             if !mcp_types::meta::keys::ENVELOPE.contains(&&*key) {

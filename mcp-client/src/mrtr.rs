@@ -290,6 +290,7 @@ mod tests {
         }
     }
 
+    // spec: MRTR-02, MRTR-03
     #[test]
     fn invalid_results_are_errors() {
         let mut required = InputRequired::default();

@@ -58,7 +58,6 @@ mod tests {
 
     use super::*;
 
-    // spec: ERR-02
     #[test]
     fn every_fault_has_its_status() {
         let unsupported = Fault::UnsupportedVersion {

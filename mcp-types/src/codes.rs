@@ -60,7 +60,7 @@ pub const OVERLOADED: i64 = 503;
 pub const USER_REJECTED: i64 = -1;
 
 /// Codes that JSON-RPC reserves. Applications define their codes outside this range.
-// spec: ERR-08, ERR-02
+// spec: ERR-08
 pub const RESERVED: std::ops::RangeInclusive<i64> = -32768..=-32000;
 
 /// `data` of [`RESOURCE_NOT_FOUND`], and of [`INVALID_PARAMS`] for a missing resource in 2026-07-28.

@@ -206,7 +206,15 @@ mod tests {
         let value = serde_json::to_value(&task).unwrap();
         assert_eq!(value["ttl"], json!(null));
         assert_eq!(serde_json::from_value::<LegacyTask>(value).unwrap(), task);
-        assert!(task.status.is_terminal() && !TaskStatus::Working.is_terminal());
+        for (status, is_terminal) in [
+            (TaskStatus::Working, false),
+            (TaskStatus::InputRequired, false),
+            (TaskStatus::Completed, true),
+            (TaskStatus::Failed, true),
+            (TaskStatus::Cancelled, true),
+        ] {
+            assert_eq!(status.is_terminal(), is_terminal, "{status:?}");
+        }
     }
 
     #[test]

@@ -2,6 +2,7 @@
 //!
 //! Spec: <https://modelcontextprotocol.io/specification/2026-07-28/server/tools>
 
+use std::collections::BTreeMap;
 use std::sync::{Arc, LazyLock};
 
 use serde::de::DeserializeOwned;
@@ -385,6 +386,12 @@ impl CallToolResult {
     /// Reads the result as `T`: from the structured content if there is any, otherwise from the text as
     /// JSON, or from the text itself if `T` is a string.
     ///
+    /// In sessions up to 2025-11-25 structured content is an object, and servers send other values as
+    /// `{"result": …}`. If such an object is not a valid `T`, its member is read. An object with this only
+    /// member may also be the tool's own value, so it is read as a whole first: a `T` that accepts every object,
+    /// such as a map, a `Value` or a struct of optional fields, receives the object with `result`. Read those
+    /// from [`structured`](Self::structured).
+    ///
     /// # Errors
     ///
     /// Returns [`UnexpectedResult`] if the call failed or the result is not a valid `T`.
@@ -394,12 +401,23 @@ impl CallToolResult {
             return Err(UnexpectedResult::ToolFailed(text));
         }
         if let Some(raw) = &self.structured_content {
-            return serde_json::from_str(raw.get()).map_err(UnexpectedResult::OtherShape);
+            return serde_json::from_str(raw.get()).or_else(|error| {
+                let value = wrapped(raw).and_then(|inner| serde_json::from_str(inner.get()).ok());
+                value.ok_or(UnexpectedResult::OtherShape(error))
+            });
         }
         serde_json::from_str(&text)
             .or_else(|error| serde_json::from_value(text.into()).map_err(|_| error))
             .map_err(UnexpectedResult::OtherShape)
     }
+}
+
+/// Returns the value of `{"result": …}`, which stands for other values where structured content is an object.
+// spec: TOOL-14
+fn wrapped(object: &RawValue) -> Option<&RawValue> {
+    let mut members: BTreeMap<String, &RawValue> = serde_json::from_str(object.get()).ok()?;
+    let value = members.remove("result")?;
+    members.is_empty().then_some(value)
 }
 
 /// Error of [`CallToolResult::parse`].
@@ -474,6 +492,43 @@ mod tests {
                 .parse::<f64>()
                 .is_err()
         );
+    }
+
+    // spec: TOOL-14
+    #[test]
+    fn parse_reads_the_value_in_the_object_of_an_older_revision() {
+        #[derive(Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+        struct Point {
+            x: u8,
+        }
+        #[derive(Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+        struct Own {
+            result: Vec<u8>,
+        }
+        let point = || Point { x: 1 };
+        let result = |value: Value| CallToolResult::from_json(&value).unwrap();
+        let wrapped = |value: Value| result(json!({ "result": value }));
+        assert_eq!(wrapped(json!([1, 2])).parse::<Vec<u8>>().unwrap(), [1, 2]);
+        assert_eq!(wrapped(json!("a")).parse::<String>().unwrap(), "a");
+        assert_eq!(wrapped(json!(null)).parse::<Option<Point>>().unwrap(), None);
+        assert_eq!(
+            wrapped(json!({"x": 1})).parse::<Option<Point>>().unwrap(),
+            Some(point())
+        );
+        // A type's own member of this name comes first, and other objects are not wrapped values.
+        assert_eq!(
+            wrapped(json!([1])).parse::<Own>().unwrap(),
+            Own { result: vec![1] }
+        );
+        assert_eq!(
+            wrapped(json!(1)).parse::<Value>().unwrap(),
+            json!({"result": 1})
+        );
+        for other in [json!({}), json!({"result": null, "more": 1})] {
+            assert!(result(other).parse::<Option<Point>>().is_err());
+        }
+        let error = wrapped(json!({"y": 1})).parse::<Point>().unwrap_err();
+        assert!(error.to_string().contains("missing field `x`"), "{error}");
     }
 
     #[test]

@@ -39,7 +39,7 @@ use crate::workspace::Workspace;
 
 /// Our server and our clients.
 const PROGRAMS: &str = "everything-server everything-gateway interop-client stdio_client mcp \
-    protected-server tool-definitions auth-client interop-host browser-host host-server";
+    protected-server returned-types tool-definitions auth-client interop-host browser-host host-server";
 
 /// Arguments of `interop`.
 #[derive(Debug, Default, clap::Args)]

@@ -16,7 +16,7 @@
 
 mod cycles;
 mod examples;
-mod layers;
+pub(crate) mod layers;
 mod links;
 mod literals;
 mod log_values;

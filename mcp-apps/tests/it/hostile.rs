@@ -29,6 +29,7 @@ async fn tool_for_models_is_refused_to_the_view() {
     assert_eq!(unknown["error"]["code"], -32000);
 }
 
+// spec: APP-13
 #[tokio::test]
 async fn unknown_methods_and_missing_capabilities_are_refused() {
     let (_view, mut scripted, _connection) = connect_ready(bridge(), json!({})).await;

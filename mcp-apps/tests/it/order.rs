@@ -239,6 +239,7 @@ async fn sandbox_proxy_receives_the_document_before_the_view_speaks() {
     );
 }
 
+// spec: APP-13
 #[tokio::test]
 async fn host_declares_list_changes_and_experiments_in_any_order() {
     let settings = json!({"depth": 3}).as_object().cloned().unwrap();

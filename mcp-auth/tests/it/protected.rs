@@ -321,6 +321,7 @@ fn forge(key: &Key, claims: &Value) -> Vec<(&'static str, String)> {
     ]
 }
 
+// spec: AUTH-S-05
 #[tokio::test]
 async fn forged_tokens_get_401_and_a_constant_description() {
     let issuer = Issuer::start().await;
@@ -626,7 +627,7 @@ async fn metadata_needs_no_token_and_ignores_the_host_header() {
     assert_eq!(world.send(get(Method::GET, root)).await.0, 200);
 }
 
-// spec: AUTH-S-09
+// spec: AUTH-S-09, AUTH-S-08
 #[tokio::test]
 async fn missing_scopes_are_403_with_all_scopes_before_a_handler_runs() {
     let issuer = Issuer::start().await;

@@ -68,6 +68,7 @@ async fn login_does_not_succeed_with_a_token_that_the_server_refuses() {
     assert_eq!(world.inner.lock().logins.len(), 1);
 }
 
+// spec: AUTH-C-02
 #[tokio::test]
 async fn login_uses_metadata_and_scopes_of_the_challenge() {
     let world = World::start().await;

@@ -7,7 +7,7 @@
 //! | `network` | name resolution and the TCP connection |
 //! | `http` | response judgements: status, proxies, clock |
 //! | `login` | the steps of authorization |
-//! | `server` | negotiation, tools, latency |
+//! | `server` | negotiation, tools, latency, other revisions |
 
 mod http;
 mod login;
@@ -19,6 +19,7 @@ mod watch;
 use mcp::ServerCommand;
 use mcp::auth::Authorizer;
 use mcp::prelude::*;
+use mcp::types::ProtocolVersion;
 
 pub(super) use self::report::Report;
 use self::report::Step;
@@ -27,6 +28,7 @@ use crate::cli::TargetArgs;
 use crate::config;
 use crate::failure::{Failure, FailureKind};
 use crate::output::Output;
+use crate::revisions;
 use crate::target::{self, Remote, Server};
 
 pub(super) async fn run(args: &TargetArgs, output: &Output) -> Result<(), Failure> {
@@ -42,22 +44,32 @@ pub(super) async fn examine(
     server: Server,
     output: &Output,
 ) -> Result<Report, Failure> {
-    match server {
-        Server::Command(command) => examine_command(command, args, output).await,
-        Server::Http(remote) => examine_http(&remote, args, output).await,
+    let again = server.clone();
+    let (mut report, connected) = match server {
+        Server::Command(command) => examine_command(command, args, output).await?,
+        Server::Http(remote) => examine_http(&remote, args, output).await?,
+    };
+    if let Some(connected) = connected {
+        let builder = || target::builder(args, output);
+        let others = revisions::others(&args.protocol, connected);
+        server::examine_revisions(&again, builder, others, &mut report).await?;
     }
+    Ok(report)
 }
 
+/// Returns the revision of a connected server, too.
 async fn examine_command(
     command: ServerCommand,
     args: &TargetArgs,
     output: &Output,
-) -> Result<Report, Failure> {
+) -> Result<(Report, Option<ProtocolVersion>), Failure> {
     let mut report = Report::new(args.server.first_word());
+    let mut connected = None;
     match target::builder(args, output)?.connect(command).await {
         Ok(client) => {
             report.add(Step::ok("start", "the program runs"));
             examine_server(&client, args, &mut report).await;
+            connected = Some(client.protocol_version());
         }
         Err(error) => {
             let cure = if error.is_timeout() {
@@ -69,17 +81,17 @@ async fn examine_command(
             report.add(Step::failed("start", kind, error.to_string(), cure));
         }
     }
-    Ok(report)
+    Ok((report, connected))
 }
 
 async fn examine_http(
     remote: &Remote,
     args: &TargetArgs,
     output: &Output,
-) -> Result<Report, Failure> {
+) -> Result<(Report, Option<ProtocolVersion>), Failure> {
     let mut report = Report::new(config::public_url(&remote.url));
     if !network::examine(&remote.url, &mut report).await {
-        return Ok(report);
+        return Ok((report, None));
     }
     let seen = Exchanges::default();
     let events = remote.login.as_ref().map(Authorizer::events);
@@ -105,7 +117,8 @@ async fn examine_http(
         Err(error) => server::examine_failure(error, &mut report),
     }
     http::examine_headers(&seen.all(), &mut report);
-    Ok(report)
+    let connected = connected.ok().map(|client| client.protocol_version());
+    Ok((report, connected))
 }
 
 async fn examine_server(client: &Client, args: &TargetArgs, report: &mut Report) {

@@ -9,6 +9,7 @@
 //! | `callable` | the tools that may be called, with the permission of the user |
 //! | `schemas` | tool lints, limits of model providers |
 //! | `calls` | calls with samples and with broken arguments |
+//! | `revisions` | tools and results as clients of other revisions see them |
 //! | `load` | cancellation, many sessions, memory |
 //! | `memory` | memory of child processes |
 
@@ -18,6 +19,7 @@ mod calls;
 mod load;
 mod memory;
 mod report;
+mod revisions;
 mod samples;
 mod schemas;
 mod session;
@@ -56,11 +58,11 @@ pub(super) async fn run(args: &TestArgs, output: &Output) -> Result<(), Failure>
     report.into_result()
 }
 
-/// Converts the steps of `mcp doctor`. The tool lints have a check of their own.
+/// Converts the steps of `mcp doctor`. The tool lints and the other revisions have checks of their own.
 fn connection_check(steps: &doctor::Report) -> Check {
     let mut check = Check::new("connection");
     for (step, is_failed, detail, cure) in steps.problems() {
-        if step == "tools" && !is_failed {
+        if ["tools", "revisions"].contains(&step) && !is_failed {
             continue;
         }
         let found = Finding::new(Confidence::Certain, "doctor", step, detail, cure);
@@ -78,12 +80,13 @@ async fn run_checks(
     output: &Output,
 ) -> Result<(), Failure> {
     let tools = session.tools().await?;
-    report.add(schemas::check(&tools));
+    report.add(schemas::check(&tools, session.client.protocol_version()));
     let callable = callable::select(tools, args, output).await;
     let mut good = None;
     for name in [
         "examples",
         "arguments",
+        "revisions",
         "cancellation",
         "sessions",
         "memory",
@@ -97,6 +100,7 @@ async fn run_checks(
                     calls::examples(&mut session, &callable, &mut good, &mut check).await?
                 }
                 "arguments" => calls::arguments(&mut session, &callable, &mut check).await?,
+                "revisions" => revisions::check(&session, &callable, &mut check).await?,
                 "cancellation" => {
                     load::cancellation(&mut session, good.as_ref(), &mut check).await?
                 }

@@ -100,6 +100,7 @@ mod tests {
         violations.into_json()
     }
 
+    // spec: TOOL-16
     #[test]
     fn result_that_does_not_match_the_output_schema_is_found() {
         let mut tools = ToolRules::default();

@@ -209,6 +209,7 @@ fn ping_and_info_describe_the_server() {
     }
 }
 
+// spec: SEC-01
 #[test]
 fn named_server_of_a_project_needs_approval() {
     let folder = folder("project");

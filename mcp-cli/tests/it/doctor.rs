@@ -6,9 +6,9 @@ use axum::middleware::{Next, from_fn};
 use axum::response::Response;
 use mcp::prelude::*;
 use mcp::{IntoServer as _, StreamableHttp};
-use serde_json::Value;
+use serde_json::{Value, json};
 
-use crate::kit::{Run, folder, http_shop, mcp, mcp_in, on_thread, stdio_shop};
+use crate::kit::{Run, example, folder, http_shop, mcp, mcp_in, on_thread, stdio_shop};
 use crate::login::protected_shop;
 use crate::shop::Shop;
 
@@ -102,6 +102,35 @@ fn healthy_program_passes_every_step() {
     for name in ["start", "negotiation", "tools", "latency"] {
         assert_ne!(step(&run, name)["state"], "failed", "{run:?}");
     }
+}
+
+// spec: TOOL-16
+#[test]
+fn schemas_are_judged_as_clients_of_each_revision_see_them() {
+    let lock = folder("doctor-revisions").join("lock");
+    let doctor = |defect: &str, flags: &[&str]| {
+        let program = example("faulty");
+        let words = ["--", &program, defect, lock.to_str().unwrap()];
+        let run = mcp(&[&["doctor", "--json"], flags, &words].concat());
+        assert_eq!(run.code, 0, "{run:?}");
+        run
+    };
+    let run = doctor("old-array", &[]);
+    let (tools, others) = (step(&run, "tools"), step(&run, "revisions"));
+    assert_eq!(
+        (&tools["state"], &others["state"]),
+        (&json!("ok"), &json!("warning"))
+    );
+    let detail = others["detail"].as_str().unwrap();
+    assert!(
+        detail.contains("clients of 2025-06-18 refuse the whole list"),
+        "{detail}"
+    );
+    assert_eq!(step(&doctor("old-none", &[]), "revisions")["state"], "ok");
+    // The connected revision, which is also the only one that a given revision leaves.
+    let run = doctor("array", &["--protocol", "2025-11-25"]);
+    assert_eq!(step(&run, "tools")["state"], "warning");
+    assert!(!run.out.contains("\"revisions\""), "{run:?}");
 }
 
 #[test]

@@ -37,6 +37,8 @@ mod recordings;
 #[cfg(test)]
 mod release_tests;
 #[cfg(test)]
+mod returned;
+#[cfg(test)]
 mod sampling;
 #[cfg(test)]
 mod shop;

@@ -98,6 +98,41 @@ fn each_defect_is_found() {
     }
 }
 
+// spec: TOOL-16
+#[test]
+fn defects_of_older_revisions_are_found() {
+    for (defect, rule, expected) in [
+        (
+            "old-output-schema",
+            "output-schema",
+            "the result breaks the output schema",
+        ),
+        ("old-array", "invalid", "its root has no"),
+        ("old-invalid", "invalid", "whole"),
+    ] {
+        let run = tested(defect, &["--calls", "20"]);
+        assert_eq!(run.code, 1, "{defect}: {run:?}");
+        let document = run.json();
+        let findings = document["findings"].as_array().unwrap();
+        let found = |version: &str| {
+            let place = format!("tool `add`, revision {version}");
+            findings.iter().any(|found| {
+                let (place_of, what) = (&found["where"], &found["what"]);
+                found["rule"] == rule
+                    && place_of.as_str().unwrap().starts_with(&place)
+                    && what.as_str().unwrap().contains(expected)
+            })
+        };
+        assert!(found("2025-06-18"), "{defect}: {run:?}");
+        assert!(!found("2025-11-25"), "{defect}: {run:?}");
+        let detail = check(&run, "revisions")["detail"].to_string();
+        assert!(
+            detail.contains("2025-06-18, 2025-03-26, 2024-11-05"),
+            "{detail}"
+        );
+    }
+}
+
 #[cfg(target_os = "linux")]
 #[test]
 fn growing_memory_is_found() {

@@ -194,6 +194,7 @@ fn approval_shows_the_host_that_is_used_and_what_it_gets() {
     }
 }
 
+// spec: SEC-01
 #[test]
 fn approval_shows_every_character_of_a_command_and_its_folder() {
     let server = serde_json::json!({

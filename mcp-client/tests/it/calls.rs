@@ -133,7 +133,15 @@ async fn notifications_before_response_reach_hooks() {
 // spec: BASE-19
 #[tokio::test]
 async fn unrequested_notifications_are_ignored() {
-    let notes = vec![progress(1.0), log("error"), text("done")];
+    let unknown = json!({"jsonrpc": "2.0", "method": "notifications/x", "params": {"a": 1}});
+    let request = json!({"jsonrpc": "2.0", "id": "x", "method": "roots/list"});
+    let notes = vec![
+        progress(1.0),
+        log("error"),
+        say(unknown.to_string()),
+        say(request.to_string()),
+        text("done"),
+    ];
     assert_eq!(call(notes).await.unwrap().text(), "done");
 }
 

@@ -19,6 +19,7 @@ fn legacy() -> Verdict {
     verdict(json!({"era": "legacy", "version": "2025-06-18"}))
 }
 
+// spec: LIFE-01, LIFE-03, LIFE-06
 #[tokio::test]
 async fn auto_mode_with_legacy_server_opens_session() {
     let (script, _inbound) = Script::session([no_method(), opened("2025-06-18"), text("3")]);

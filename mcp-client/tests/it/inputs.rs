@@ -225,7 +225,6 @@ async fn rejected_sampling_fails_call() {
     );
 }
 
-// spec: ERR-12
 #[tokio::test]
 async fn missing_handler_fails_call_with_hint() {
     let unknown = json!({"method": "dreams/tell", "params": {}});

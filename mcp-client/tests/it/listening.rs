@@ -60,6 +60,7 @@ async fn next(changes: &mut Subscription) -> Change {
     changes.next().await.unwrap().unwrap()
 }
 
+// spec: SUB-09
 #[tokio::test]
 async fn subscription_yields_changes_until_end() {
     let script = Script::new([vec![

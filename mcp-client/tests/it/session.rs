@@ -82,6 +82,7 @@ fn ask(id: u32, method: &str, params: &Value) -> Value {
     json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params})
 }
 
+// spec: ERR-12
 #[tokio::test]
 async fn session_requests_run_same_handlers() {
     let builder = Client::builder()

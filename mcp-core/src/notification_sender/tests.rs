@@ -33,7 +33,7 @@ fn drain(buffer: &NotificationBuffer) -> Vec<String> {
         .collect()
 }
 
-// spec: PROG-02, LOG-04
+// spec: LOG-04
 #[test]
 fn sender_without_token_and_level_sends_nothing() {
     let buffer = Arc::new(NotificationBuffer::new(ProtocolVersion::LATEST, LINES));
@@ -45,6 +45,17 @@ fn sender_without_token_and_level_sends_nothing() {
     assert!(buffer.is_empty());
 }
 
+// spec: HTTP-SM-17
+#[test]
+fn sender_of_a_subscription_sends_neither_progress_nor_logs() {
+    let buffer = Arc::new(NotificationBuffer::new(ProtocolVersion::LATEST, LINES));
+    let notifications = NotificationSender::for_subscription(buffer.clone());
+    assert!(poll(notifications.report_progress(ProgressUpdate::new(1.0))).is_ready());
+    notifications.log(LogMessage::new(LoggingLevel::Emergency, "x"));
+    assert!(buffer.is_empty());
+}
+
+// spec: PROG-02
 #[test]
 fn close_affects_one_of_several_senders_on_a_buffer() {
     let buffer = Arc::new(NotificationBuffer::new(ProtocolVersion::LATEST, LINES));
@@ -122,7 +133,6 @@ fn full_replacing_buffer_keeps_the_newest_report() {
     assert!(buffer.is_finished() && !buffer.push(b"late"));
 }
 
-// spec: PROG-02
 #[test]
 fn closed_sender_sends_nothing_after_the_answer() {
     let (notifications, buffer) = notifications(1000);

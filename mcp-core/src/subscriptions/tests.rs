@@ -345,7 +345,7 @@ fn subscription_without_anything_granted_ends_after_the_acknowledgement() {
     assert_eq!(answer.unwrap()["result"]["resultType"], "complete");
 }
 
-// spec: HTTP-SM-17, SUB-03, SUB-04
+// spec: SUB-03, SUB-04
 #[test]
 fn subscription_is_acknowledged_notified_and_ended() {
     let server = Server::new();

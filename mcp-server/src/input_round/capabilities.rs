@@ -15,7 +15,7 @@ use super::error::AskError;
 /// # Errors
 ///
 /// Returns [`AskError::MissingCapability`] with the missing capabilities.
-// spec: MRTR-05, ELIC-01, ELIC-02, SAMP-01, SAMP-04, SAMP-05, ROOT-01, ROOT-04
+// spec: VER-14, MRTR-05, ELIC-01, ELIC-02, SAMP-01, SAMP-04, SAMP-05, ROOT-01, ROOT-04
 pub(super) fn check_request(
     request: &InputRequest,
     client: &ClientContext,

@@ -209,6 +209,7 @@ fn undeclared_method_is_unknown_and_kinds_are_not_mixed() {
     }
 }
 
+// spec: VER-18
 #[test]
 fn notification_reaches_its_handler_if_the_client_declares_the_extension() {
     let clock = Clock::default();

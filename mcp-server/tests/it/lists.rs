@@ -1,6 +1,7 @@
 //! Lists: pages and visibility.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use futures::executor::block_on;
 use mcp_core::{Call, Exchange, Fault, HeaderMismatch, Principal, Reply, ResultBody, Service};
@@ -190,10 +191,21 @@ fn filtered_list_has_full_pages() {
         let tool = Tool::new(format!("t{n}")).handler(|| ());
         tool.visible_to(move |_| n % 2 == 1)
     });
-    let server = server(Server::new("s", "1").merge(tools.collect()).page_size(2));
+    let public = CacheHint::public(Duration::from_secs(300));
+    let server = Server::new("s", "1").tools_cache(public);
+    let server = server.merge(tools.collect()).page_size(2);
+    let server = self::server(server);
+    let scope = |cursor: Option<Cursor>| {
+        let page = cursor.map_or_else(Page::default, Page::from);
+        match block_on(server.call(exchange(Call::ListTools(page)))) {
+            Reply::Complete { cache, .. } => cache.unwrap().scope,
+            other => panic!("{other:?}"),
+        }
+    };
     let sizes: Vec<usize> = {
         let (mut cursor, mut sizes) = (None, Vec::new());
         loop {
+            assert_eq!(scope(cursor.clone()), CacheScope::Private);
             let page = page(&server, cursor);
             sizes.push(page.tools.len());
             match page.next_cursor.clone() {

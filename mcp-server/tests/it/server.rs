@@ -318,6 +318,7 @@ fn headers_and_extensions_reach_extractors() {
     ));
 }
 
+// spec: LOG-01
 #[test]
 fn progress_and_logs_are_sent_if_requested() {
     let server = server().tool(

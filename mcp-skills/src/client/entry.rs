@@ -119,7 +119,7 @@ mod tests {
         );
     }
 
-    // spec: SKILL-12, SKILL-14
+    // spec: SKILL-12, SKILL-14, SKILL-07
     #[test]
     fn entry_that_violates_a_rule_is_refused() {
         let ok = || vec![file(URI, 1)];

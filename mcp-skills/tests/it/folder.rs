@@ -67,7 +67,7 @@ fn folder_of_one_skill_has_its_name() {
     assert_eq!(skills.uris(), ["skill://pdf/SKILL.md"]);
 }
 
-// spec: SKILL-05
+// spec: SKILL-05, SKILL-07
 #[test]
 fn mistake_is_reported_with_its_file() {
     for (contents, part) in [

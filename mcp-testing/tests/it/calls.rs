@@ -174,7 +174,6 @@ async fn headers_reach_tools_over_http() {
     }
 }
 
-// spec: BASE-05
 #[tokio::test]
 async fn concurrent_calls_get_their_own_results() {
     for connection in CONNECTIONS {

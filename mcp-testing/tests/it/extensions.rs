@@ -329,7 +329,6 @@ async fn broadcast_does_not_reach_undeclaring_client() {
     connected.close().await.unwrap();
 }
 
-// spec: META-08
 #[tokio::test]
 async fn notification_has_headers_and_metadata_of_its_caller() {
     for version in both_eras() {
@@ -418,7 +417,7 @@ impl ClientExtension for Naming {
     fn register(self, _: &mut ClientSetup<Self>) {}
 }
 
-// spec: MRTR-02, EXT-05
+// spec: EXT-05
 #[tokio::test]
 async fn custom_request_asks_its_client_in_both_eras() {
     for version in both_eras() {

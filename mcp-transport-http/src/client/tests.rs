@@ -190,7 +190,7 @@ fn debug_and_errors_omit_secrets() {
     );
 }
 
-// spec: HTTP-C-03
+// spec: HTTP-C-03, HTTP-S-11
 #[test]
 fn responses_become_frames_or_errors() {
     let json = Some("application/json");

@@ -11,6 +11,7 @@ use mcp_core::{
     Call, ClientRequest, Extensions, Fault, HeaderMismatch, InboundRequest, Panicked, ParamHeaders,
     ReplyTarget, ServerProfile, Service,
 };
+use mcp_types::Message;
 
 use super::config::{AnswerMode, SessionMode};
 use super::endpoint::EndpointState;
@@ -21,6 +22,7 @@ use super::rejection::Rejection;
 use super::request_body::{self, BodyError};
 use super::response::{self, Body};
 use super::route::{self, Route};
+use super::session::Target;
 use super::{session, sse_2024};
 use crate::headers::{self, McpHeaders, names};
 
@@ -146,8 +148,18 @@ async fn start(
     }
     let headers = McpHeaders::collect(&head.headers);
     let profile = endpoint.profile(&**service);
+    let route = match classify(endpoint, &profile, &headers, message) {
+        Ok(route) => route,
+        Err(rejection) => {
+            if let Some(response) = rejection.as_response(message) {
+                // Boxed like the futures of batches.
+                Box::pin(end_answered(endpoint, service, &profile, head, response)).await;
+            }
+            return Err(rejection);
+        }
+    };
     // `None` for a batch. No branch awaits: the future would contain the route.
-    let legacy = match classify(endpoint, &profile, &headers, message)? {
+    let legacy = match route {
         Route::Modern { id, request } => {
             let version = request.facts.version;
             let target = ReplyTarget {
@@ -176,6 +188,32 @@ async fn start(
     }
     let target = session::find_target(&context, &head, &headers, &legacy)?;
     session::post(&context, target, head, &legacy).await
+}
+
+/// Ends the request to a session's client whose response was refused: the request would wait until its timeout.
+/// `response` stands in place of the refused one.
+async fn end_answered(
+    endpoint: &EndpointState,
+    service: &Arc<dyn Service>,
+    profile: &ServerProfile,
+    head: Box<Parts>,
+    response: mcp_types::Response<'static>,
+) {
+    if !endpoint.serves_legacy(profile) {
+        return;
+    }
+    let context = endpoint.session_context(service);
+    let headers = McpHeaders::collect(&head.headers);
+    if session::load(&context, &head, &headers).await.is_err() {
+        return;
+    }
+    let message = Message::Response(response);
+    if let Ok(target @ Target::Session { .. }) =
+        session::find_target(&context, &head, &headers, &message)
+    {
+        // An error means that no such request is pending.
+        drop(session::post(&context, target, head, &message).await);
+    }
 }
 
 /// Classifies the message of a POST. `profile` is the profile of its service.

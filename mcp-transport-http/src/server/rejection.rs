@@ -4,7 +4,7 @@ use std::ops::Deref;
 
 use http::{HeaderName, HeaderValue, Response, StatusCode};
 use mcp_core::Fault;
-use mcp_types::{ErrorObject, ProtocolVersion, RequestId, codes};
+use mcp_types::{ErrorObject, Message, ProtocolVersion, RequestId, codes};
 
 use super::response::{self, Body};
 use crate::status;
@@ -43,6 +43,19 @@ impl Rejection {
     pub(super) fn http(status: StatusCode, message: impl Into<String>) -> Self {
         let fault = Fault::InvalidRequest(message.into().into());
         Self::new(ProtocolVersion::LATEST, status, None, fault)
+    }
+
+    /// Returns the error response for the server's request that the rejected message `body` was meant to answer.
+    /// `None` if it was not.
+    pub(super) fn as_response(&self, body: &[u8]) -> Option<mcp_types::Response<'static>> {
+        match Message::parse(body) {
+            Ok(Message::Response(response)) => {
+                let error = self.fault.to_error(self.version);
+                Some(mcp_types::Response::new(response.id, Err(error)))
+            }
+            Ok(_) => None,
+            Err(error) => error.as_response(body),
+        }
     }
 
     /// Creates a rejection of a modern request.

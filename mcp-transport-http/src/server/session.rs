@@ -53,7 +53,7 @@ mod table;
 pub(super) use binding::{has_key, new_key};
 pub(super) use context::SessionContext;
 pub(super) use http_session::HttpSession;
-pub(super) use lookup::{find_target, load, parse};
+pub(super) use lookup::{Target, find_target, load, parse};
 pub(super) use message::{handle_notification, handle_response};
 pub(super) use methods::{delete, get, post, post_batch};
 pub(super) use quota::SessionPermit;

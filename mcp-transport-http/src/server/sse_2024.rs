@@ -97,7 +97,12 @@ pub(super) fn post(
         .filter(|connection| connection.belongs_to(head.extensions.get::<Principal>()))
         .filter(|connection| session::has_key(context.config, &head, &connection.key))
         .ok_or_else(Rejection::session_not_found)?;
-    let message = session::parse(body)?;
+    let message = session::parse(body).inspect_err(|rejection| {
+        if let (Some(response), Some(open)) = (rejection.as_response(body), connection.session()) {
+            // An error means that no such request is pending.
+            drop(session::handle_response(&open.session, &response));
+        }
+    })?;
     let headers = McpHeaders::collect(&head.headers);
     headers
         .check_one_version()

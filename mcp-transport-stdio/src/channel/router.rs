@@ -101,35 +101,20 @@ impl ChannelState {
                     line,
                     "a line is not a message"
                 );
-                // The caller parses the message again and reports the error.
-                if let Some(call) = error.id().and_then(|id| self.pending.lock().remove(id)) {
-                    call.mailbox.finish(Some(frame));
-                } else if let Some(call) = self.remove_answered_by(&message) {
-                    let reason = format!("{error}; the line begins: {}", escape_line(&line));
-                    call.mailbox.fail(ChannelError::Malformed(reason));
-                } else {
-                    *self.unread_line.lock() = Some(line);
+                let response = error.as_response(&message);
+                let answered = response.and_then(|response| response.id);
+                let answered = answered.or_else(|| error.id().cloned());
+                match answered.and_then(|id| self.pending.lock().remove(&id)) {
+                    // The caller parses the message again and reports the error.
+                    Some(call) if error.id().is_some() => call.mailbox.finish(Some(frame)),
+                    Some(call) => {
+                        let reason = format!("{error}; the line begins: {}", escape_line(&line));
+                        call.mailbox.fail(ChannelError::Malformed(reason));
+                    }
+                    None => *self.unread_line.lock() = Some(line),
                 }
             }
         }
-    }
-
-    /// Removes the call whose response a line was meant to be: the line has a result or an error with the call's id,
-    /// but is not JSON, or is JSON in another form.
-    fn remove_answered_by(&self, line: &[u8]) -> Option<PendingCall> {
-        let text = String::from_utf8_lossy(line);
-        if !["\"result\"", "\"error\""]
-            .iter()
-            .any(|member| text.contains(member))
-        {
-            return None;
-        }
-        let (_, after) = text.split_once("\"id\"")?;
-        let after = after.trim_start().strip_prefix(':')?.trim_start();
-        let digits = after.trim_start_matches('"');
-        let end = digits.find(|c: char| !c.is_ascii_digit())?;
-        let id: i64 = digits[..end].parse().ok()?;
-        self.pending.lock().remove(&id.into())
     }
 
     // spec: BASE-06, BASE-11, CAN-06

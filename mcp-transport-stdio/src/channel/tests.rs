@@ -236,7 +236,7 @@ async fn slow_caller_loses_oldest_notifications_only() {
     assert_eq!(message(&mut slow).await["id"], 1);
 }
 
-// spec: STDIO-09
+// spec: STDIO-09, SUB-07
 #[tokio::test(start_paused = true)]
 async fn notifications_reach_their_subscription() {
     let (channel, mut server) = pipe(1024);

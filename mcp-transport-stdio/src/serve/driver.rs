@@ -240,12 +240,8 @@ impl Driver {
             Line::TooLong(head) => {
                 let limit = self.settings.line_limit;
                 tracing::warn!(limit, line = excerpt(&head), "a line is too long");
-                let reason = format!("the message is longer than {limit} bytes");
-                self.refuse(
-                    ProtocolVersion::LATEST,
-                    None,
-                    &Fault::InvalidRequest(reason.into()),
-                );
+                let reason = format!("the message is longer than {limit} bytes").into();
+                self.handle_invalid(&head, ParseError::Invalid { id: None, reason });
             }
         }
     }
@@ -256,16 +252,20 @@ impl Driver {
             Ok(Message::Notification(notification)) => self.handle_notification(&notification),
             Ok(Message::Response(response)) => self.handle_response(&response),
             Ok(_) => {}
-            Err(error) => self.handle_invalid(line, error),
+            Err(error) => {
+                tracing::warn!(error = %mcp_types::escaped(&error), line = excerpt(line), "a line is not a message");
+                self.handle_invalid(line, error);
+            }
         }
     }
 
     /// Answers an invalid message with an error, unless it may be a response: two peers could
-    /// otherwise send errors to each other forever.
+    /// otherwise send errors to each other forever. An invalid response ends the request that it was meant to answer.
     // spec: STDIO-17
     fn handle_invalid(&self, message: &[u8], error: ParseError) {
-        tracing::warn!(error = %mcp_types::escaped(&error), line = excerpt(message), "a line is not a message");
-        if !may_be_response(message) {
+        if let Some(response) = error.as_response(message) {
+            self.handle_response(&response);
+        } else if !may_be_response(message) {
             let id = error.id().cloned();
             self.refuse(ProtocolVersion::LATEST, id.as_ref(), &error.into());
         }

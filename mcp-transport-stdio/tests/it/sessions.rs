@@ -112,6 +112,46 @@ async fn elicitation_during_call_reaches_client() {
     peer.close().await;
 }
 
+// spec: STDIO-17
+#[tokio::test(start_paused = true)]
+async fn answer_that_is_not_a_response_ends_its_call_at_once() {
+    let long = format!(
+        r#"{{"jsonrpc":"2.0","id":ID,"result":{{"x":"{}"}}}}"#,
+        "x".repeat(70_000)
+    );
+    for line in [
+        r#"{"id":ID,"result":{"action":"decline"}}"#,
+        r#"{"jsonrpc":"2.0","id":ID,"result":{},"error":{"code":1,"message":"no"}}"#,
+        r#"{"jsonrpc":"2.0","id":ID,"error":"no"}"#,
+        r#"{"jsonrpc":"2.0","id":ID,"result":{"x":NaN}}"#,
+        &*long,
+    ] {
+        let mut peer = Peer::start_with(100_000, |server| server.line_limit(65_536));
+        initialize(&mut peer, "2025-11-25").await;
+        call(&mut peer, 1, "ask").await;
+        let question = peer.expect().await;
+        let line = line.replace("ID", &question["id"].to_string());
+        peer.write(format!("{line}\n").as_bytes()).await;
+        // Nothing else is sent: no error for a response, and no cancellation.
+        let answer = peer.answer(1).await;
+        let start = line.get(..80).unwrap_or(&line);
+        assert!(
+            answer.contains("the client did not answer: invalid "),
+            "{start}: {answer}"
+        );
+        peer.close().await;
+    }
+    // A text with the id's number is its id.
+    let mut peer = Peer::start();
+    initialize(&mut peer, "2025-11-25").await;
+    call(&mut peer, 1, "ask").await;
+    let id = peer.expect().await["id"].to_string();
+    peer.send(json!({ "jsonrpc": "2.0", "id": id, "result": { "action": "decline" } }))
+        .await;
+    assert!(peer.answer(1).await.contains("Decline"));
+    peer.close().await;
+}
+
 #[tokio::test(start_paused = true)]
 async fn cancelled_call_cancels_its_elicitation() {
     let mut peer = Peer::start();

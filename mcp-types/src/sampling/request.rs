@@ -29,7 +29,6 @@ pub struct CreateMessageParams {
     /// Conversation so far.
     pub messages: Vec<SamplingMessage>,
     /// Maximum number of tokens to generate.
-    // spec: SAMP-10
     pub max_tokens: u64,
     /// Preferences for the choice of a language model.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -154,7 +153,6 @@ text_enum! {
 /// Preferences for the choice of a language model. The client makes the final choice.
 ///
 /// Spec: <https://modelcontextprotocol.io/specification/2026-07-28/client/sampling#model-preferences>
-// spec: SAMP-11
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]

@@ -21,7 +21,6 @@ fn answer(id: &str) -> ToolResultContent {
     ToolResultContent::new(id, vec!["sunny".into()])
 }
 
-// spec: SAMP-10, SAMP-11
 #[test]
 fn single_block_and_list_keep_their_form() {
     for content in [

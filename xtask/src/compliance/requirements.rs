@@ -1,6 +1,6 @@
 //! The checklist of requirements, and the reasons why some of them do not apply.
 
-use std::collections::HashMap;
+use std::collections::HashSet;
 
 /// The checklist: table rows with id, level, revisions, side, text and source.
 pub(super) const CHECKLIST: &str = "docs/spec/requirements.md";
@@ -30,7 +30,7 @@ impl Requirement<'_> {
 /// The requirements in the order of their page.
 pub(super) struct Checklist<'a> {
     rows: Vec<Requirement<'a>>,
-    by_id: HashMap<&'a str, usize>,
+    ids: HashSet<&'a str>,
 }
 
 impl<'a> Checklist<'a> {
@@ -50,9 +50,8 @@ impl<'a> Checklist<'a> {
             })
         });
         let rows: Vec<_> = rows.collect();
-        let by_id = rows.iter().enumerate().map(|(at, row)| (row.id, at));
-        let by_id = by_id.collect();
-        Self { rows, by_id }
+        let ids = rows.iter().map(|row| row.id).collect();
+        Self { rows, ids }
     }
 
     pub(super) fn iter(&self) -> impl Iterator<Item = &Requirement<'a>> {
@@ -60,7 +59,7 @@ impl<'a> Checklist<'a> {
     }
 
     pub(super) fn contains(&self, id: &str) -> bool {
-        self.by_id.contains_key(id)
+        self.ids.contains(id)
     }
 
     pub(super) fn is_empty(&self) -> bool {

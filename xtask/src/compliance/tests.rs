@@ -94,6 +94,32 @@ fn must_without_code_or_test_is_a_finding() {
 }
 
 #[test]
+fn test_of_a_package_below_the_code_proves_nothing() {
+    let test = "#[test]\n// spec: BASE-01\nfn b() {}\n";
+    let found = |path| {
+        let files = [
+            (CHECKLIST, ROWS),
+            (REASONS, "| BASE-02 | No. |\n| BASE-03 | No. |\n"),
+            (
+                "mcp-client/src/a.rs",
+                "//! A.\n// spec: BASE-01\nfn a() {}\n",
+            ),
+            (path, test),
+        ];
+        let findings = Compliance::read(&Sources::from_texts(&files)).findings();
+        findings.len()
+    };
+    for (path, count) in [
+        ("mcp-core/src/b/tests.rs", 1),
+        ("mcp-client/src/b/tests.rs", 0),
+        ("mcp-gateway/src/b/tests.rs", 0),
+        ("mcp-core/tests/it/b.rs", 0),
+    ] {
+        assert_eq!(found(path), count, "{path}");
+    }
+}
+
+#[test]
 fn reason_replaces_code_and_test_but_does_not_stand_beside_code() {
     let reasons = "| id | reason |\n| BASE-02 | The host does it. |\n| BASE-03 | Costs too much. |\n\
                    | BASE-01 | No. |\n| BASE-09 | Unknown. |\n";

@@ -7,6 +7,8 @@ use super::cases::{Cases, MCP, PIPE_CLIENT, SERVER, with};
 
 /// The newest FastMCP, which has no case over HTTP.
 const FASTMCP: &str = "Python fastmcp";
+/// Our server with tools of many Rust return types.
+const RETURNED_TYPES: &str = "returned-types";
 /// The result of the tool that clients call.
 const SIMPLE_TEXT: &str = "tools: This is a simple text response for testing.";
 
@@ -30,11 +32,38 @@ const CLIENTS: [(&str, &str); 7] = [
     ("Python client 1.2", "python-oldest client_v1.py"),
 ];
 
+/// Clients that compare each result with the tool's output schema.
+const VALIDATING: [(&str, &str); 5] = [
+    (
+        "TypeScript client 2, either era",
+        "node returned_v2.mjs auto",
+    ),
+    (
+        "TypeScript client 2, legacy era",
+        "node returned_v2.mjs legacy",
+    ),
+    ("TypeScript client 1", "node returned_v1.mjs"),
+    ("Python client 2", "python-2 returned_v2.py"),
+    ("Python client 1", "python-1 returned_v1.py"),
+];
+
 /// Adds all cases, or those of peers that have no case of the newest revision over HTTP.
 pub(super) fn add(cases: &mut Cases<'_>, newest_only: bool) {
     if !newest_only {
         let server = [cases.binary(SERVER), "--stdio".into()];
         add_clients(cases, "our server", &server);
+        for (name, program) in VALIDATING {
+            let server = cases.binary(RETURNED_TYPES);
+            let start = cases
+                .peers
+                .command(program)
+                .map(|client| with(client, [server]));
+            cases.add(
+                format!("{name} -> returned types"),
+                start,
+                " calls, 0 refused",
+            );
+        }
     }
     let is_wanted = |(name, _): &(&str, &str)| !newest_only || *name == FASTMCP;
     for (name, program) in SERVERS.into_iter().filter(is_wanted) {

@@ -76,6 +76,12 @@ fn layers() -> impl Iterator<Item = (&'static str, Vec<&'static str>)> {
     rows.map(|(folder, allowed)| (folder, allowed.split_whitespace().collect()))
 }
 
+/// Returns true if `user` is `used`, or may depend on it through other crates.
+pub(crate) fn may_use(user: &str, used: &str) -> bool {
+    let mut rows = layers().filter(|(folder, _)| *folder == user);
+    user == used || rows.any(|(_, allowed)| allowed.iter().any(|next| may_use(next, used)))
+}
+
 /// The folders of the members that a package depends on, without development dependencies.
 fn internal(package: &Package, members: &BTreeSet<&str>) -> Vec<String> {
     let used = package.dependencies.iter().filter(|dependency| {

@@ -1,17 +1,20 @@
-//! Negotiation, tools and latency of a connected server.
+//! Negotiation, tools and latency of a connected server, and its other revisions.
 
 use std::time::Instant;
 
 use mcp::client::Error;
 use mcp::schema::{Lint, lint};
-use mcp::{Client, Verdict};
+use mcp::types::ProtocolVersion;
+use mcp::{Client, ClientBuilder, ConnectMode, Verdict};
 use serde_json::json;
 
 use super::super::support::omissions;
 use super::http::header_mismatch;
 use super::report::{Report, Step};
-use crate::failure::FailureKind;
+use crate::failure::{Failure, FailureKind};
 use crate::lints::{PROFILES, document};
+use crate::revisions::schema_problems;
+use crate::target::{self, Server};
 
 /// Number of measured requests.
 const PINGS: usize = 5;
@@ -73,9 +76,15 @@ pub(super) async fn examine_tools(client: &Client, report: &mut Report) {
         }
     };
     let mut lines = vec![format!("{} tools", tools.len())];
+    let version = client.protocol_version();
+    let invalid = tools.iter().flat_map(|tool| {
+        let problems = schema_problems(tool, version).into_iter();
+        problems.map(|(schema, problem)| format!("the tool `{}`, {schema}: {problem}", tool.name))
+    });
+    let invalid: Vec<_> = invalid.collect();
     let lints: Vec<_> = tools.iter().flat_map(lint).collect();
     let data = json!({ "lints": lints.iter().map(document).collect::<Vec<_>>() });
-    if lints.is_empty() {
+    if lints.is_empty() && invalid.is_empty() {
         lines.push("no schema has a property that clients refuse".to_owned());
         report.add(Step::ok("tools", lines.join("\n")).with_data(data));
         return;
@@ -87,6 +96,7 @@ pub(super) async fn examine_tools(client: &Client, report: &mut Report) {
         }
     }
     lines.extend(kinds_of(&lints));
+    lines.extend(invalid);
     let cure = "change the tools as each line says; --json has a line for each tool";
     report.add(Step::warning("tools", lines.join("\n"), cure).with_data(data));
 }
@@ -160,4 +170,52 @@ pub(super) async fn examine_latency(client: &Client, report: &mut Report) {
     };
     let detail = format!("median {median:.1} ms of {PINGS} requests ({least:.1} to {most:.1} ms)");
     report.add(Step::ok("latency", detail).with_data(json!({ "milliseconds": times })));
+}
+
+/// Lists the tools as clients of other revisions see them.
+pub(super) async fn examine_revisions(
+    server: &Server,
+    builder: impl Fn() -> Result<ClientBuilder, Failure>,
+    others: impl Iterator<Item = ProtocolVersion>,
+    report: &mut Report,
+) -> Result<(), Failure> {
+    let (mut lines, mut is_valid) = (Vec::new(), true);
+    for version in others {
+        let client = builder()?.mode(ConnectMode::Pin(version));
+        let client = match client.connect(server.clone()).await {
+            Ok(client) => client,
+            Err(error) => {
+                lines.push(format!("{version}: {error}"));
+                if error.is_timeout() {
+                    break;
+                }
+                continue;
+            }
+        };
+        match client.list_tools().await {
+            Ok(tools) => {
+                let count = tools.len();
+                lines.push(format!("{version}: {count} tools"));
+                for tool in &tools {
+                    for (schema, problem) in schema_problems(tool, version) {
+                        is_valid = false;
+                        lines.push(format!("the tool `{}`, {schema}: {problem}", tool.name));
+                    }
+                }
+            }
+            Err(error) => lines.push(format!("{version}: {error}")),
+        }
+        target::close(&client).await;
+    }
+    if !lines.is_empty() {
+        lines.insert(0, "as clients of other revisions see the tools".to_owned());
+        let detail = lines.join("\n");
+        report.add(if is_valid {
+            Step::ok("revisions", detail)
+        } else {
+            let cure = "correct each schema for the clients of its revision";
+            Step::warning("revisions", detail, cure)
+        });
+    }
+    Ok(())
 }

@@ -30,6 +30,8 @@ const SURVIVE: &str =
     "catch every error in the handler: the server must answer the call and stay alive";
 const ANSWER: &str = "give the work a time limit, and answer with a tool error when it passes";
 const NAME_IT: &str = "return a tool error (`isError`) that names the argument and what it must be";
+pub(super) const OUTPUT_REPAIR: &str =
+    "correct the result or the `outputSchema`; clients refuse such results";
 const TOOL_ERROR: &str = "return a tool error (`isError`) with a text that says what to do instead";
 
 /// Calls that succeed, for checks that repeat them.
@@ -121,7 +123,7 @@ fn judge_example(tool: &Tool, place: &str, outcome: Outcome, check: &mut Check) 
                     "output-schema",
                     place,
                     format!("the result breaks the output schema: {problem}"),
-                    "correct the result or the `outputSchema`; clients refuse such results",
+                    OUTPUT_REPAIR,
                 ));
             }
         }

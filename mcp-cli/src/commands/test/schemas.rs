@@ -2,11 +2,12 @@
 
 use std::collections::HashSet;
 
-use mcp::schema::{JsonSchema, Severity, Validator as _, lint};
+use mcp::schema::{Severity, lint};
 use mcp::toolset::Provider;
-use mcp::types::Tool;
+use mcp::types::{ProtocolVersion, Tool};
 
 use super::report::{Check, Confidence, Finding};
+use crate::revisions;
 
 /// The providers with limits of their own.
 const PROVIDERS: [(&str, Provider); 3] = [
@@ -16,7 +17,7 @@ const PROVIDERS: [(&str, Provider); 3] = [
 ];
 
 /// Checks what hosts and models read of the tools.
-pub(super) fn check(tools: &[Tool]) -> Check {
+pub(super) fn check(tools: &[Tool], version: ProtocolVersion) -> Check {
     let mut check = Check::new("schemas");
     check.detail = format!("{} tools", tools.len());
     let mut names = HashSet::new();
@@ -45,7 +46,7 @@ pub(super) fn check(tools: &[Tool]) -> Check {
             );
             check.add(found.warning());
         }
-        compile(tool, &place, &mut check);
+        compile(tool, version, &place, &mut check);
         for found in lint(tool) {
             let confidence = match found.severity {
                 Severity::Note => Confidence::Possible,
@@ -96,25 +97,17 @@ pub(super) fn check(tools: &[Tool]) -> Check {
     check
 }
 
-/// Compiles both schemas of a tool.
-fn compile(tool: &Tool, place: &str, check: &mut Check) {
-    let output = tool.output_schema.as_ref();
-    let schemas = [
-        ("inputSchema", Some(&tool.input_schema)),
-        ("outputSchema", output),
-    ];
-    for (name, schema) in schemas {
-        if let Some(Err(error)) = schema.map(|schema| JsonSchema.compile(schema)) {
-            let place = format!("{place}, {name}");
-            let repair = "correct the schema; `mcp list --json` prints it";
-            let what = error.to_string();
-            check.add(Finding::new(
-                Confidence::Certain,
-                "invalid",
-                place,
-                what,
-                repair,
-            ));
-        }
+/// Checks both schemas of a tool, as clients of `version` do.
+pub(super) fn compile(tool: &Tool, version: ProtocolVersion, place: &str, check: &mut Check) {
+    for (name, what) in revisions::schema_problems(tool, version) {
+        let place = format!("{place}, {name}");
+        let repair = "correct the schema; `mcp list --json` prints it";
+        check.add(Finding::new(
+            Confidence::Certain,
+            "invalid",
+            place,
+            what,
+            repair,
+        ));
     }
 }

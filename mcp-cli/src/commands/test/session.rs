@@ -4,8 +4,8 @@ use std::time::{Duration, Instant};
 
 use mcp::client::Error;
 use mcp::core::Fault;
-use mcp::types::{ElicitResult, Tool, codes};
-use mcp::{CallToolResult, Client};
+use mcp::types::{ElicitResult, ProtocolVersion, Tool, codes};
+use mcp::{CallToolResult, Client, ConnectMode};
 use serde_json::{Map, Value};
 
 use crate::cli::TestArgs;
@@ -57,7 +57,7 @@ impl<'a> Session<'a> {
         output: &Output,
     ) -> Result<Self, Failure> {
         Ok(Self {
-            client: connect(server.clone(), args, output).await?,
+            client: connect(server.clone(), args, output, None).await?,
             limit: target::time_limit(args.target.timeout)?,
             server,
             args,
@@ -68,7 +68,18 @@ impl<'a> Session<'a> {
 
     /// Opens a further connection.
     pub(super) async fn further(&self) -> Result<Client, Failure> {
-        connect(self.server.clone(), self.args, &self.output).await
+        connect(self.server.clone(), self.args, &self.output, None).await
+    }
+
+    /// Opens a further connection with a revision of its own.
+    pub(super) async fn with_revision(&self, version: ProtocolVersion) -> Result<Client, Failure> {
+        let mode = ConnectMode::Pin(version);
+        connect(self.server.clone(), self.args, &self.output, Some(mode)).await
+    }
+
+    /// Returns the value of `--protocol`.
+    pub(super) fn protocol(&self) -> &str {
+        &self.args.target.protocol
     }
 
     /// Ends the connection and opens another one.
@@ -147,10 +158,20 @@ pub(super) async fn call(
     call.idempotent(false).await
 }
 
-async fn connect(server: Server, args: &TestArgs, output: &Output) -> Result<Client, Failure> {
+/// Connects with the revision of `mode`, by default that of `--protocol`.
+async fn connect(
+    server: Server,
+    args: &TestArgs,
+    output: &Output,
+    mode: Option<ConnectMode>,
+) -> Result<Client, Failure> {
     let limit = target::time_limit(args.target.timeout)?;
+    let mut builder = target::builder(&args.target, output)?;
+    if let Some(mode) = mode {
+        builder = builder.mode(mode);
+    }
     // Nobody is asked while calls run.
-    let builder = target::builder(&args.target, output)?
+    let builder = builder
         .timeout(limit.max(CONNECT_LIMIT))
         .on_elicit(async |_| ElicitResult::decline())
         .on_elicit_url(async |_| ElicitResult::decline());

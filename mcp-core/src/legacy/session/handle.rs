@@ -138,7 +138,8 @@ impl Session {
         let Some(id) = &response.id else {
             return false;
         };
-        let Some(sent) = self.remove_sent(id) else {
+        let sent = self.remove_sent(id);
+        let Some(sent) = sent.or_else(|| self.remove_sent(&id.spelled_number()?)) else {
             return false;
         };
         let decoded = self

@@ -7,7 +7,7 @@ use mcp_types::{Message, Method, ParseError, ProtocolVersion};
 use crate::Fault;
 
 /// Parses a batch. An invalid message is an `Err` in the list, to be answered with its error; the
-/// other messages are not affected.
+/// other messages are not affected. An invalid response is an error response in the list, which ends its request.
 ///
 /// # Errors
 ///
@@ -36,7 +36,7 @@ pub fn read(
         return Err(ParseError::Batch.into());
     }
     let texts = Message::split_batch(body)?.into_iter();
-    let mut messages: Vec<_> = texts.map(|text| Message::parse(text.as_bytes())).collect();
+    let mut messages: Vec<_> = texts.map(parse).collect();
     if messages.iter().flatten().any(is_modern) {
         return Err(ParseError::Batch.into());
     }
@@ -51,6 +51,15 @@ pub fn read(
         }
     }
     Ok(messages)
+}
+
+/// Parses a message. An invalid response becomes an error response.
+fn parse(text: &str) -> Result<Message<'_>, ParseError> {
+    let text = text.as_bytes();
+    Message::parse(text).or_else(|error| match error.as_response(text) {
+        Some(response) => Ok(Message::Response(response)),
+        None => Err(error),
+    })
 }
 
 /// Returns true for a request with a modern envelope.
@@ -104,7 +113,8 @@ mod tests {
             {"jsonrpc":"2.0","id":2,"method":"initialize","params":{}},
             {"jsonrpc":"2.0","method":"notifications/initialized"},
             {"jsonrpc":"2.0","id":3,"result":{}},
-            7
+            7,
+            {"id":4,"result":{}}
         ]"#;
         let messages = read(text, R2).unwrap();
         assert!(matches!(messages[0], Ok(Message::Request(_))));
@@ -114,5 +124,10 @@ mod tests {
         assert!(matches!(messages[2], Ok(Message::Notification(_))));
         assert!(matches!(messages[3], Ok(Message::Response(_))));
         assert!(messages[4].is_err());
+        let Ok(Message::Response(response)) = &messages[5] else {
+            panic!("an invalid response is an error response")
+        };
+        assert_eq!(response.id, Some(4.into()));
+        assert_eq!(response.outcome.as_ref().unwrap_err().code, -32600);
     }
 }

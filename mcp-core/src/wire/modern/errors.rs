@@ -13,7 +13,7 @@ use mcp_types::{ErrorObject, Method};
 use crate::{Fault, ItemKind};
 
 /// Converts a fault into an error object.
-// spec: ERR-01, ERR-05, VER-02, VER-15, HTTP-SM-10, RSRC-05, TOOL-19
+// spec: ERR-01, ERR-02, ERR-05, VER-02, VER-15, HTTP-SM-10, RSRC-05, TOOL-19
 pub(in crate::wire) fn to_error(fault: &Fault) -> ErrorObject {
     let plain = |code| ErrorObject::new(code, fault.to_string());
     match fault {

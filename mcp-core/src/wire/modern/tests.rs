@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use mcp_types::{
-    CacheHint, CallToolParams, CallToolResult, ClientCapabilities, ContentBlock, Implementation,
-    ListToolsResult, LogMessage, LoggingLevel, Message, Meta, Page, ProgressUpdate,
+    CacheHint, CallToolParams, CallToolResult, ClientCapabilities, ContentBlock, ErrorObject,
+    Implementation, ListToolsResult, LogMessage, LoggingLevel, Message, Meta, Page, ProgressUpdate,
     ProtocolVersion, RawObject, RequestId, TextContent, Tool,
 };
 use serde_json::{Value, json};
@@ -118,10 +118,14 @@ fn list_shares_its_json_and_has_a_cache_hint() {
     );
 }
 
-// spec: VER-02, VER-15, ERR-04, ERR-06, RSRC-05
+// spec: BASE-10, VER-02, VER-15, ERR-02, ERR-04, ERR-06, RSRC-05
 #[test]
 fn fault_has_code_and_data() {
     let sampling = Arc::new(ClientCapabilities::default().with_sampling());
+    let visit = || Fault::UrlElicitationRequired {
+        elicitations: Vec::new(),
+    };
+    let protocol = |code| Fault::Protocol(ErrorObject::new(code, "x"));
     for (fault, code, data) in [
         (Fault::bad_params("x"), -32602, Value::Null),
         (Fault::InvalidRequest("x".into()), -32600, Value::Null),
@@ -162,6 +166,13 @@ fn fault_has_code_and_data() {
         ),
         (Fault::Deadline, -32603, Value::Null),
         (Fault::internal("x"), -32603, Value::Null),
+        // Codes of other revisions, and reserved ones without a meaning.
+        (visit(), -32603, Value::Null),
+        (protocol(-32002), -32602, Value::Null),
+        (protocol(-32042), -32603, Value::Null),
+        (protocol(-32050), -32603, Value::Null),
+        (protocol(-32700), -32700, Value::Null),
+        (protocol(7), 7, Value::Null),
     ] {
         let value: Value = serde_json::from_str(&text(encode(fault))).unwrap();
         assert_eq!(value["id"], 7);
@@ -194,7 +205,7 @@ fn over_the_wire<'a>(
     read.unwrap().unwrap()
 }
 
-// spec: BASE-01, VER-01, META-07
+// spec: BASE-01, VER-01, META-07, META-08
 #[test]
 fn request_carries_its_envelope() {
     let arguments = RawObject::from_text(r#"{"a": [1]}"#).unwrap();
@@ -393,6 +404,14 @@ fn error_becomes_the_fault_it_was() {
     let text = text(encode(Fault::no_such_tool("x")));
     let reply = decode(&ClientRequest::Discover, &text).unwrap();
     assert!(matches!(reply, Reply::Fault(Fault::Protocol(error)) if error.code == -32602));
+    for code in (-32019..=-32000).filter(|code| *code != -32002) {
+        let text = format!(r#"{{"jsonrpc":"2.0","id":7,"error":{{"code":{code},"message":"x"}}}}"#);
+        let reply = decode(&ClientRequest::Discover, &text).unwrap();
+        assert!(
+            matches!(&reply, Reply::Fault(Fault::Protocol(error)) if error.code == code),
+            "{reply:?}"
+        );
+    }
 }
 
 #[test]

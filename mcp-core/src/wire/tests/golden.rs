@@ -125,7 +125,6 @@ fn info() -> Implementation {
         .description("d")
 }
 
-// spec: LIFE-01, LIFE-06
 #[test]
 fn handshake_has_the_fields_of_its_revision() {
     handshakes(&mut Book::default());

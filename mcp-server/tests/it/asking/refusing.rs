@@ -175,7 +175,7 @@ fn missing_capability_is_a_failed_result_in_sessions() {
     }
 }
 
-// spec: ELIC-08, ELIC-16
+// spec: ELIC-08, ELIC-16, ELIC-10
 #[test]
 fn elicitations_have_unique_ids() {
     let handler = |ask: Ask| async move {

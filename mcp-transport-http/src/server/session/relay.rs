@@ -146,7 +146,8 @@ fn to_json(response: &Response<'_>) -> String {
 
 /// Returns the number of the server that made the id of a request to a client.
 fn node_of(id: &RequestId) -> Option<u32> {
-    match id {
+    let spelled = id.spelled_number();
+    match spelled.as_ref().unwrap_or(id) {
         RequestId::Number(number) => {
             let node = u32::try_from(number >> NODE_SHIFT).ok()?;
             (node > 0).then_some(node)

@@ -101,6 +101,22 @@ fn request_to_the_client_receives_its_response() {
 }
 
 #[test]
+fn response_with_the_id_as_text_or_fraction_answers_its_request() {
+    for (id, is_answer) in [
+        (r#""1""#, true),
+        ("1.0", true),
+        (r#""01""#, false),
+        (r#""2""#, false),
+    ] {
+        let (_, session) = opened();
+        let mut waiting = ask(&session, &Arc::default());
+        let answer = format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{{"action":"decline"}}}}"#);
+        assert_eq!(settle(&session, &answer), is_answer, "{id}");
+        assert_eq!(poll(&mut waiting).is_ready(), is_answer, "{id}");
+    }
+}
+
+#[test]
 fn invalid_response_is_malformed() {
     for (answer, expected) in [
         (r#""error":{"code":-32601,"message":"no"}"#, "refused"),
@@ -191,7 +207,7 @@ fn closed_session_fails_pending_requests() {
     );
 }
 
-// spec: LIFE-09
+// spec: LIFE-09, ELIC-02
 #[test]
 fn request_that_the_revision_lacks_is_refused() {
     let params = initialize("2024-11-05");

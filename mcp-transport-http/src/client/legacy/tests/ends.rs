@@ -6,7 +6,7 @@ use super::*;
 
 #[tokio::test(start_paused = true)]
 async fn dropped_call_sends_cancelled_up_to_queue_limit() {
-    // spec: HTTP-C-12, CAN-01
+    // spec: HTTP-C-12, CAN-01, HTTP-SL-07
     let (channel, mut server) = connect();
     open_without_stream(&channel, &mut server).await;
     let (frames, _before_the_head) = start_call(&channel, &mut server, call(2)).await;

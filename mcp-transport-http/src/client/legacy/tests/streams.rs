@@ -192,6 +192,7 @@ async fn standalone_stream_resumes_after_break() {
     assert_eq!(next(&mut inbound).await, CHANGED);
 }
 
+// spec: HTTP-C-11
 #[tokio::test(start_paused = true)]
 async fn refused_standalone_stream_is_not_retried() {
     for status in [400, 401, 404, 405, 406, 501] {

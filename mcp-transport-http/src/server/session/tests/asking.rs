@@ -84,6 +84,63 @@ async fn client_response_completes_only_its_request() {
     assert_eq!(foreign, (400, -32600));
 }
 
+/// Answers that are refused, with `ID` in place of the id.
+pub(super) const REFUSED: [&str; 4] = [
+    r#"{"id":ID,"result":{"action":"accept"}}"#,
+    r#"{"jsonrpc":"2.0","id":ID,"result":{},"error":{"code":1,"message":"no"}}"#,
+    r#"{"jsonrpc":"2.0","id":ID,"error":"no"}"#,
+    r#"{"jsonrpc":"2.0","id":ID,"result":{"x":NaN}}"#,
+];
+
+/// Asserts that the call has ended because its client gave no valid answer.
+pub(super) fn assert_refused(message: &Value) {
+    let text = said(message);
+    assert!(
+        text.starts_with("the client did not answer: invalid "),
+        "{text}"
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn refused_answer_ends_its_call_at_once() {
+    for answer in REFUSED {
+        let (endpoint, _) = endpoint();
+        let (peer, other) = (Peer::open(&endpoint).await, Peer::open(&endpoint).await);
+        let mut got = peer.tool(1, "ask").await;
+        let asked = got.event().await.data.unwrap()["id"].to_string();
+        let send = async |peer: &Peer, text: String| {
+            peer.call(peer.request(Method::POST, text)).await.status
+        };
+        // A request is not an answer, and another session's client does not answer for this one.
+        let request = format!(r#"{{"id":{asked},"method":"ping"}}"#);
+        assert_eq!(send(&peer, request).await, 400);
+        assert_eq!(send(&other, answer.replace("ID", &asked)).await, 400);
+        assert_eq!(got.frame_now(), None);
+        assert_eq!(send(&peer, answer.replace("ID", &asked)).await, 400);
+        let told = got.messages().await;
+        assert_eq!(told.len(), 1, "{told:?}");
+        assert_refused(&told[0]);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn answer_with_other_headers_ends_its_call_at_once() {
+    let (endpoint, _) = endpoint();
+    let peer = Peer::open(&endpoint).await;
+    let mut got = peer.tool(1, "ask").await;
+    let asked = got.event().await.data.unwrap()["id"].clone();
+    let mut request = peer.request(Method::POST, accept(&asked).to_string());
+    let method = "ping".parse().unwrap();
+    request.headers_mut().insert(names::MCP_METHOD, method);
+    assert_eq!(peer.call(request).await.status, 400);
+    let told = got.messages().await;
+    assert_eq!(told.len(), 1, "{told:?}");
+    assert!(
+        said(&told[0]).starts_with("the client did not answer: "),
+        "{told:?}"
+    );
+}
+
 #[tokio::test(start_paused = true)]
 async fn unanswered_server_request_times_out() {
     // spec: LIFE-12, CAN-01

@@ -7,7 +7,7 @@ const R2: &str = "2025-03-26";
 
 #[tokio::test(start_paused = true)]
 async fn batch_of_ready_calls_is_answered_with_an_array() {
-    // spec: BASE-14, HTTP-SL-01
+    // spec: BASE-14, BASE-15, HTTP-SL-01
     let (endpoint, _) = endpoint();
     let peer = Peer::new(&endpoint).speaking(R2).begin().await;
     let got = peer

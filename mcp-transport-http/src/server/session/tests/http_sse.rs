@@ -40,7 +40,11 @@ impl Old {
     }
 
     async fn send(&self, message: Value) -> Got {
-        let mut request = self.peer.request(Method::POST, message.to_string());
+        self.send_text(message.to_string()).await
+    }
+
+    async fn send_text(&self, text: String) -> Got {
+        let mut request = self.peer.request(Method::POST, text);
         *request.uri_mut() = self.uri.parse().unwrap();
         // These clients send no `Accept` header.
         request.headers_mut().remove(names::ACCEPT);
@@ -92,6 +96,21 @@ async fn all_messages_are_sent_on_the_sse_connection() {
     assert_eq!(old.send(cancelled(4)).await.status, 202);
     settle().await;
     assert_eq!(tools.waiting(), (0, 0));
+}
+
+#[tokio::test(start_paused = true)]
+async fn refused_answer_on_an_sse_connection_ends_its_call_at_once() {
+    for answer in asking::REFUSED {
+        let (endpoint, _) = serving();
+        let mut old = Old::open(&endpoint).await;
+        assert_eq!(old.send(tool(1, "roots")).await.status, 202);
+        let asked = old.message().await["id"].to_string();
+        assert_eq!(
+            old.send_text(answer.replace("ID", &asked)).await.status,
+            400
+        );
+        asking::assert_refused(&old.message().await);
+    }
 }
 
 #[tokio::test(start_paused = true)]

@@ -33,6 +33,7 @@ async fn unsupported_method_is_405_with_allow() {
 
 #[tokio::test(start_paused = true)]
 async fn get_that_does_not_accept_event_streams_is_406() {
+    // spec: HTTP-SL-08
     let (endpoint, _) = endpoint();
     let peer = Peer::open(&endpoint).await;
     for accept in ["application/json", "text/event-stream;q=0", "text/html"] {
