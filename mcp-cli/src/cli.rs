@@ -164,13 +164,13 @@ pub(crate) enum Command {
     /// Build and restart a server after each change of its sources, behind a connection that stays
     #[command(
         override_usage = "mcp dev [OPTIONS]\n       mcp dev [OPTIONS] -- <COMMAND>...",
-        after_help = "`cargo run`, the default, is built first: a call after a change waits for the new program, and gets the\nerrors of a build that has failed. Other commands are started again. A change counts unless\n.gitignore names the file, it is a *.log, or a part of its path begins with a dot.\n\nThe command serves standard streams, or HTTP at a URL of this machine that it prints on standard error.\nThe variable ADDRESS gives it a free port (127.0.0.1:0). If it demands a token, it gets the one that it\nprints there as `Authorization: Bearer TOKEN`, or that of --header.\n\nThe client stays connected, and is notified of changed lists. With --json, every step is one JSON line\non standard error: building, broken, unchanged, ready, ended, loop, listening,\ninspector.\n\nExamples:\n  mcp dev --http --inspect\n  mcp dev -- cargo run --bin shop -- --fast\n  mcp dev --dir ../shop -- uv run server.py\n  mcp install --host claude-code --name shop -- mcp dev --dir ~/shop"
+        after_help = "`cargo run`, the default, is built first: a call after a change waits for the new program, and gets the\nerrors of a build that has failed. Other commands are started again. A change counts unless\n.gitignore names the file, it is a *.log, or a part of its path begins with a dot.\n\nThe command serves standard streams, or HTTP at a URL of this machine that it prints on standard error.\nThe variable ADDRESS gives it a free port (127.0.0.1:0). If it demands a token, it gets the one that it\nprints there as `Authorization: Bearer TOKEN`, or that of --header: at that port of 127.0.0.1, or at --url.\n\nThe client stays connected, and is notified of changed lists. With --json, every step is one JSON line\non standard error: building, broken, unchanged, ready, ended, loop, listening,\ninspector.\n\nExamples:\n  mcp dev --http --inspect\n  mcp dev -- cargo run --bin shop -- --fast\n  mcp dev --dir ../shop -- uv run server.py\n  mcp install --host claude-code --name shop -- mcp dev --dir ~/shop"
     )]
     Dev(DevArgs),
     /// Enter a server into a host's settings, such as Claude Code or VS Code
     #[command(
         override_usage = "mcp install [OPTIONS] --host <HOST> <TARGET>\n       mcp install [OPTIONS] --host <HOST> -- <COMMAND>...",
-        after_help = "Hosts: claude-code, claude-desktop, cline, codex, copilot-cli, cursor, gemini-cli, goose, opencode,\nqwen-code, vscode, windsurf, zed.\n\nA secret stays in the environment: `--env NAME` and `--header 'Name: ${NAME}'` write a reference to\nthe variable, as the host spells it. The old file is kept beside the new one as FILE.mcp-backup.\n\nExamples:\n  mcp install --host claude-code -- target/release/shop --fast\n  mcp install --host codex --env SHOP_KEY -- npx -y shop-mcp\n  mcp install https://mcp.example.com/mcp --host vscode --project --dry-run"
+        after_help = "Hosts: claude-code, claude-desktop, cline, codex, copilot-cli, cursor, gemini-cli, goose, opencode,\nqwen-code, vscode, windsurf, zed.\n\nA secret stays in the environment: `--env NAME` and `--header 'Name: ${NAME}'` write a reference to\nthe variable, as the host spells it. The old file is kept beside the new one as FILE.mcp-backup.\n\nHosts start programs in other folders, so paths are whole ones. The entry of a NAME is refused if a\nhost would read it in another way: with `cwd`, `envFile`, a path of this folder, or text such as $NAME.\n\nExamples:\n  mcp install --host claude-code -- target/release/shop --fast\n  mcp install --host codex --env SHOP_KEY -- npx -y shop-mcp\n  mcp install https://mcp.example.com/mcp --host vscode --project --dry-run"
     )]
     Install(InstallArgs),
     /// Remove a server from a host's settings
@@ -209,9 +209,9 @@ pub(crate) enum Command {
         after_help = "Tools and prompts are named `server__tool`. A server that ends is started again. The file is a TOML\nfile, with names, filters, limits and authorization, or an `mcp.json`; its commands are run without a\nquestion. Changes in the file are applied while the gateway runs. Servers with a stored login\n(`mcp login`) are called with it.\n\nExamples:\n  mcp gateway gateway.toml\n  mcp gateway mcp.json --stdio --hide-tool 'files__write_*'"
     )]
     Gateway(GatewayArgs),
-    /// Show the tools that a lock file holds back with their changes, and approve them
+    /// Show the tools and prompts that a lock file holds back with their changes, and approve them
     #[command(
-        after_help = "`mcp gateway --pin FILE` writes the file at its first start. Later it holds tools that their servers\nchange or add, and offers them within a second after they are approved.\n\nExamples:\n  mcp pin mcp.lock\n  mcp pin mcp.lock files__read_file@DIGEST"
+        after_help = "`mcp gateway --pin FILE` writes the file at its first start. Later it holds tools and prompts that\ntheir servers change or add, and offers them within a second after they are approved. With\n`--pin-new hold` it also holds those of new servers.\n\nExamples:\n  mcp pin mcp.lock\n  mcp pin mcp.lock files__read_file@DIGEST"
     )]
     Pin(PinArgs),
     /// Log in to a server, and keep the token
@@ -411,9 +411,12 @@ pub(crate) struct GatewayArgs {
     /// List all tools, or three that find the others
     #[arg(long, value_name = "MODE")]
     pub(crate) tools: Option<ToolsArg>,
-    /// Offer only tools with the definitions in this lock file; see `mcp pin`
+    /// Offer only what this lock file has; see `mcp pin`
     #[arg(long, value_name = "FILE")]
     pub(crate) pin: Option<PathBuf>,
+    /// Approve or hold what new servers list
+    #[arg(long, value_name = "MODE")]
+    pub(crate) pin_new: Option<PinNewArg>,
     /// Let all calls of this server share one process or session
     #[arg(long, value_name = "SERVER")]
     pub(crate) one_process: Vec<String>,
@@ -434,7 +437,7 @@ pub(crate) struct PinArgs {
     /// The lock file
     #[arg(value_name = "FILE")]
     pub(crate) file: PathBuf,
-    /// Approve tools as they were shown: `server__tool@digest`
+    /// Approve tools and prompts as they were shown: `server__tool@digest`
     #[arg(value_name = "NAME@DIGEST")]
     pub(crate) approve: Vec<String>,
 }
@@ -444,6 +447,13 @@ pub(crate) struct PinArgs {
 pub(crate) enum ToolsArg {
     List,
     Search,
+}
+
+/// The tools and prompts of a server at its first use.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum PinNewArg {
+    Approve,
+    Hold,
 }
 
 /// A server over HTTP, for commands without calls.

@@ -8,6 +8,8 @@ use mcp_client::group::{MAX_TOOL_NAME, distinct_name, portable_name};
 #[derive(Debug, Default)]
 pub(crate) struct Names {
     name_by_own: BTreeMap<String, String>,
+    /// Names of the set's own tools, without case and separators.
+    reserved: BTreeSet<String>,
 }
 
 impl Names {
@@ -19,12 +21,16 @@ impl Names {
         for own in &own {
             *counts.entry(folded(&portable(own, false))).or_default() += 1;
         }
-        let mut taken: BTreeSet<String> = reserved.iter().map(|name| folded(name)).collect();
+        let reserved: BTreeSet<String> = reserved.iter().map(|name| folded(name)).collect();
+        let mut taken = reserved.clone();
         let (plain, shared): (Vec<&str>, Vec<&str>) = own.into_iter().partition(|own| {
             let name = folded(&portable(own, false));
             counts.get(&name) == Some(&1) && !taken.contains(&name)
         });
-        let mut names = Self::default();
+        let mut names = Self {
+            name_by_own: BTreeMap::new(),
+            reserved,
+        };
         for own in plain {
             let name = portable(own, false);
             taken.insert(folded(&name));
@@ -42,18 +48,30 @@ impl Names {
         names
     }
 
+    /// Names of a set that shows the tools' own names. They are unique with case and separators only.
+    pub(crate) fn own<'a>(own: impl Iterator<Item = &'a str>, reserved: &[&str]) -> Self {
+        Self {
+            name_by_own: own.map(|own| (own.to_owned(), own.to_owned())).collect(),
+            reserved: reserved.iter().map(|name| folded(name)).collect(),
+        }
+    }
+
     /// Returns the name of a tool for a model.
     pub(crate) fn name<'a>(&'a self, own: &'a str) -> &'a str {
         self.name_by_own.get(own).map_or(own, String::as_str)
     }
 
-    /// Returns the own name of the tool that a model has named, which may not be offered. Models change case and separators.
+    /// Returns the own name of the tool that a model has named, which may not be offered. Models change case and separators. A
+    /// name that is similar to a reserved one is not a tool's.
     pub(crate) fn find(&self, name: &str) -> Option<&str> {
         let names = self.name_by_own.iter();
         if let Some((own, _)) = names.clone().find(|(_, known)| *known == name) {
             return Some(own);
         }
         let wanted = folded(name);
+        if self.reserved.contains(&wanted) {
+            return None;
+        }
         let is_similar = |other: &str| folded(other) == wanted;
         let mut similar = names.filter(|(own, known)| is_similar(known) || is_similar(own));
         let (own, _) = similar.next()?;
@@ -75,7 +93,7 @@ pub(crate) fn portable(own: &str, is_shared: bool) -> String {
 }
 
 /// Returns a name without case and separators.
-fn folded(name: &str) -> String {
+pub(crate) fn folded(name: &str) -> String {
     let letters = name.chars().filter(|c| c.is_alphanumeric());
     letters.flat_map(char::to_lowercase).collect()
 }
@@ -115,6 +133,10 @@ mod tests {
         let unique: BTreeSet<String> = own.iter().map(|own| folded(names.name(own))).collect();
         assert_eq!(unique.len(), own.len(), "{names:?}");
         assert!(!unique.contains("searchtools"));
+        // The model means the set's own tool.
+        for similar in ["searchTools", "search.tools", "SEARCH_TOOLS"] {
+            assert_eq!(names.find(similar), None);
+        }
         for own in own {
             assert_eq!(names.find(names.name(own)), Some(own));
         }
@@ -136,6 +158,7 @@ mod tests {
             // Tools that are named as others are shortened to.
             own.extend(all.iter().step_by(3).map(|own| &**own));
             let names = Names::new(own.iter().copied(), &["pay", "read_result"]);
+            let shown = Names::own(own.iter().copied(), &["pay", "read_result"]);
             let reversed = Names::new(own.iter().rev().copied(), &["pay", "read_result"]);
             let distinct: BTreeSet<&str> = own.iter().copied().collect();
             let mut unique = BTreeSet::from(["pay".to_owned(), folded("read_result")]);
@@ -146,6 +169,12 @@ mod tests {
                 prop_assert!(name.chars().all(|c| c.is_ascii_alphanumeric() || "_-".contains(c)));
                 prop_assert!(unique.insert(folded(name)), "{} of {}", name, own);
                 prop_assert_eq!(names.find(name), Some(own));
+                // A set that shows own names calls the tool whose name it shows.
+                prop_assert_eq!(shown.name(own), own);
+                prop_assert_eq!(shown.find(own), Some(own));
+                let similar = shown.find(&own.to_uppercase());
+                let fits = |own: &str| folded(own) == folded(&own.to_uppercase());
+                prop_assert!(similar.is_none_or(|found| found == own || fits(found)));
             }
         }
     }

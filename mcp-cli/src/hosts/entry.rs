@@ -1,5 +1,6 @@
 //! Server entries in the settings of each host.
 
+use mcp::types::truncate;
 use serde_json::{Map, Value, json};
 
 use super::Host;
@@ -44,6 +45,81 @@ pub(crate) fn to_value(entry: &Entry) -> Value {
 pub(crate) fn is_secret(name: &str) -> bool {
     let name = name.to_ascii_lowercase();
     SECRETS.iter().any(|word| name.contains(word))
+}
+
+/// Returns the first name in the arguments whose value usually is a secret: `--api-key VALUE`, `--api-key=VALUE`, `API_KEY=VALUE`,
+/// `Authorization: VALUE`, `?api_key=VALUE`. References to variables are not values.
+pub(crate) fn secret_argument(args: &[String]) -> Option<&str> {
+    let next = args.iter().skip(1).map(Some).chain([None]);
+    args.iter().zip(next).find_map(|(arg, next)| {
+        let mut names = named_values(arg);
+        if let Some(name) = names.find_map(|(name, value)| is_plain_secret(name, value)) {
+            return Some(name);
+        }
+        let name = arg.strip_prefix('-').filter(|name| !name.contains('='))?;
+        let value = next.filter(|next| !next.starts_with('-'))?;
+        is_plain_secret(name.trim_start_matches('-'), value)
+    })
+}
+
+/// Finds each `NAME=VALUE` and `NAME: VALUE` in a text.
+fn named_values(text: &str) -> impl Iterator<Item = (&str, &str)> {
+    let is_name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
+    text.match_indices(['=', ':'])
+        .filter_map(move |(at, sign)| {
+            let (before, after) = (&text[..at], &text[at + 1..]);
+            let value = if sign == "=" {
+                after
+            } else {
+                after.strip_prefix(' ')?
+            };
+            let start = before.trim_end_matches(is_name).len();
+            Some((before[start..].trim_start_matches('-'), value))
+        })
+}
+
+/// Returns the name if its value looks like a secret.
+fn is_plain_secret<'a>(name: &'a str, value: &str) -> Option<&'a str> {
+    /// Ends of names whose values say where a secret is, what kind it has, or something else.
+    const HARMLESS: [&str; 12] = [
+        "author", "dir", "env", "file", "folder", "id", "mode", "name", "path", "store", "type",
+        "url",
+    ];
+    let lower = name.to_ascii_lowercase();
+    let is_flag = matches!(value, "" | "true" | "false") || value.parse::<f64>().is_ok();
+    let is_harmless =
+        is_flag || value.contains("${") || HARMLESS.iter().any(|end| lower.ends_with(end));
+    (is_secret(name) && !is_harmless).then_some(name)
+}
+
+impl Launch {
+    /// Returns the start of a text in whose place a host could put a variable or a file: `$NAME`, `${…}`, `{env:…}`,
+    /// `{file:…}`. No host has an escape for it.
+    pub(crate) fn expanded(&self) -> Option<&str> {
+        let (first, args, values) = match self {
+            Self::Program { command, args, env } => (command, args.as_slice(), env),
+            Self::Url { url, headers } => (url, &[][..], headers),
+        };
+        // Some hosts replace references in the whole file, and so in names.
+        let values = values.iter().flat_map(|(name, value)| [name, value]);
+        let mut texts = [first].into_iter().chain(args).chain(values);
+        texts.find_map(|text| expanded(text))
+    }
+}
+
+fn expanded(text: &str) -> Option<&str> {
+    let is_name = |rest: &str| rest.starts_with(|c: char| c.is_alphabetic() || "_{(".contains(c));
+    let mut dollars = text.match_indices('$').map(|(at, _)| at);
+    let dollar = dollars.find(|at| is_name(&text[at + 1..]));
+    let braces = text.match_indices('{').map(|(at, _)| at);
+    let mut braces = braces.filter(|at| {
+        let rest = text[at + 1..].trim_start().to_ascii_lowercase();
+        ["env:", "file:", "input:"]
+            .iter()
+            .any(|start| rest.starts_with(start))
+    });
+    let at = [dollar, braces.next()].into_iter().flatten().min()?;
+    Some(truncate(&text[at..], 40))
 }
 
 impl Host {
@@ -281,7 +357,65 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::super::Host;
-    use super::{Launch, is_secret, to_value};
+    use super::{Launch, expanded, is_secret, secret_argument, to_value};
+
+    #[test]
+    fn arguments_with_the_value_of_a_secret_are_found() {
+        for (words, expected) in [
+            ("--api-key sk-123", Some("api-key")),
+            ("-token sk-123", Some("token")),
+            ("--all --token=abc", Some("token")),
+            ("run --Password x", Some("Password")),
+            ("run -e API_KEY=sk-123 image", Some("API_KEY")),
+            ("API_KEY=sk-123", Some("API_KEY")),
+            ("https://a.example/?b=1&api_key=sk-123", Some("api_key")),
+            ("--token ${TOKEN} --header=Cookie=${A}", None),
+            ("--token", None),
+            ("--token --all", None),
+            ("--token=", None),
+            (
+                "--key-file a.pem --key-file=a.pem b --token-env TOKEN",
+                None,
+            ),
+            ("--max-tokens 4096 --session-timeout=2.5 --auth true", None),
+            ("--author Ada -v /a/key:/key", None),
+            ("--level debug -v", None),
+            ("", None),
+        ] {
+            let words: Vec<String> = words.split_whitespace().map(str::to_owned).collect();
+            assert_eq!(secret_argument(&words), expected, "{words:?}");
+        }
+        for (word, expected) in [
+            ("Authorization: Bearer sk-123", Some("Authorization")),
+            ("--header=X-Api-Key: sk-123", Some("X-Api-Key")),
+            ("Authorization: Bearer ${TOKEN}", None),
+            ("--sort=key:desc", None),
+        ] {
+            assert_eq!(secret_argument(&[word.to_owned()]), expected, "{word}");
+        }
+    }
+
+    #[test]
+    fn texts_that_a_host_could_expand_are_found() {
+        for (text, expected) in [
+            ("http://a/?x=$KEY", Some("$KEY")),
+            ("${KEY}", Some("${KEY}")),
+            ("a ${env:KEY}", Some("${env:KEY}")),
+            ("${file:~/.ssh/id_rsa}", Some("${file:~/.ssh/id_rsa}")),
+            ("${input:key}", Some("${input:key}")),
+            ("{env:KEY}", Some("{env:KEY}")),
+            ("x{file:/etc/passwd} $A", Some("{file:/etc/passwd} $A")),
+            ("{ ENV:KEY}", Some("{ ENV:KEY}")),
+            ("$(id)", Some("$(id)")),
+            ("$_A", Some("$_A")),
+            ("costs 5$, or $5", None),
+            ("{\"a\": {\"b\": 1}}", None),
+            ("env:KEY", None),
+            ("", None),
+        ] {
+            assert_eq!(expanded(text), expected, "{text}");
+        }
+    }
 
     fn pairs(list: &[(&str, &str)]) -> Vec<(String, String)> {
         let owned = list

@@ -11,12 +11,12 @@ use tokio::sync::oneshot;
 use tokio::time::Instant;
 
 use super::changes::Kinds;
-use super::drift;
+use super::drift::Pace;
 use super::error::GatewayError;
 use super::listing::Listing;
 use super::manifest::Manifest;
 use super::options::StartSettings;
-use super::pinned::PinnedTools;
+use super::pinned::PinnedItems;
 use super::sessions::ConnectShared;
 use super::starting::UnlistedServer;
 use super::upstream::Upstream;
@@ -30,6 +30,7 @@ pub(super) struct ListedServer {
     manifest: Option<Arc<Manifest>>,
     /// The manifest has the lists.
     is_saved: bool,
+    drift: Pace,
     pub(super) prefix: String,
     pub(super) generation: u64,
     pub(super) listing: Listing,
@@ -61,6 +62,7 @@ impl ListedServer {
             start: StartSettings::default(),
             manifest: None,
             is_saved: false,
+            drift: Pace::default(),
             prefix: String::new(),
             generation,
             listing: Listing::default(),
@@ -141,7 +143,7 @@ impl ListedServer {
         if let (Some(old), Some(new)) = (&all.tools, &new.tools)
             && old != new
         {
-            drift::log(&self.upstream.server, old, new);
+            self.drift.log(&self.upstream.server, old, new);
         }
         self.is_saved &= !all.replace(new);
         if let Some(manifest) = &self.manifest
@@ -186,7 +188,7 @@ impl ListedServer {
 }
 
 /// Reads the manifests of servers that have no lists yet.
-pub(super) async fn read_manifests(servers: &mut [ListedServer], pins: Option<&PinnedTools>) {
+pub(super) async fn read_manifests(servers: &mut [ListedServer], pins: Option<&PinnedItems>) {
     let unlisted = servers
         .iter_mut()
         .filter(|server| !server.listing.is_complete());
@@ -194,8 +196,8 @@ pub(super) async fn read_manifests(servers: &mut [ListedServer], pins: Option<&P
         let manifest = server.manifest.clone()?;
         Some(async move {
             if let Some(listing) = manifest.read().await {
-                if let (Some(pins), Some(tools)) = (pins, &listing.tools) {
-                    pins.check(&server.upstream.server, tools).await;
+                if let Some(pins) = pins {
+                    pins.check(&server.upstream.server, &listing).await;
                 }
                 server.listing = listing;
                 server.is_saved = true;

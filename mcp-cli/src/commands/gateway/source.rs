@@ -1,15 +1,20 @@
 //! The gateway configuration file: TOML, or an `mcp.json`.
 
 use mcp::HttpClient;
-use mcp::gateway::config::GatewayConfig;
+use mcp::gateway::config::{GatewayConfig, PinNew};
 use mcp::gateway::{Gateway, GatewayServer, ToolMode, ToolPatterns};
 use mcp::group::{GroupConfig, Naming, Variables};
 use mcp::toolset::PinFile;
+use tokio::fs::File;
+use tokio::io::AsyncReadExt as _;
 
-use crate::cli::{GatewayArgs, ToolsArg};
+use crate::cli::{GatewayArgs, PinNewArg, ToolsArg};
 use crate::failure::{Failure, usage};
 use crate::output;
 use crate::target::Logins;
+
+/// Number of bytes of the file that are compared. A file that is longer cannot be loaded.
+const MAX_CONTENT: u64 = (1 << 20) + 1;
 
 /// The file, and the command line's settings.
 #[derive(Clone)]
@@ -40,9 +45,13 @@ impl Source {
         self.args.file.display()
     }
 
-    /// Returns the content of the file now. `None`: it cannot be read.
+    /// Returns the content of the file now, up to [`MAX_CONTENT`]. `None`: it cannot be read.
     pub(super) async fn content(&self) -> Option<Vec<u8>> {
-        tokio::fs::read(&self.args.file).await.ok()
+        let file = File::open(&self.args.file).await.ok()?;
+        let mut content = Vec::new();
+        let mut file = file.take(MAX_CONTENT);
+        file.read_to_end(&mut content).await.ok()?;
+        Some(content)
     }
 
     /// Reads the file.
@@ -71,7 +80,17 @@ impl Source {
             let path = self.path();
             usage!("{path}: {error}")
         };
-        let config = GatewayConfig::read(&self.args.file).map_err(|error| usage(&error))?;
+        let mut config = GatewayConfig::read(&self.args.file).map_err(|error| usage(&error))?;
+        if let Some(file) = &self.args.pin {
+            // Paths of the file are relative to it, those of the command line to the current folder.
+            config.tools.pin = Some(std::path::absolute(file).map_err(|error| usage(&error))?);
+        }
+        if let Some(new) = self.args.pin_new {
+            config.tools.pin_new = Some(match new {
+                PinNewArg::Approve => PinNew::Approve,
+                PinNewArg::Hold => PinNew::Hold,
+            });
+        }
         if config.authorization.is_none()
             && let Some((server, key)) = server_of_callers(&config)
         {
@@ -108,7 +127,17 @@ impl Source {
             }
             gateway = gateway.server(server);
         }
-        Ok(gateway)
+        let Some(file) = &self.args.pin else {
+            return match self.args.pin_new {
+                Some(_) => Err(usage!("--pin-new needs --pin, the lock file")),
+                None => Ok(gateway),
+            };
+        };
+        let pins = PinFile::open(file).map_err(Failure::usage)?;
+        Ok(match self.args.pin_new {
+            Some(PinNewArg::Hold) => gateway.pin(pins.hold_new()),
+            Some(PinNewArg::Approve) | None => gateway.pin(pins),
+        })
     }
 
     /// Adds the settings of the command line.
@@ -139,10 +168,7 @@ impl Source {
             Some(ToolsArg::Search) => gateway.tool_mode(ToolMode::Search),
             None => gateway,
         };
-        Ok(match &self.args.pin {
-            Some(file) => gateway.pin(PinFile::open(file).map_err(Failure::usage)?),
-            None => gateway,
-        })
+        Ok(gateway)
     }
 }
 
