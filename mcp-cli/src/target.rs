@@ -26,6 +26,9 @@ use crate::{programs, questions, sampling};
 /// Longest time limit: one week.
 const MAX_SECONDS: f64 = 604_800.0;
 
+/// Maximum number of servers that are remembered as silent.
+const MAX_SILENT: usize = 256;
+
 /// Time limit of each request without a token, before a login.
 const PROBE_TIMEOUT: Duration = Duration::from_secs(10);
 
@@ -474,10 +477,15 @@ impl Logins {
         client: ClientBuilder,
         spec: ServerSpec,
     ) -> Result<Client, Error> {
-        let ServerSpec::Url { url, headers, .. } = spec else {
-            return client.connect(spec).await;
+        let (url, headers) = match &spec {
+            ServerSpec::Url { url, headers, .. } => (url, headers),
+            ServerSpec::Command { command, args, .. } => {
+                let command = ServerCommand::new(command).args(args);
+                return remember_silence(client, &command).connect(spec).await;
+            }
+            _ => return client.connect(spec).await,
         };
-        let remote = Remote::new(&url, &headers, &[], |url| self.login(url));
+        let remote = Remote::new(url, headers, &[], |url| self.login(url));
         let remote = remote.map_err(|failure| Error::other(failure.to_string()))?;
         client.connect(Server::Http(remote)).await
     }
@@ -493,10 +501,29 @@ impl Logins {
     }
 }
 
+/// Remembers whether an old server leaves the first request unanswered: each start would wait for five seconds.
+fn remember_silence(client: ClientBuilder, command: &ServerCommand) -> ClientBuilder {
+    let Some(folder) = config::cache_folder().map(|folder| folder.join("mcp/silent")) else {
+        return client;
+    };
+    let files: Vec<_> = std::fs::read_dir(&folder)
+        .into_iter()
+        .flatten()
+        .flatten()
+        .collect();
+    if files.len() > MAX_SILENT {
+        for file in files {
+            // Best effort: a server that is forgotten is asked again.
+            let _ = std::fs::remove_file(file.path());
+        }
+    }
+    client.remember_silence(folder.join(command.fingerprint()))
+}
+
 impl Target for Server {
     async fn connect(self, builder: ClientBuilder) -> Result<Client, Error> {
         match self {
-            Self::Command(command) => builder.connect(command).await,
+            Self::Command(command) => remember_silence(builder, &command).connect(command).await,
             Self::Http(Remote { channel, login, .. }) => {
                 let builder = match &login {
                     Some(login) => builder.authorizer(login),

@@ -3,6 +3,7 @@
 //! Spec: <https://modelcontextprotocol.io/specification/2026-07-28/basic/versioning>
 
 use std::future::Future;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -65,6 +66,7 @@ pub struct ClientBuilder {
     pub(crate) probe_timeout: Duration,
     /// The server's name in logs.
     pub(crate) server_name: Option<Arc<str>>,
+    pub(crate) silence_file: Option<PathBuf>,
     pub(crate) headers: HeaderMap,
     pub(crate) authorization: Option<HeaderValue>,
     /// The name of the first invalid header.
@@ -94,6 +96,7 @@ impl Default for ClientBuilder {
             validator: None,
             probe_timeout: Duration::from_secs(5),
             server_name: None,
+            silence_file: None,
             headers: HeaderMap::new(),
             authorization: None,
             invalid_header: None,
@@ -545,6 +548,34 @@ impl ClientBuilder {
     // spec: COMPAT-08
     pub fn probe_timeout(mut self, timeout: Duration) -> Self {
         self.probe_timeout = timeout;
+        self
+    }
+
+    /// Remembers for a day, in a file, that the server on a pipe leaves `server/discover` unanswered: later clients
+    /// with this file begin with `initialize`. A connection that fails forgets it. The file's name should change with
+    /// the server, as `ServerCommand::fingerprint` does. Default: only a [group](crate::group) remembers, while it
+    /// lives.
+    ///
+    /// # Examples
+    ///
+    /// ```no_run
+    /// use std::path::Path;
+    ///
+    /// use mcp::ServerCommand;
+    /// use mcp::prelude::*;
+    ///
+    /// # async fn run(cache: &Path) -> mcp::Result<()> {
+    /// let command = ServerCommand::new("old-server");
+    /// let client = Client::builder()
+    ///     .remember_silence(cache.join(command.fingerprint()))
+    ///     .connect(command)
+    ///     .await?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    // spec: COMPAT-12
+    pub fn remember_silence(mut self, file: impl Into<PathBuf>) -> Self {
+        self.silence_file = Some(file.into());
         self
     }
 }

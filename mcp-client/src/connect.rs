@@ -82,7 +82,7 @@ pub(crate) async fn open(
     builder.inputs.layers = builder.inbound_layers.compose();
     let handlers = builder.notification_handlers;
     let (notifications, queue) = NotificationQueue::new(handlers, &builder.inputs.layers);
-    let memory = ProbeMemory::current();
+    let memory = ProbeMemory::current().with_file(builder.silence_file);
     let mode = match builder.mode {
         // spec: COMPAT-12
         ConnectMode::Auto if channel.is_pipe() && memory.skips_probe() => ConnectMode::Legacy,

@@ -1,5 +1,8 @@
 //! Detection of legacy servers.
 
+use std::sync::Arc;
+use std::time::Duration;
+
 use mcp_client::Verdict;
 use mcp_client::{Client, ConnectMode, Over};
 use mcp_core::{ChannelError, CloseReason};
@@ -161,6 +164,38 @@ async fn silent_or_ended_pipe_counts_as_legacy() {
         assert!(error.is_timeout() || error.is_closed(), "{error}");
         assert_eq!(script.sent().len(), 1);
     }
+}
+
+#[tokio::test(start_paused = true)]
+async fn silence_is_remembered_in_a_file_until_a_connection_fails() {
+    // spec: COMPAT-12
+    let folder = std::env::temp_dir().join(format!("mcp-silence-{}", std::process::id()));
+    let file = folder.join("server");
+    let connect = async |script: Arc<Script>| {
+        let start = Instant::now();
+        let client = Client::builder().remember_silence(&file);
+        let connected = client.connect(Over(script.channel())).await;
+        connected.map(|_| start.elapsed().as_secs())
+    };
+    let silent = || Script::pipe([vec![wait(900)], opened("2025-11-25")]);
+    let known = || Script::pipe([opened("2025-11-25")]);
+    assert_eq!(connect(silent()).await.unwrap(), 5);
+    assert_eq!(connect(known()).await.unwrap(), 0);
+    assert_eq!(connect(known()).await.unwrap(), 0);
+
+    // After a day the server is asked again.
+    let old = std::time::SystemTime::now() - Duration::from_secs(86_500);
+    let times = std::fs::File::options().write(true).open(&file).unwrap();
+    times.set_modified(old).unwrap();
+    assert_eq!(connect(silent()).await.unwrap(), 5);
+
+    let refused = || vec![say(error(codes::INTERNAL_ERROR, &json!(null)))];
+    connect(Script::pipe([refused(), refused()]))
+        .await
+        .unwrap_err();
+    assert!(!file.exists());
+    assert_eq!(connect(silent()).await.unwrap(), 5);
+    std::fs::remove_dir_all(&folder).unwrap();
 }
 
 // spec: COMPAT-08, COMPAT-09

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::fmt;
+use std::fs::Metadata;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -218,6 +219,40 @@ impl ServerCommand {
         ServerIdentity::from_parts("command", parts)
     }
 
+    /// Returns a hash of everything that decides what runs: program, arguments, variables and working directory, and
+    /// size and time of change of the program's file and of arguments that are files. A program that remembers
+    /// something about a server stores this value: an updated server has another one.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use mcp::ServerCommand;
+    ///
+    /// let files = ServerCommand::new("files").arg("/tmp");
+    /// assert_eq!(files.fingerprint(), files.clone().fingerprint());
+    /// assert_ne!(files.fingerprint(), ServerCommand::new("files").fingerprint());
+    /// ```
+    pub fn fingerprint(&self) -> String {
+        let path = std::env::var_os("PATH").unwrap_or_default();
+        let folder = self.folder.as_deref().unwrap_or(Path::new(""));
+        let is_name = Path::new(&self.program).components().count() == 1;
+        let folders = std::env::split_paths(&path).filter(|_| is_name);
+        let program = folders
+            .map(|folder| folder.join(&self.program))
+            .find(|file| file.is_file());
+        let arguments = self.args.iter().map(|argument| folder.join(argument));
+        let files = program
+            .into_iter()
+            .chain([folder.join(&self.program)])
+            .chain(arguments);
+        let mut parts = vec![self.identity().to_string()];
+        parts.extend(files.filter_map(|file| {
+            let file = std::fs::metadata(file).ok().filter(Metadata::is_file)?;
+            Some(format!("{} {:?}", file.len(), file.modified().ok()))
+        }));
+        ServerIdentity::from_parts("program", &parts).to_string()
+    }
+
     /// Returns the program for messages. A whole command line that was passed as the program is cut
     /// at its first space, because its arguments may be secrets.
     fn shown_program(&self) -> OsString {
@@ -282,7 +317,6 @@ impl ServerCommand {
     }
 
     #[cfg(unix)]
-    #[expect(clippy::unnecessary_wraps, reason = "Windows looks the program up")]
     fn resolve_program(&self) -> Option<&OsStr> {
         Some(&self.program)
     }
