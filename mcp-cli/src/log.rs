@@ -56,7 +56,7 @@ pub(crate) fn start(audit: Option<&Path>) -> Result<(), Failure> {
 /// Writes warnings, and the lines that a server writes to standard error: as text in the form of `line`, or not at all
 /// where that is empty. The gateway's warnings about a server that ends or changes are left out: the command reports them
 /// itself.
-pub(crate) fn start_dev(json: bool, line: fn(&str) -> Cow<'_, str>) {
+pub(crate) fn start_dev(json: bool, line: impl Fn(&str) -> Cow<'_, str> + Send + Sync + 'static) {
     let events = Targets::new()
         .with_default(LevelFilter::WARN)
         .with_target("mcp_gateway", LevelFilter::OFF)
@@ -108,19 +108,19 @@ fn open(path: &Path) -> Result<Option<File>, Failure> {
 
 /// An event destination, one line each. A server's text in an event is escaped: it cannot begin a line, and has no
 /// control characters.
-struct LogWriter {
+struct LogWriter<F> {
     /// `None`: standard error.
     file: Option<File>,
-    escape: fn(&str) -> Cow<'_, str>,
+    escape: F,
 }
 
-impl LogWriter {
-    fn new(file: Option<File>, escape: fn(&str) -> Cow<'_, str>) -> Self {
+impl<F: Fn(&str) -> Cow<'_, str>> LogWriter<F> {
+    fn new(file: Option<File>, escape: F) -> Self {
         Self { file, escape }
     }
 }
 
-impl<'a> MakeWriter<'a> for LogWriter {
+impl<'a, F: Fn(&str) -> Cow<'_, str> + 'static> MakeWriter<'a> for LogWriter<F> {
     type Writer = &'a Self;
 
     fn make_writer(&'a self) -> Self::Writer {
@@ -129,7 +129,7 @@ impl<'a> MakeWriter<'a> for LogWriter {
 }
 
 /// Each call writes one event: the formatter writes an event as a whole.
-impl Write for &LogWriter {
+impl<F: Fn(&str) -> Cow<'_, str>> Write for &LogWriter<F> {
     fn write(&mut self, event: &[u8]) -> io::Result<usize> {
         let text = String::from_utf8_lossy(event);
         let line = (self.escape)(text.strip_suffix('\n').unwrap_or(&text));

@@ -5,18 +5,20 @@
 //! | `plan` | the command, its folder, and the program that cargo builds for it |
 //! | `build` | builds by cargo, and their errors |
 //! | `callers` | the credentials that callers need |
+//! | `current` | what runs: the program, its process, and whether it is that of the sources |
 //! | `sources` | changes of source files |
 //! | `front` | the server for clients: a call waits for the build, runs, or fails with the build's errors |
 
 mod build;
 mod callers;
+mod current;
 mod front;
 mod plan;
 mod sources;
 
 use std::io::IsTerminal as _;
 use std::sync::Arc;
-use std::time::{Duration, Instant, SystemTime};
+use std::time::{Duration, Instant};
 
 use mcp::gateway::{ConnectedGateway, Gateway, GatewayControl};
 use mcp::group::Naming;
@@ -27,30 +29,40 @@ use tokio_util::task::AbortOnDropHandle;
 
 use self::build::Build;
 use self::callers::Callers;
-use self::front::Front;
+use self::current::Current;
+use self::front::{Front, Lines};
 use self::plan::{Plan, Program};
 use self::sources::Sources;
 use super::{gateway, serve};
 use crate::cli::DevArgs;
-use crate::failure::{Failure, usage};
+use crate::failure::Failure;
 use crate::inspect::{Inspector, Session};
 use crate::output::Output;
 use crate::target::{Remote, Server};
 use crate::{log, page_guard, questions};
 
 pub(super) async fn run(args: &DevArgs, output: &Output) -> Result<(), Failure> {
-    log::start_dev(output.json, front::shown_line);
+    let lines = Lines::default();
+    let shown = lines.clone();
+    log::start_dev(output.json, move |line| {
+        shown.show(line).into_owned().into()
+    });
     let plan = Plan::new(args)?;
-    let sources = Sources::watch(&plan.sources, *output).map_err(|error| {
-        let folder = plan.sources.display();
-        usage!("cannot watch {folder}: {error}")
-    })?;
+    let current = Current::new();
+    let sources = Sources::watch(&plan.sources, current.clone(), *output)?;
     let is_http = args.http || args.listen.listen.is_some() || !args.listen.allow_host.is_empty();
     let callers = Callers::new(&plan.headers, &page_guard::random()?);
     if is_http && !plan.headers.is_empty() {
         front::report_demand(output, "clients need the same --header", &plan.headers);
     }
-    let front = Arc::new(Front::new(callers.clone(), is_http, *output));
+    let front = Arc::new(Front::new(
+        current.clone(),
+        sources.marks(),
+        callers.clone(),
+        lines,
+        is_http,
+        *output,
+    ));
     let gateway = Gateway::new(&*plan.name, "dev")
         .naming(Naming::PlainUnlessTaken)
         .server(front.server())
@@ -63,9 +75,9 @@ pub(super) async fn run(args: &DevArgs, output: &Output) -> Result<(), Failure> 
     }));
     let developer = Developer {
         plan,
+        current,
         front,
         control: opened.control.clone(),
-        started: None,
         output: *output,
     };
     let _following = AbortOnDropHandle::new(tokio::spawn(developer.follow(sources)));
@@ -118,15 +130,14 @@ async fn inspect(
 /// Builds and starts the program after each change.
 struct Developer {
     plan: Plan,
+    current: Current,
     front: Arc<Front>,
     control: GatewayControl,
-    /// The program that was started last, and when it was built.
-    started: Option<(Program, Option<SystemTime>)>,
     output: Output,
 }
 
 impl Developer {
-    async fn follow(mut self, mut sources: Sources) {
+    async fn follow(self, mut sources: Sources) {
         // A build script may write sources: the build after an interrupted one runs to its end.
         let mut is_interruptible = true;
         loop {
@@ -151,32 +162,31 @@ impl Developer {
     }
 
     /// Starts the built program, and restarts it when a call arrives after it has ended. Does not return.
-    async fn run(&mut self, build: Option<Build>) {
+    async fn run(&self, build: Option<Build>) {
         self.apply(build).await;
         loop {
-            self.front.wanted().await;
-            if let Some((program, _)) = &self.started {
-                self.start(program.clone()).await;
+            if let Some(program) = self.current.wanted().await {
+                self.start(program).await;
             }
         }
     }
 
     /// Builds the program. Returns `None` if the command needs no build.
     async fn build(&self) -> Option<Build> {
+        self.current.build_begins();
         let cargo = self.plan.cargo.as_ref()?;
-        self.front.build_begins();
         self.output.step("building", &json!({"event": "building"}));
         Some(build::run(cargo, &self.plan.folder, &self.output).await)
     }
 
-    async fn apply(&mut self, build: Option<Build>) {
+    async fn apply(&self, build: Option<Build>) {
         match build {
             None => self.replace(self.plan.program()).await,
             Some(build) if build.succeeded => {
                 self.replace(self.plan.built(&build.executables)).await;
             }
             Some(build) => {
-                self.front.build_failed(build.problem());
+                self.current.build_failed(build.problem());
                 self.output.event(
                     "the build has failed; calls get its errors until the next change",
                     &json!({"event": "broken", "errors": build.errors()}),
@@ -186,17 +196,14 @@ impl Developer {
     }
 
     /// Starts a program, unless it is the one that runs.
-    async fn replace(&mut self, program: Program) {
-        let built_at = program.built_at();
-        let next = Some((program.clone(), built_at));
-        if built_at.is_some() && self.started == next && self.front.is_up_to_date() {
+    async fn replace(&self, program: Program) {
+        if self.current.continues_with(&program) {
             self.output.step(
                 "unchanged: the program is the one that runs",
                 &json!({"event": "unchanged"}),
             );
             return;
         }
-        self.started = next;
         self.start(program).await;
     }
 

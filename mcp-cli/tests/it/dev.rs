@@ -199,8 +199,14 @@ impl Host {
         begin.elapsed()
     }
 
-    /// Ends the calls. All of them were answered.
+    /// Ends the calls. All of them were answered. Each waits for a build that runs.
     async fn end(self) {
+        let many = async {
+            while self.answers.load(Ordering::Relaxed) <= 10 {
+                sleep(Duration::from_millis(20)).await;
+            }
+        };
+        timeout(LIMIT, many).await.unwrap();
         self.is_done.store(true, Ordering::Relaxed);
         self.calls.await.unwrap();
         assert!(self.answers.load(Ordering::Relaxed) > 10);
@@ -575,6 +581,73 @@ async fn files_that_each_start_writes_do_not_restart_without_end() {
     fs::write(folder.join("notes.md"), "").unwrap();
     dev.wait_for("ready");
     assert!(edit.elapsed() < Duration::from_secs(8));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn agent_that_edits_and_calls_gets_the_answers_of_its_edits() {
+    let [legacy, modern] = eras();
+    tokio::join!(
+        edit_and_call(legacy, Binding::Pipe, folder("dev_agent_legacy")),
+        edit_and_call(modern, Binding::Http, folder("dev_agent_modern")),
+    );
+}
+
+async fn edit_and_call(era: ConnectMode, binding: Binding, folder: PathBuf) {
+    let save = |tools: &str| fs::write(folder.join("tools.txt"), tools).unwrap();
+    save("tools first");
+    let words = ["--dir", folder.to_str().unwrap(), "--", &PROGRAM];
+    let mut command = dev(&words);
+    binding.set(&mut command);
+    let client = Client::builder().mode(era).connect(command).await.unwrap();
+    // The first list waits for the program.
+    let tools = client.list_tools().await.unwrap();
+    assert_eq!(tools.len(), 2, "{tools:?}");
+    for number in 0..20 {
+        let tools = format!("tools edit{number}");
+        save(&tools);
+        let answer = timeout(LIMIT, client.call("tools", ())).await.unwrap();
+        assert_eq!(answer.unwrap().text(), tools);
+    }
+    client.close().await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn saves_in_a_row_are_no_restart_loop_for_the_call_after_them() {
+    let folder = folder("dev_saves");
+    let save = |tools: &str| fs::write(folder.join("tools.txt"), tools).unwrap();
+    save("tools");
+    let words = ["--", &PROGRAM];
+    let dev = Dev::spawn(&mut dev_in(folder.to_str().unwrap(), &words));
+    let client = Client::connect(&*dev.url()).await.unwrap();
+    dev.wait_for("ready");
+    for number in 0..5 {
+        save(&format!("tools save{number}"));
+        dev.wait_for("ready");
+    }
+    save("tools last");
+    let begin = Instant::now();
+    let answer = client.call("tools", ()).await.unwrap();
+    assert_eq!(answer.text(), "tools last");
+    assert!(begin.elapsed() < Duration::from_secs(8));
+}
+
+#[cfg(unix)]
+#[tokio::test(flavor = "multi_thread")]
+async fn call_to_a_program_that_writes_its_sources_is_told() {
+    let folder = folder("dev_loop_call");
+    let dir = folder.to_str().unwrap();
+    let script = format!("echo start >> starts.txt; exec '{}'", stdio_shop());
+    let dev = Dev::spawn(&mut dev_in(dir, &["--", "sh", "-c", &script]));
+    let client = Client::connect(&*dev.url()).await.unwrap();
+    dev.wait_for("loop");
+    for _ in 0..2 {
+        let told = client.call("add", json!({"a": 1, "b": 2})).await.unwrap();
+        assert!(told.is_error(), "{told:?}");
+        let text = told.text();
+        for part in ["newer than the program", "starts.txt", ".gitignore"] {
+            assert!(text.contains(part), "{text}");
+        }
+    }
 }
 
 #[cfg(unix)]

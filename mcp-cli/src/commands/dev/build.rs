@@ -8,7 +8,7 @@ use std::process::Stdio;
 use std::sync::Arc;
 use std::time::Duration;
 
-use cargo_metadata::diagnostic::{Diagnostic, DiagnosticLevel};
+use cargo_metadata::diagnostic::{Diagnostic, DiagnosticLevel, DiagnosticSpan};
 use cargo_metadata::{Message, PackageId};
 use parking_lot::Mutex;
 use process_wrap::tokio::{ChildWrapper, CommandWrap};
@@ -175,6 +175,26 @@ impl Build {
     }
 }
 
+/// Returns where the user's source causes an error. Macros and checks of constants have their own place in another
+/// crate: the source that uses them is at the outermost expansion, or at another span.
+fn place(diagnostic: &Diagnostic) -> Option<&DiagnosticSpan> {
+    fn outermost(span: &DiagnosticSpan) -> &DiagnosticSpan {
+        match &span.expansion {
+            Some(expansion) => outermost(&expansion.span),
+            None => span,
+        }
+    }
+    let primary = diagnostic.spans.iter().filter(|span| span.is_primary);
+    let children = diagnostic.children.iter().flat_map(|child| &child.spans);
+    let mut spans = primary.chain(&diagnostic.spans).chain(children);
+    // Cargo names the files of the workspace relative to it.
+    let own = spans
+        .clone()
+        .map(outermost)
+        .find(|span| Path::new(&span.file_name).is_relative());
+    own.or_else(|| spans.next().map(outermost))
+}
+
 impl BuildError {
     fn new(diagnostic: &Diagnostic) -> Self {
         let span = diagnostic.spans.iter().find(|span| span.is_primary);
@@ -183,8 +203,9 @@ impl BuildError {
             Some(label) => format!("{}: {label}", diagnostic.message),
             None => diagnostic.message.clone(),
         };
+        let place = place(diagnostic);
         Self {
-            place: span.map(|span| (span.file_name.clone(), span.line_start, span.column_start)),
+            place: place.map(|span| (span.file_name.clone(), span.line_start, span.column_start)),
             code: diagnostic.code.as_ref().map(|code| code.code.clone()),
             message,
         }
@@ -289,7 +310,7 @@ impl Drop for Process {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
+    use serde_json::{Value, json};
 
     use super::{Build, BuildError, MAX_ERROR, MAX_ERRORS};
 
@@ -326,6 +347,44 @@ mod tests {
             "{problem}"
         );
         assert!(problem.ends_with("… and 90 more errors"), "{problem}");
+    }
+
+    #[test]
+    fn place_is_the_outermost_one_in_the_source_of_the_user() {
+        let span = |file: &str, line: usize, is_primary: bool, expansion: Value| {
+            json!({
+                "file_name": file, "byte_start": 0, "byte_end": 1, "line_start": line, "line_end": line,
+                "column_start": 5, "column_end": 6, "is_primary": is_primary, "text": [], "label": null,
+                "suggested_replacement": null, "suggestion_applicability": null, "expansion": expansion,
+            })
+        };
+        let expansion =
+            |span: Value| json!({"span": span, "macro_decl_name": "m!", "def_site_span": null});
+        let library = "/rustc/1/library/core/src/panic.rs";
+        let own = || span("src/main.rs", 7, true, Value::Null);
+        let place = |spans: Value, children: Value| {
+            let diagnostic = json!({
+                "message": "m", "code": null, "level": "error", "spans": spans, "children": children, "rendered": null,
+            });
+            BuildError::new(&serde_json::from_value(diagnostic).unwrap()).place
+        };
+        let expected = Some(("src/main.rs".to_owned(), 7, 5));
+        let nested = expansion(span("src/macros.rs", 3, false, expansion(own())));
+        let child = json!([{"message": "m", "code": null, "level": "note", "spans": [own()], "children": [], "rendered": null}]);
+        let alone = || span(library, 1, true, Value::Null);
+        for (spans, children) in [
+            (json!([own()]), json!([])),
+            (json!([span(library, 1, true, nested)]), json!([])),
+            (
+                json!([alone(), span("src/main.rs", 7, false, Value::Null)]),
+                json!([]),
+            ),
+            (json!([alone()]), child),
+        ] {
+            assert_eq!(place(spans.clone(), children), expected, "{spans}");
+        }
+        let place = place(json!([alone()]), json!([]));
+        assert_eq!(place, Some((library.to_owned(), 1, 5)));
     }
 
     #[test]

@@ -17,23 +17,18 @@ use mcp::{ClientBuilder, Over};
 use parking_lot::Mutex;
 use serde_json::json;
 use tokio::net::TcpStream;
-use tokio::sync::watch;
-use tokio::time::{Instant, sleep, timeout, timeout_at};
+use tokio::time::{Instant, sleep, timeout};
 use url::{Host, Url};
 
 use super::callers::Callers;
+use super::current::{Current, MAX_DRAIN, Running, does_not_run, end_of_program};
 use super::plan::Program;
+use super::sources::Marks;
 use crate::config;
 use crate::output::{self, Output};
 
 /// The server name in the gateway.
 pub(super) const SERVER: &str = "server";
-
-/// Maximum wait of a call for a build and a start. Clients give up after a minute.
-const MAX_WAIT: Duration = Duration::from_secs(45);
-
-/// Time for the end of calls that run when the next program is ready.
-const MAX_DRAIN: Duration = Duration::from_secs(5);
 
 /// Time in which the end of a program is seen after a call to it has failed.
 const END_DELAY: Duration = Duration::from_millis(200);
@@ -50,9 +45,6 @@ const TOKEN: &str = "Authorization: Bearer ";
 /// The path of a printed URL without one.
 const DEFAULT_PATH: &str = "/mcp";
 
-/// The lines with URLs of this machine that a program prints during its start. `None`: no program starts.
-static HELD: Mutex<Option<Vec<String>>> = Mutex::new(None);
-
 /// Time for the end of a program at a port of this machine.
 const MAX_CONNECT: Duration = Duration::from_secs(1);
 
@@ -62,56 +54,36 @@ const AUTHORIZATION: &str = "Authorization";
 /// Number of held lines.
 const MAX_HELD: usize = 64;
 
+/// The lines of a program for the terminal. Clones share them.
+#[derive(Clone, Default)]
+pub(super) struct Lines {
+    /// The lines with URLs of this machine that the program prints during its start. `None`: no program starts.
+    held: Arc<Mutex<Option<Vec<String>>>>,
+}
+
+impl Lines {
+    /// Returns a line for the terminal. Empty: it is held.
+    pub(super) fn show<'a>(&self, line: &'a str) -> Cow<'a, str> {
+        if let Some(held) = &mut *self.held.lock()
+            && held.len() < MAX_HELD
+            && !printed_urls(line).is_empty()
+        {
+            held.push(line.to_owned());
+            return "".into();
+        }
+        format!("  | {}", escape_line(line)).into()
+    }
+}
+
 /// Calls between the clients and the program.
 pub(super) struct Front {
-    shared: watch::Sender<Shared>,
-    running: Mutex<Option<Running>>,
+    current: Current,
+    marks: Arc<Marks>,
     callers: Callers,
+    lines: Lines,
     /// True if the callers are those of a port.
     is_http: bool,
     output: Output,
-}
-
-/// The program that runs.
-#[derive(Debug, Clone)]
-struct Running {
-    /// The connection: over the process's standard streams, or over HTTP.
-    client: Client,
-    process: ChildChannel,
-    /// The printed URL. It changes with each start: clients use the address of this command.
-    printed: Option<Url>,
-}
-
-struct Shared {
-    state: State,
-    /// The number of calls that run.
-    running: usize,
-    /// The program to start. Each start has another number.
-    program: Option<Program>,
-    number: u64,
-}
-
-#[derive(Debug)]
-enum State {
-    /// Calls wait for a build or a start.
-    Waiting,
-    /// A call waits for the start of a program that has ended.
-    Wanted,
-    /// The program answers.
-    Ready,
-    /// The build has failed.
-    Broken(Arc<str>),
-    /// The program has ended. The next call starts it again.
-    Ended(Arc<str>),
-}
-
-/// A call that runs. The next program waits until this is dropped.
-struct RunningCall<'a>(&'a Front);
-
-impl Drop for RunningCall<'_> {
-    fn drop(&mut self) {
-        self.0.shared.send_modify(|shared| shared.running -= 1);
-    }
 }
 
 /// Holds lines with URLs of this machine. When this is dropped, prints them, but for those with the program's address.
@@ -119,37 +91,41 @@ struct StartLines<'a>(&'a Front);
 
 impl<'a> StartLines<'a> {
     fn hold(front: &'a Front) -> Self {
-        *HELD.lock() = Some(Vec::new());
+        *front.lines.held.lock() = Some(Vec::new());
         Self(front)
     }
 }
 
 impl Drop for StartLines<'_> {
     fn drop(&mut self) {
-        let held = HELD.lock().take();
-        let running = self.0.running.lock();
-        let address = running
-            .as_ref()
-            .and_then(|running| running.printed.as_ref());
+        let Self(front) = self;
+        let held = front.lines.held.lock().take();
+        let address = front.current.running().and_then(|running| running.printed);
         for line in held.into_iter().flatten() {
-            if address.is_none_or(|address| !printed_urls(&line).contains(address)) {
-                output::status(&shown_line(&line));
+            if address
+                .as_ref()
+                .is_none_or(|address| !printed_urls(&line).contains(address))
+            {
+                output::status(&front.lines.show(&line));
             }
         }
     }
 }
 
 impl Front {
-    pub(super) fn new(callers: Callers, is_http: bool, output: Output) -> Self {
+    pub(super) fn new(
+        current: Current,
+        marks: Arc<Marks>,
+        callers: Callers,
+        lines: Lines,
+        is_http: bool,
+        output: Output,
+    ) -> Self {
         Self {
-            shared: watch::Sender::new(Shared {
-                state: State::Waiting,
-                running: 0,
-                program: None,
-                number: 0,
-            }),
-            running: Mutex::default(),
+            current,
+            marks,
             callers,
+            lines,
             is_http,
             output,
         }
@@ -167,10 +143,18 @@ impl Front {
         let is_tool = match &exchange.call {
             Call::CallTool(_) => true,
             Call::ReadResource(_) | Call::GetPrompt(_) | Call::Complete(_) => false,
-            // Lists are those of the last program.
+            Call::ListTools(_)
+            | Call::ListPrompts(_)
+            | Call::ListResources(_)
+            | Call::ListResourceTemplates(_) => {
+                self.current.listed().await;
+                return next.run(exchange).await;
+            }
             _ => return next.run(exchange).await,
         };
-        let _call = match self.enter().await {
+        // A client that has saved a source calls at once.
+        self.marks.pass().await;
+        let _call = match self.current.enter().await {
             Ok(call) => call,
             Err(problem) => return refusal(is_tool, &problem),
         };
@@ -182,7 +166,7 @@ impl Front {
                 "the server gets a token by now; pass it, and call again",
             );
         }
-        let running = self.running.lock().clone();
+        let running = self.current.running();
         let reply = next.run(exchange).await;
         let (Reply::Fault(_), Some(running)) = (&reply, running) else {
             return reply;
@@ -201,107 +185,20 @@ impl Front {
         }
     }
 
-    /// Waits until the program answers calls. Starts it again if it has ended.
-    ///
-    /// # Errors
-    ///
-    /// Returns the reason why it does not answer.
-    async fn enter(&self) -> Result<RunningCall<'_>, Arc<str>> {
-        let mut shared = self.shared.subscribe();
-        let end = Instant::now() + MAX_WAIT;
-        let mut starts_again = true;
-        loop {
-            let is_settled =
-                |shared: &Shared| !matches!(shared.state, State::Waiting | State::Wanted);
-            if timeout_at(end, shared.wait_for(is_settled)).await.is_err() {
-                return Err("the server is still being built; call again in a minute".into());
-            }
-            // The task that reports the end may not have run yet.
-            if let Some(reason) = self.close_reason() {
-                let is_ready = |state: &State| matches!(state, State::Ready);
-                self.set_if(State::Ended(end_of_program(&reason).into()), is_ready);
-            }
-            let mut entered = None;
-            self.shared.send_if_modified(|shared| {
-                match &shared.state {
-                    State::Waiting | State::Wanted => {}
-                    State::Ready => {
-                        shared.running += 1;
-                        entered = Some(Ok(RunningCall(self)));
-                    }
-                    State::Ended(_) if starts_again => {
-                        starts_again = false;
-                        shared.state = State::Wanted;
-                        return true;
-                    }
-                    State::Broken(problem) | State::Ended(problem) => {
-                        entered = Some(Err(problem.clone()));
-                    }
-                }
-                false
-            });
-            if let Some(entered) = entered {
-                return entered;
-            }
-        }
-    }
-
-    /// Waits until a call wants a program that has ended.
-    pub(super) async fn wanted(&self) {
-        let mut shared = self.shared.subscribe();
-        let is_wanted = |shared: &Shared| matches!(shared.state, State::Wanted);
-        // The sender is in `self`.
-        let _ = shared.wait_for(is_wanted).await;
-    }
-
-    /// Notes that a build runs. The running program goes on; without one, calls wait.
-    pub(super) fn build_begins(&self) {
-        self.set_if(State::Waiting, |state| !matches!(state, State::Ready));
-    }
-
-    pub(super) fn build_failed(&self, problem: String) {
-        self.set_if(State::Broken(problem.into()), |_| true);
-    }
-
-    /// Notes that the running program is up to date. Returns false if it has ended.
-    pub(super) fn is_up_to_date(&self) -> bool {
-        let runs = self.running.lock().is_some() && self.close_reason().is_none();
-        if runs {
-            self.set_if(State::Ready, |_| true);
-        }
-        runs
-    }
-
     /// Starts the next program, after the calls that run. Returns true when it is listed.
     pub(super) async fn start(&self, program: Program, control: &GatewayControl) -> bool {
-        self.set_if(State::Waiting, |_| true);
-        let mut shared = self.shared.subscribe();
-        // Calls that run for longer are stopped.
-        let _ = timeout(MAX_DRAIN, shared.wait_for(|shared| shared.running == 0)).await;
-        self.shared.send_modify(|shared| {
-            shared.number += 1;
-            shared.program = Some(program);
-        });
-        let is_waiting = |state: &State| matches!(state, State::Waiting);
+        self.current.set_next(program).await;
         let lines = StartLines::hold(self);
         let restarted = control.restart(SERVER).await;
         drop(lines);
-        match restarted {
-            Ok(()) => self.set_if(State::Ready, is_waiting),
-            Err(error) => self.set_if(State::Ended(error.to_string().into()), is_waiting),
-        }
-        matches!(self.shared.borrow().state, State::Ready)
+        self.current
+            .started(restarted.err().map(|error| error.to_string()))
     }
 
     /// Ends the former program, and starts the current one. The gateway's own attempts to start one that has ended
     /// fail: the next call starts it.
     async fn connect(self: Arc<Self>, client: ClientBuilder) -> Result<Client, Error> {
-        let mut taken = (0, None);
-        self.shared.send_if_modified(|shared| {
-            taken = (shared.number, shared.program.take());
-            false
-        });
-        let (number, program) = taken;
+        let (number, program) = self.current.take_next();
         let Some(program) = program else {
             if number == 0 {
                 // Called again after the first build.
@@ -310,29 +207,27 @@ impl Front {
             return Err(Error::other("the program has ended"));
         };
         let connecting = async {
-            let former = self.running.lock().take();
-            if let Some(former) = former {
+            if let Some(former) = self.current.set_running(None) {
                 // Best effort: the process is killed in any case.
                 let _ = tokio::join!(former.process.close(), former.client.close());
             }
             open(client, &program, &self).await
         };
-        let mut shared = self.shared.subscribe();
         let connected = tokio::select! {
             connected = connecting => connected,
             // The process ends with its connection.
-            _ = shared.wait_for(|shared| shared.number != number) => {
+            () = self.current.replaced(number) => {
                 return Err(Error::other("a newer program is ready"));
             }
         };
         match connected {
             Ok(running) => {
-                *self.running.lock() = Some(running.clone());
+                self.current.set_running(Some(running.clone()));
                 tokio::spawn(self.clone().watch(number, running.clone()));
                 Ok(running.client)
             }
             Err(problem) => {
-                self.ended(number, does_not_run(&problem));
+                self.ended(number, &does_not_run(&problem));
                 Err(Error::other(problem))
             }
         }
@@ -342,36 +237,17 @@ impl Front {
     async fn watch(self: Arc<Self>, number: u64, running: Running) {
         let reason = running.process.closed().await;
         if reason != CloseReason::Local {
-            self.ended(number, end_of_program(&reason));
+            self.ended(number, &end_of_program(&reason));
             // Over HTTP, the client does not see the end.
             let _ = running.client.close().await;
         }
     }
 
-    fn ended(&self, number: u64, problem: String) {
-        if self.shared.borrow().number != number {
-            return;
+    fn ended(&self, number: u64, problem: &str) {
+        if self.current.ended(number, problem) {
+            self.output
+                .event(problem, &json!({"event": "ended", "reason": problem}));
         }
-        self.output
-            .event(&problem, &json!({"event": "ended", "reason": problem}));
-        let is_broken = |state: &State| matches!(state, State::Broken(_));
-        self.set_if(State::Ended(problem.into()), |state| !is_broken(state));
-    }
-
-    fn set_if(&self, next: State, is_replaced: impl FnOnce(&State) -> bool) {
-        self.shared.send_if_modified(|shared| {
-            let replaces = is_replaced(&shared.state);
-            if replaces {
-                shared.state = next;
-            }
-            replaces
-        });
-    }
-
-    /// Returns the reason why the current program has ended.
-    fn close_reason(&self) -> Option<CloseReason> {
-        let running = self.running.lock();
-        running.as_ref()?.process.closed().now_or_never()
     }
 }
 
@@ -566,30 +442,6 @@ fn printed_urls(text: &str) -> Vec<Url> {
         }
     });
     found
-}
-
-/// Returns a line of a program for the terminal. Empty: it is held.
-pub(super) fn shown_line(line: &str) -> Cow<'_, str> {
-    if let Some(held) = &mut *HELD.lock()
-        && held.len() < MAX_HELD
-        && !printed_urls(line).is_empty()
-    {
-        held.push(line.to_owned());
-        return "".into();
-    }
-    format!("  | {}", escape_line(line)).into()
-}
-
-/// Describes the end of a program with its standard error's last lines.
-fn end_of_program(reason: &CloseReason) -> String {
-    match reason {
-        CloseReason::Broken(error) => does_not_run(&error.to_string()),
-        reason => does_not_run(&reason.to_string()),
-    }
-}
-
-fn does_not_run(text: &str) -> String {
-    format!("the server does not run; correct its source and call again: {text}")
 }
 
 /// Answers a call that does not run: as an error that a model sees, where the protocol has one.

@@ -4,7 +4,7 @@ use std::ffi::{OsStr, OsString};
 use std::io;
 use std::net::{Ipv4Addr, TcpListener};
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use mcp::ServerCommand;
 use url::Url;
@@ -70,7 +70,7 @@ pub(super) struct CargoRun {
 }
 
 /// The program to start.
-#[derive(Clone, PartialEq, Eq)]
+#[derive(Clone, Default, PartialEq, Eq)]
 pub(super) struct Program {
     path: OsString,
     arguments: Vec<String>,
@@ -80,6 +80,9 @@ pub(super) struct Program {
     pub(super) headers: Vec<(String, String)>,
     /// True if cargo writes the file.
     is_built: bool,
+    /// The time at which cargo wrote the program. `None` for a program that cargo does not build: it is restarted after
+    /// every change.
+    pub(super) built_at: Option<SystemTime>,
 }
 
 impl Plan {
@@ -133,6 +136,7 @@ impl Plan {
             url: self.url.clone(),
             headers: self.headers.clone(),
             is_built: false,
+            built_at: None,
         }
     }
 
@@ -146,6 +150,8 @@ impl Plan {
             program.path = executable.into();
             program.arguments.clone_from(&cargo.arguments);
             program.is_built = true;
+            let file = std::fs::metadata(executable).and_then(|file| file.modified());
+            program.built_at = file.ok();
         } else {
             let after_run = 1 + usize::from(cargo.toolchain.is_some());
             program.arguments.insert(after_run, "--quiet".to_owned());
@@ -261,16 +267,6 @@ impl Program {
         let host = host.map_or("127.0.0.1", |(host, _)| host);
         let command = command.env(ADDRESS, format!("{host}:{port}"));
         Ok(command.env(PORT, port.to_string()))
-    }
-
-    /// Returns the time at which cargo wrote the program. `None` for a program that cargo does not build: it is
-    /// restarted after every change.
-    pub(super) fn built_at(&self) -> Option<std::time::SystemTime> {
-        let is_built = self
-            .is_built
-            .then(|| std::fs::metadata(&self.path).ok())
-            .flatten();
-        is_built.and_then(|file| file.modified().ok())
     }
 }
 

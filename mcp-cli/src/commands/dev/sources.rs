@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use ignore::gitignore::Gitignore;
@@ -10,10 +11,13 @@ use notify::{ErrorKind, Event, EventKind, RecommendedWatcher, RecursiveMode, Wat
 use parking_lot::Mutex;
 use same_file::Handle;
 use serde_json::json;
-use tokio::sync::mpsc;
-use tokio::time::{Instant, sleep, timeout_at};
+use tokio::sync::{mpsc, watch};
+use tokio::time::{Instant, sleep, timeout, timeout_at};
 
+use super::current::Current;
+use crate::failure::{Failure, usage};
 use crate::output::Output;
+use crate::page_guard;
 
 /// An editor has finished saving when nothing has changed for this time.
 const SILENCE: Duration = Duration::from_millis(50);
@@ -27,9 +31,10 @@ const START: Duration = Duration::from_secs(3);
 const MAX_STARTS: usize = 5;
 /// Time in which changes of files that the program writes start nothing.
 const PAUSE: Duration = Duration::from_secs(10);
+/// Time in which the operating system tells a change.
+const MAX_DELAY: Duration = Duration::from_secs(1);
 
 /// The watched folders.
-#[derive(Debug)]
 pub(super) struct Sources {
     watcher: RecommendedWatcher,
     folders: Folders,
@@ -40,7 +45,71 @@ pub(super) struct Sources {
     reported: BTreeSet<PathBuf>,
     /// The number of times in a row that the same files have changed after a start.
     starts: usize,
+    current: Current,
+    marks: Arc<Marks>,
     output: Output,
+}
+
+/// Files in a folder of this command, by which a call learns that all changes before it are known: the operating system
+/// tells changes in their order.
+#[derive(Debug)]
+pub(super) struct Marks {
+    folder: PathBuf,
+    last: AtomicU64,
+    seen: watch::Sender<u64>,
+}
+
+impl Marks {
+    fn new() -> Result<Self, Failure> {
+        let name = format!(".mcp-dev-{}", page_guard::random()?);
+        let folder = std::env::temp_dir().join(name);
+        let mut builder = std::fs::DirBuilder::new();
+        #[cfg(unix)]
+        std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+        builder.create(&folder).map_err(|error| {
+            let folder = folder.display();
+            usage!("cannot create the folder {folder}: {error}")
+        })?;
+        Ok(Self {
+            folder,
+            last: AtomicU64::new(0),
+            seen: watch::Sender::new(0),
+        })
+    }
+
+    /// Waits until the changes before this call are known.
+    pub(super) async fn pass(&self) {
+        let number = self.last.fetch_add(1, Ordering::Relaxed) + 1;
+        let file = self.folder.join(number.to_string());
+        if tokio::fs::write(&file, "").await.is_err() {
+            return;
+        }
+        let mut seen = self.seen.subscribe();
+        // Systems that tell changes late do so within this time.
+        let _ = timeout(MAX_DELAY, seen.wait_for(|seen| *seen >= number)).await;
+        let _ = tokio::fs::remove_file(file).await;
+    }
+
+    /// Returns true for one of the files.
+    fn notice(&self, path: &Path) -> bool {
+        // The system may tell another path of the folder.
+        let parent = path.parent().and_then(Path::file_name);
+        let is_mark = parent.is_some() && parent == self.folder.file_name();
+        let number = path
+            .file_name()
+            .and_then(|name| name.to_str()?.parse::<u64>().ok());
+        if let (true, Some(number)) = (is_mark, number) {
+            self.seen.send_modify(|seen| *seen = number.max(*seen));
+        }
+        is_mark || path.file_name() == self.folder.file_name()
+    }
+}
+
+impl Drop for Marks {
+    fn drop(&mut self) {
+        // It is empty, but for the files of calls that were given up.
+        let _ = std::fs::remove_dir_all(&self.folder);
+    }
 }
 
 /// The folders whose sources are watched. Clones share them.
@@ -52,9 +121,14 @@ impl Sources {
     ///
     /// # Errors
     ///
-    /// Returns an error if the operating system cannot watch it.
-    pub(super) fn watch(folder: &Path, output: Output) -> notify::Result<Self> {
+    /// Returns a [`Failure`] if the operating system cannot watch it.
+    pub(super) fn watch(folder: &Path, current: Current, output: Output) -> Result<Self, Failure> {
+        let failed = |error: notify::Error| {
+            let folder = folder.display();
+            usage!("cannot watch {folder}: {error}")
+        };
         let (sender, changes) = mpsc::channel(MAX_PATHS);
+        let marks = Arc::new(Marks::new()?);
         let folders = Folders::default();
         let known = folders.clone();
         // Files that the program and this command may print to.
@@ -67,11 +141,24 @@ impl Sources {
                 .flatten();
             file.is_some() && printed.contains(&file)
         };
+        let (changed, noticed, root) = (current.clone(), marks.clone(), folder.to_owned());
+        let changed = move |path| {
+            changed.source_changed();
+            // With a full queue, another change is still to be reported.
+            let _ = sender.try_send(path);
+        };
         let watcher = notify::recommended_watcher(move |event: notify::Result<Event>| {
             let Ok(event) = event else {
                 return;
             };
+            if event.need_rescan() {
+                // The system has lost events.
+                changed(root.clone());
+            }
             for path in event.paths {
+                if noticed.notice(&path) {
+                    continue;
+                }
                 let is_change = match event.kind {
                     EventKind::Access(_) => false,
                     // A change of a folder's content: the changed file has an event of its own.
@@ -79,10 +166,13 @@ impl Sources {
                     _ => true,
                 };
                 if is_change && known.has_source(&path) && !is_printed(&path) {
-                    let _ = sender.try_send(path);
+                    changed(path);
                 }
             }
-        })?;
+        });
+        let mut watcher = watcher.map_err(failed)?;
+        // Without it, calls wait for a moment.
+        let _ = watcher.watch(&marks.folder, RecursiveMode::NonRecursive);
         let mut sources = Self {
             watcher,
             folders,
@@ -90,10 +180,16 @@ impl Sources {
             unreported: BTreeSet::new(),
             reported: BTreeSet::new(),
             starts: 0,
+            current,
+            marks,
             output,
         };
-        sources.add(folder)?;
+        sources.add(folder).map_err(failed)?;
         Ok(sources)
+    }
+
+    pub(super) fn marks(&self) -> Arc<Marks> {
+        self.marks.clone()
     }
 
     /// Watches another folder, unless it is below one of the others. Ignored folders in it are not watched: operating systems
@@ -129,45 +225,62 @@ impl Sources {
             self.next().await;
         }
         let is_quick = start.elapsed() < START;
-        let end = Instant::now() + MAX_WAIT;
-        let silence = || end.min(Instant::now() + SILENCE);
-        while timeout_at(silence(), self.next()).await.is_ok() && Instant::now() < end {}
-        if is_quick && self.unreported.is_subset(&self.reported) {
+        self.settle().await;
+        // A client that edits and calls changes the same files again.
+        let is_known = self.unreported.is_subset(&self.reported) && !self.current.was_called();
+        if is_quick && is_known {
             self.starts += 1;
         } else {
             self.starts = 0;
         }
         if self.starts >= MAX_STARTS {
-            self.pause().await;
+            self.pause(start).await;
+            self.settle().await;
         }
         self.reported = std::mem::take(&mut self.unreported);
     }
 
-    /// Waits for the change of another file, for a limited time.
-    async fn pause(&mut self) {
+    /// Waits until no file is changed any more, for a limited time.
+    async fn settle(&mut self) {
+        let end = Instant::now() + MAX_WAIT;
+        let silence = || end.min(Instant::now() + SILENCE);
+        while timeout_at(silence(), self.next()).await.is_ok() && Instant::now() < end {}
+    }
+
+    /// Waits for the change of another file, for one that the start has not made, or for a call, for a limited time.
+    async fn pause(&mut self, start: Instant) {
+        let files = self.unreported.iter();
+        let files: Vec<_> = files.map(|file| file.display().to_string()).collect();
+        let text = format!(
+            "each start is followed by a change of {}; if the server writes it, add it to .gitignore",
+            files.join(", ")
+        );
+        let seconds = PAUSE.as_secs();
         if self.starts == MAX_STARTS {
-            let files = self
-                .unreported
-                .iter()
-                .map(|file| file.display().to_string());
-            let files: Vec<_> = files.collect();
-            let text = format!(
-                "each start is followed by a change of {}; if the server writes it, add it to .gitignore. The next \
-                 start for it is in {} s",
-                files.join(", "),
-                PAUSE.as_secs()
-            );
+            let text = format!("{text}. The next start for it is in {seconds} s");
             self.output
                 .event(&text, &json!({"event": "loop", "files": files}));
         }
+        let problem = format!(
+            "the sources are newer than the program, which was not asked: {text}. Call again after {seconds} s"
+        );
+        let current = self.current.clone();
         let other = async {
-            while self.unreported.is_subset(&self.reported) {
+            loop {
                 self.next().await;
+                if !self.unreported.is_subset(&self.reported) {
+                    self.starts = 0;
+                    return;
+                }
+                if start.elapsed() >= START {
+                    return;
+                }
             }
         };
         tokio::select! {
             () = sleep(PAUSE) => {}
-            () = other => self.starts = 0,
+            () = other => {}
+            () = current.paused(problem) => {}
         }
     }
 

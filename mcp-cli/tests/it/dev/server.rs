@@ -104,7 +104,7 @@ fn answer(line: &str, tools: &str) -> Option<String> {
             eprintln!("the oven burns");
             std::process::exit(3);
         }
-        let text = greeting();
+        let text = if has("name", "tools") { tools.trim().to_owned() } else { greeting() };
         format!("{{\"content\":[{{\"type\":\"text\",\"text\":\"{text}\"}}]}}")
     } else if has("method", "ping") {
         "{}".to_owned()
