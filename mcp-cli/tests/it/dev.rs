@@ -265,6 +265,9 @@ async fn edit_crate(binding: Binding, name: &str) {
     for era in eras() {
         // The first build runs.
         let client = Client::builder().mode(era).connect(&*url).await.unwrap();
+        // The first list waits for its end.
+        let tools = client.list_tools().await.unwrap();
+        assert_eq!(tools.len(), 1, "{tools:?}");
         hosts.push(Host::new(client));
     }
     for host in &hosts {

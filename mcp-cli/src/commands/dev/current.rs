@@ -43,6 +43,8 @@ struct Shared {
     calls: usize,
     /// A call has ended since the build.
     was_called: bool,
+    /// A source has changed since the build while a call ran.
+    changed_in_call: bool,
     /// The program that was started last. Each start has another number.
     program: Option<Program>,
     number: u64,
@@ -107,6 +109,7 @@ impl Current {
             built: 0,
             calls: 0,
             was_called: false,
+            changed_in_call: false,
             program: None,
             number: 0,
             is_next: false,
@@ -117,7 +120,10 @@ impl Current {
 
     /// Notes a change of a source: calls wait for a program that has it.
     pub(super) fn source_changed(&self) {
-        self.0.send_modify(|shared| shared.changes += 1);
+        self.0.send_modify(|shared| {
+            shared.changes += 1;
+            shared.changed_in_call |= shared.calls > 0;
+        });
     }
 
     /// Notes that a build of the sources begins. Calls wait for its program.
@@ -126,6 +132,7 @@ impl Current {
             shared.built = shared.changes;
             shared.state = State::Building;
             shared.was_called = false;
+            shared.changed_in_call = false;
         });
     }
 
@@ -133,11 +140,11 @@ impl Current {
         self.set_if(State::Broken(problem.into()), |_| true);
     }
 
-    /// Returns true if a client has called the program since the build, and waits for no answer: it, and not the
-    /// program, can have changed a source.
+    /// Returns true if a client has called the program since the build, and the sources changed between its calls: it,
+    /// and not the program, can have changed them.
     pub(super) fn was_called(&self) -> bool {
         let shared = self.0.borrow();
-        shared.was_called && shared.calls == 0
+        shared.was_called && !shared.changed_in_call
     }
 
     /// Notes that nothing is built for the latest changes, for a time. Returns when a call wants it.
@@ -384,6 +391,23 @@ mod tests {
         assert_eq!(problem(&current).await, "line 1");
         current.source_changed();
         assert!(problem(&current).await.starts_with(newer));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn change_during_a_call_is_not_that_of_the_client() {
+        let current = Current::new();
+        start(&current).await;
+        assert!(!current.was_called());
+        let call = current.enter().await.unwrap();
+        drop(call);
+        current.source_changed();
+        assert!(current.was_called());
+
+        start(&current).await;
+        let call = current.enter().await.unwrap();
+        current.source_changed();
+        drop(call);
+        assert!(!current.was_called());
     }
 
     #[tokio::test(start_paused = true)]

@@ -168,10 +168,16 @@ impl Front {
         }
         let running = self.current.running();
         let reply = next.run(exchange).await;
-        let (Reply::Fault(_), Some(running)) = (&reply, running) else {
+        let delay = match &reply {
+            Reply::Fault(_) => END_DELAY,
+            // The gateway's own result for a program that it knows to have ended.
+            Reply::Complete { body, .. } if body.is_tool_error() => Duration::ZERO,
+            _ => return reply,
+        };
+        let Some(running) = running else {
             return reply;
         };
-        match timeout(END_DELAY, running.process.closed()).await {
+        match timeout(delay, running.process.closed()).await {
             Ok(CloseReason::Local) => {
                 let seconds = MAX_DRAIN.as_secs();
                 let text = format!(
