@@ -217,6 +217,25 @@ fn approval_shows_every_character_of_a_command_and_its_folder() {
 }
 
 #[test]
+fn approval_shows_the_program_that_is_found() {
+    let folder = project("approval_program", &serde_json::Value::Null);
+    let tools = folder.join("tools");
+    std::fs::create_dir(&tools).unwrap();
+    std::fs::write(tools.join("shop"), "").unwrap();
+    for (program, shown) in [("shop", "tools/shop"), ("./shop", "shop")] {
+        let server = serde_json::json!({"command": program, "env": {"PATH": tools}});
+        let content = serde_json::json!({"mcpServers": {"x": server}}).to_string();
+        std::fs::write(folder.join("mcp.json"), content).unwrap();
+        let mut session = spawn_command(command(&["ping", "x"], &folder), Some(LIMIT)).unwrap();
+        let shown = folder.join(shown);
+        let question = format!("wants to run the command {:?} []", shown.to_str().unwrap());
+        session.exp_string(&question).unwrap();
+        session.send_line("n").unwrap();
+        assert_eq!(finish(session).1, 1);
+    }
+}
+
+#[test]
 fn approval_is_remembered_until_the_entry_changes() {
     let folder = project("approval_again", &serde_json::Value::Null);
     let ping = |value: &str| {

@@ -38,8 +38,21 @@ impl Owner {
 }
 
 /// The waiting calls of one server.
-#[derive(Debug, Clone, Default)]
-pub(super) struct WaitingCalls(Arc<Mutex<HashMap<Owner, usize>>>);
+#[derive(Debug, Clone)]
+pub(super) struct WaitingCalls {
+    calls: Arc<Mutex<HashMap<Owner, usize>>>,
+    /// Calls of one owner.
+    max: usize,
+    /// What they wait for.
+    cause: &'static str,
+}
+
+impl Default for WaitingCalls {
+    /// The calls that wait for a session or their turn, or have one.
+    fn default() -> Self {
+        Self::new(MAX_WAITING, "the server")
+    }
+}
 
 /// The place of one waiting call, until this is dropped.
 #[derive(Debug)]
@@ -49,16 +62,25 @@ pub(super) struct Place {
 }
 
 impl WaitingCalls {
+    /// Calls that wait for `cause`, of which one owner has `max` at most.
+    pub(super) fn new(max: usize, cause: &'static str) -> Self {
+        Self {
+            calls: Arc::default(),
+            max,
+            cause,
+        }
+    }
+
     /// Counts a call.
     ///
     /// # Errors
     ///
     /// Returns [`Fault::RateLimited`] when too many calls of the owner wait.
     pub(super) fn enter(&self, owner: &Owner) -> Result<Place, Fault> {
-        let mut calls = self.0.lock();
+        let mut calls = self.calls.lock();
         let count = calls.entry(owner.clone()).or_default();
-        if *count >= MAX_WAITING {
-            let message = format!("{MAX_WAITING} calls of this caller wait for the server");
+        if *count >= self.max {
+            let message = format!("{} calls of this caller wait for {}", self.max, self.cause);
             return Err(Fault::rate_limited(message, RETRY));
         }
         *count += 1;
@@ -69,9 +91,15 @@ impl WaitingCalls {
     }
 }
 
+impl Place {
+    pub(super) fn owner(&self) -> &Owner {
+        &self.owner
+    }
+}
+
 impl Drop for Place {
     fn drop(&mut self) {
-        let mut calls = self.waiting.0.lock();
+        let mut calls = self.waiting.calls.lock();
         if let Some(count) = calls.get_mut(&self.owner) {
             *count -= 1;
             if *count == 0 {
@@ -113,7 +141,7 @@ pub(super) mod tests {
             assert!(waiting.enter(&other).is_ok());
             drop(places);
             assert!(waiting.enter(&owner).is_ok());
-            assert!(waiting.0.lock().is_empty());
+            assert!(waiting.calls.lock().is_empty());
         }
         assert_eq!(address("2001:db8::1"), address("2001:db8::2"));
         // A reverse proxy on this machine.

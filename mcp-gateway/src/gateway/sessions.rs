@@ -20,13 +20,13 @@ use tokio_util::task::AbortOnDropHandle;
 
 use super::changes::Announcements;
 use super::questions::{Broadcast, Questions, Speaker};
-use super::quota::{Place, RETRY};
+use super::quota::{Place, RETRY, WaitingCalls};
 
 /// Sessions of one caller with one server, in use and idle.
 const MAX_OF_CALLER: usize = 8;
 /// Sessions of all callers with one server.
 const MAX_SESSIONS: usize = 256;
-/// Sessions of one caller whose calls have asked their clients. They do not count as in use, so that unanswered
+/// Sessions of one owner whose calls have asked their clients. They do not count as in use, so that unanswered
 /// questions do not block other calls.
 const MAX_ASKED: usize = 32;
 /// Those of all callers with one server.
@@ -57,8 +57,8 @@ struct SessionPool {
     connect: Connect,
     client: ClientBuilder,
     permits: Arc<Semaphore>,
-    /// Permits of sessions whose calls have asked their clients.
-    asked: Arc<Semaphore>,
+    /// The sessions whose calls have asked their clients.
+    asked: (WaitingCalls, Arc<Semaphore>),
     /// Sessions of one caller.
     max_of_caller: usize,
     server: Arc<str>,
@@ -73,7 +73,6 @@ struct SessionPool {
 /// The parts that the sessions of one caller share.
 struct CallerSessions {
     permits: Arc<Semaphore>,
-    asked: Arc<Semaphore>,
     speaker: Speaker,
 }
 
@@ -102,7 +101,7 @@ struct OpenSession {
     questions: Questions,
     key: SessionKey,
     /// Kept for the caller's next session.
-    caller: Arc<CallerSessions>,
+    _caller: Arc<CallerSessions>,
 }
 
 /// The settings that a session was opened with. Calls with the same key can use it one after the other.
@@ -125,9 +124,8 @@ pub(super) struct Lease {
     generation: u64,
     has_ended: bool,
     has_asked: bool,
-    permits: [OwnedSemaphorePermit; 2],
-    /// `None` after the call has asked its client.
-    place: Option<Place>,
+    permits: Vec<OwnedSemaphorePermit>,
+    place: Place,
 }
 
 impl Sessions {
@@ -144,7 +142,10 @@ impl Sessions {
             connect,
             client,
             permits: Arc::new(Semaphore::new(MAX_SESSIONS)),
-            asked: Arc::new(Semaphore::new(MAX_ALL_ASKED)),
+            asked: (
+                WaitingCalls::new(MAX_ASKED, "answers of their clients"),
+                Arc::new(Semaphore::new(MAX_ALL_ASKED)),
+            ),
             max_of_caller: if has_one_session { 1 } else { MAX_OF_CALLER },
             server,
             changes,
@@ -188,8 +189,8 @@ impl Sessions {
             generation,
             has_ended: false,
             has_asked: false,
-            permits: [own, of_all],
-            place: Some(place),
+            permits: vec![own, of_all],
+            place,
         }))
     }
 
@@ -202,7 +203,6 @@ impl Sessions {
         let broadcast = self.0.broadcast.as_ref();
         let caller = Arc::new(CallerSessions {
             permits: Arc::new(Semaphore::new(self.0.max_of_caller)),
-            asked: Arc::new(Semaphore::new(MAX_ASKED)),
             // The shared session belongs to the anonymous caller.
             speaker: match broadcast.filter(|_| key.principal().is_none()) {
                 Some(broadcast) => broadcast.speaker().clone(),
@@ -289,7 +289,7 @@ impl Sessions {
             _watcher: Arc::new(AbortOnDropHandle::new(watcher)),
             questions,
             key,
-            caller,
+            _caller: caller,
         })
     }
 }
@@ -349,24 +349,22 @@ impl Lease {
     ///
     /// # Errors
     ///
-    /// Returns [`Fault::RateLimited`] when too many calls of the caller wait for answers, and [`Fault::Overloaded`] when
+    /// Returns [`Fault::RateLimited`] when too many calls of the owner wait for answers, and [`Fault::Overloaded`] when
     /// too many calls of all callers do.
     pub(super) fn ask(&mut self) -> Result<(), Fault> {
-        if self.has_asked || self.sessions.0.max_of_caller == 1 {
+        let pool = &self.sessions.0;
+        if self.has_asked || pool.max_of_caller == 1 {
             return Ok(());
         }
-        let Ok(own) = self.session.caller.asked.clone().try_acquire_owned() else {
-            let message =
-                format!("{MAX_ASKED} calls of this caller wait for answers of their clients");
-            return Err(Fault::rate_limited(message, RETRY));
-        };
-        let Ok(of_all) = self.sessions.0.asked.clone().try_acquire_owned() else {
+        let (owners, all) = &pool.asked;
+        let place = owners.enter(self.place.owner())?;
+        let Ok(permit) = all.clone().try_acquire_owned() else {
             let message = format!("{MAX_ALL_ASKED} calls wait for answers of their clients");
             return Err(Fault::overloaded(message, RETRY));
         };
         self.has_asked = true;
-        drop(std::mem::replace(&mut self.permits, [own, of_all]));
-        drop(self.place.take());
+        self.permits = vec![permit];
+        self.place = place;
         Ok(())
     }
 

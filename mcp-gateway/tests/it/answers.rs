@@ -1,4 +1,4 @@
-//! What the gateway says about servers whose answers are slow, malformed or absent.
+//! Errors, results and log lines of a gateway whose servers answer slowly, not at all, or with something malformed.
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -14,7 +14,7 @@ pub(super) struct Quirk {
     pub(super) client: &'static str,
     /// The outcome for a group with this server, named `s`, if it differs.
     pub(super) group: Option<&'static str>,
-    /// The outcome for a client of a gateway in front of this server, named `s`, if it differs from that of a group.
+    /// The outcome for a gateway's client, if it differs from the group's. The server is named `s` there.
     pub(super) gateway: Option<&'static str>,
     /// The outcome for a tool set, if it differs from that of a client. It has tools only.
     pub(super) tool_set: Option<&'static str>,
