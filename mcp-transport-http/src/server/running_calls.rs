@@ -29,6 +29,8 @@ struct CallTable {
     /// Number of running calls and open streams.
     active: usize,
     last_activity: Instant,
+    /// The client has sent a message.
+    is_used: bool,
     is_ended: bool,
     /// Cancellations of calls that have not arrived. Allocated for the first one.
     early: Option<Box<EarlyCancellations>>,
@@ -113,6 +115,7 @@ impl RunningCalls {
                 calls: Vec::new(),
                 active: 0,
                 last_activity: Instant::now(),
+                is_used: false,
                 is_ended: false,
                 early: None,
             }),
@@ -147,6 +150,7 @@ impl RunningCalls {
             waker: None,
         });
         state.active += 1;
+        state.is_used = true;
         Ok(CallPermit {
             id: id.clone(),
             calls: Arc::clone(self),
@@ -162,7 +166,9 @@ impl RunningCalls {
 
     /// Records a message of the client that is handled at once.
     pub(super) fn record_activity(&self) {
-        self.state.lock().last_activity = Instant::now();
+        let mut state = self.state.lock();
+        state.last_activity = Instant::now();
+        state.is_used = true;
     }
 
     /// Stops the call `id` because the client cancelled it. If there is no such call, it has ended or
@@ -189,6 +195,11 @@ impl RunningCalls {
         let wakers: Vec<_> = calls.filter_map(|call| call.stop(reason)).collect();
         drop(state);
         wakers.into_iter().for_each(Waker::wake);
+    }
+
+    /// Returns true if the client has sent a message since the session was opened.
+    pub(super) fn is_used(&self) -> bool {
+        self.state.lock().is_used
     }
 
     /// Returns the time of the last activity, or `None` while a call runs or a stream is open.

@@ -37,7 +37,7 @@ pub enum SessionEnd {
     /// The session was idle for too long
     /// ([`Sessions::idle_timeout`](super::Sessions::idle_timeout)).
     Idle,
-    /// The client did not complete the handshake
+    /// The client neither completed the handshake nor sent a request
     /// ([`Sessions::init_timeout`](super::Sessions::init_timeout)).
     NeverReady,
     /// The connection that carried the session ended (HTTP+SSE).

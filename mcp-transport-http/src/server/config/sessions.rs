@@ -136,8 +136,9 @@ impl Sessions {
         self
     }
 
-    /// Sets the time in which a client must complete the handshake (`notifications/initialized`),
-    /// one minute by default.
+    /// Sets the time in which a client must complete the handshake (`notifications/initialized`) or send a
+    /// first request, one minute by default. Afterwards the session ends when it is idle
+    /// ([`idle_timeout`](Self::idle_timeout)).
     // spec: SESS-13
     #[must_use]
     pub fn init_timeout(mut self, time: Duration) -> Self {
@@ -146,9 +147,9 @@ impl Sessions {
     }
 
     /// Sets the maximum number of sessions, 10,000 by default. At the limit, a new session replaces
-    /// the oldest session whose client did not complete the handshake, or else the session without a
-    /// [`Principal`](mcp_core::Principal), a running call or an open stream that is idle for the longest
-    /// time ([`SessionEnd::Evicted`](super::SessionEnd::Evicted)). When there is
+    /// the oldest session whose client neither completed the handshake nor sent a request, or else the
+    /// session without a [`Principal`](mcp_core::Principal), a running call or an open stream that is idle
+    /// for the longest time ([`SessionEnd::Evicted`](super::SessionEnd::Evicted)). When there is
     /// none, further clients get the status 503 with `Retry-After`.
     // spec: SESS-13
     #[must_use]

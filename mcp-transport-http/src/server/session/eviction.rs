@@ -67,7 +67,7 @@ impl EvictionQueue {
         let now = Instant::now();
         while let Some(id) = self.unready.pop_front() {
             let Some(session) = find(&id) else { continue };
-            if !session.protocol.is_ready() {
+            if !session.is_in_use() {
                 return Some(session);
             }
             if session.is_anonymous() {

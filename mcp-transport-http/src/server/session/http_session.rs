@@ -198,7 +198,7 @@ impl HttpSession {
         let idle_since = self.calls.idle_since()?;
         let settings = self.settings();
         let idle = (idle_since + finite(settings.idle_timeout), SessionEnd::Idle);
-        if self.protocol.is_ready() {
+        if self.is_in_use() {
             return Some(idle);
         }
         let never_ready = self.opened_at + finite(settings.init_timeout);
@@ -207,6 +207,12 @@ impl HttpSession {
         } else {
             idle
         })
+    }
+
+    /// Returns true if the client has completed the handshake, or uses the session without: some clients never
+    /// send `notifications/initialized`.
+    pub(super) fn is_in_use(&self) -> bool {
+        self.protocol.is_ready() || self.calls.is_used()
     }
 
     /// Calls the hook: a client opened the session.

@@ -72,6 +72,21 @@ async fn oldest_session_that_is_not_ready_makes_room_first() {
     assert_eq!(endpoint.session_count(), 4);
 }
 
+/// Some clients never send `notifications/initialized`.
+#[tokio::test(start_paused = true)]
+async fn session_that_is_used_without_initialized_makes_room_as_an_idle_one() {
+    let (endpoint, evicted) = limited(Sessions::in_memory().max(3));
+    let calling = begin(Peer::new(&endpoint)).await;
+    let call = calling.tool(1, "wait").await;
+    let used = begin(Peer::new(&endpoint)).await;
+    assert_eq!(used.tool(1, "echo").await.status, 200);
+    let unused = begin(Peer::new(&endpoint)).await;
+    open(Peer::new(&endpoint)).await;
+    open(Peer::new(&endpoint)).await;
+    assert_eq!(*evicted.lock().unwrap(), ids([&unused, &used]));
+    drop(call);
+}
+
 #[tokio::test(start_paused = true)]
 async fn longest_idle_anonymous_session_makes_room_second() {
     let (endpoint, evicted) = limited(Sessions::in_memory().max(6));

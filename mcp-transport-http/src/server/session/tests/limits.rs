@@ -52,6 +52,25 @@ async fn idle_sessions_expire_but_read_ones_do_not() {
     assert_eq!(endpoint.session_count(), 0);
 }
 
+/// Some clients never send `notifications/initialized`.
+#[tokio::test(start_paused = true)]
+async fn session_that_is_used_without_initialized_ends_only_when_idle() {
+    // spec: SESS-13
+    let (endpoint, ends) = watched(endpoint().0);
+    let mut peer = Peer::new(&endpoint);
+    let got = peer.send(initialize("2025-11-25")).await;
+    peer.session = got.header(names::MCP_SESSION_ID.as_str());
+    tokio::time::sleep(Duration::from_secs(50)).await;
+    assert_eq!(peer.tool(1, "echo").await.status, 200);
+    for id in 2..5 {
+        tokio::time::sleep(Duration::from_secs(20 * 60)).await;
+        assert_eq!(peer.tool(id, "echo").await.status, 200);
+    }
+    assert!(ends.lock().unwrap().is_empty());
+    tokio::time::sleep(Duration::from_secs(31 * 60)).await;
+    assert_eq!(*ends.lock().unwrap(), [SessionEnd::Idle]);
+}
+
 #[tokio::test(start_paused = true)]
 async fn running_call_prevents_expiry_of_its_session() {
     let (endpoint, tools) = endpoint();
