@@ -2,7 +2,7 @@
 //!
 //! | layer | module | contents |
 //! |---|---|---|
-//! | 1 | `activity`, `address`, `error` | timeouts of a connection, addresses to listen at, errors |
+//! | 1 | `activity`, `address`, `error`, `waker_thread` | timeouts of a connection, addresses to listen at, errors, blocked workers |
 //! | 2 | `connection` | one connection |
 //! | 3 | `accept` | the accept loop and the shutdown |
 //! | 4 | this module | the settings |
@@ -12,6 +12,7 @@ mod activity;
 mod address;
 mod connection;
 mod error;
+mod waker_thread;
 
 use std::any::Any;
 use std::convert::Infallible;

@@ -17,6 +17,7 @@ use tokio::time::timeout;
 use tower_service::Service;
 
 use super::connection::{self, ConnectionSettings, FINAL_FRAMES_TIMEOUT};
+use super::waker_thread::WakerThread;
 use crate::Shutdown;
 use crate::connection_scope::ConnectionScope;
 
@@ -60,6 +61,7 @@ impl AcceptLoop {
         // Connections run in tasks of their own: close them when this future is dropped.
         let close = CloseOnDrop(shutdown.clone());
         let permits = Arc::new(Semaphore::new(self.max_connections));
+        let _waker = WakerThread::start();
         tokio::select! {
             biased;
             () = stop => {}
