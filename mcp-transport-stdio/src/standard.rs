@@ -3,7 +3,8 @@
 //! The client would read everything that a handler or a library prints as a message. A program that
 //! a handler starts would read messages of the client from its standard input. Therefore the streams
 //! are duplicated to other file descriptors. Standard output is then redirected to standard error,
-//! and standard input to `/dev/null`.
+//! and standard input to `/dev/null`. When the host closes standard error, both outputs are redirected to
+//! `/dev/null`: `println!` and `eprintln!` panic when nobody can read them.
 
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -43,16 +44,18 @@ pub(crate) fn take() -> io::Result<Streams> {
 
 #[cfg(unix)]
 mod system {
-    use std::fs::{File, FileType};
+    use std::fs::{File, FileType, OpenOptions};
     use std::future::pending;
     use std::io::{self, Write};
     use std::os::fd::{AsFd, OwnedFd};
     use std::os::unix::fs::FileTypeExt;
     use std::os::unix::net::UnixStream as StdUnixStream;
+    use std::thread;
 
     use mcp_core::BoxFuture;
-    use rustix::io::fcntl_dupfd_cloexec;
-    use rustix::stdio::{dup2_stdin, dup2_stdout, stderr, stdin, stdout};
+    use rustix::event::{PollFd, PollFlags, poll};
+    use rustix::io::{Errno, fcntl_dupfd_cloexec};
+    use rustix::stdio::{dup2_stderr, dup2_stdin, dup2_stdout, stderr, stdin, stdout};
     use tokio::io::Interest;
     use tokio::net::UnixStream;
     use tokio::net::unix::pipe;
@@ -69,11 +72,31 @@ mod system {
         let output = fcntl_dupfd_cloexec(stdout(), FIRST_FREE)?;
         dup2_stdin(File::open("/dev/null")?.as_fd())?;
         dup2_stdout(stderr())?;
+        discard_unread_output();
         Ok(Streams {
             reader: reader(input)?,
             hung_up: hung_up(&output)?,
             writer: writer(output)?,
         })
+    }
+
+    /// Redirects the program's output once nobody reads standard error. A thread waits for that: the stream may be
+    /// shared with other processes, so it cannot become non-blocking for a runtime.
+    fn discard_unread_output() {
+        let waiting = thread::Builder::new().name("mcp-stderr".to_owned());
+        // Without the thread or the redirection, the program may panic when it prints.
+        let _ = waiting.spawn(|| {
+            let wait = || poll(&mut [PollFd::new(&stderr(), PollFlags::empty())], None);
+            // Polling always reports errors and the end of the reader.
+            let mut polled = wait();
+            while polled == Err(Errno::INTR) {
+                polled = wait();
+            }
+            polled?;
+            let null = OpenOptions::new().write(true).open("/dev/null")?;
+            dup2_stderr(&null)?;
+            io::Result::Ok(dup2_stdout(&null)?)
+        });
     }
 
     /// Waits until the reader of a pipe is gone, for example because the client was killed.
