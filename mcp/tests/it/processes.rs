@@ -1,7 +1,8 @@
 //! Servers as processes: they end although a function blocks, and answer although one does.
 
 use std::env;
-use std::io::{BufRead, BufReader, Write};
+use std::io::{BufRead, BufReader, Read as _, Write};
+use std::net::TcpStream;
 use std::process::{Child, ChildStdout, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 use std::thread;
@@ -41,6 +42,14 @@ impl Blocker {
         block()
     }
 
+    /// Prints to both streams.
+    #[tool]
+    fn print() -> &'static str {
+        println!("to standard output");
+        eprintln!("to standard error");
+        "printed"
+    }
+
     /// Returns at once.
     #[tool]
     fn echo(text: String) -> String {
@@ -62,14 +71,20 @@ fn block() -> String {
 fn program() {
     let Ok(kind) = env::var(KIND) else { return };
     let runtime = match &*kind {
-        "stdio on one thread" => Builder::new_current_thread().enable_all().build(),
+        "stdio on one thread" | "http on one thread" => {
+            Builder::new_current_thread().enable_all().build()
+        }
+        "http on two threads" => Builder::new_multi_thread()
+            .worker_threads(2)
+            .enable_all()
+            .build(),
         _ => Runtime::new(),
     };
     let runtime = runtime.unwrap();
     runtime.block_on(async {
         let server = Server::of(Blocker);
         match &*kind {
-            "http" => {
+            kind if kind.starts_with("http") => {
                 let server = Serve::new(server).drain_timeout(DRAIN);
                 server.run("127.0.0.1:0").await.unwrap();
             }
@@ -88,6 +103,17 @@ fn program() {
     drop(runtime);
 }
 
+fn spawn(kind: &str) -> Child {
+    Command::new(env::current_exe().unwrap())
+        .args([PROGRAM, "--exact", "--ignored", "--nocapture"])
+        .env(KIND, kind)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap()
+}
+
 /// A running program and its output.
 struct Process {
     child: Child,
@@ -98,14 +124,7 @@ struct Process {
 
 impl Process {
     fn start(kind: &str) -> Self {
-        let mut child = Command::new(env::current_exe().unwrap())
-            .args([PROGRAM, "--exact", "--ignored", "--nocapture"])
-            .env(KIND, kind)
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .unwrap();
+        let mut child = spawn(kind);
         let (sender, log) = channel();
         let stderr = BufReader::new(child.stderr.take().unwrap());
         thread::spawn(move || {
@@ -119,6 +138,17 @@ impl Process {
             output: BufReader::new(child.stdout.take().unwrap()),
             child,
             log,
+        }
+    }
+
+    /// Starts a program whose standard error nobody reads any more.
+    fn start_without_log(kind: &str) -> Self {
+        let mut child = spawn(kind);
+        drop(child.stderr.take());
+        Self {
+            output: BufReader::new(child.stdout.take().unwrap()),
+            child,
+            log: channel().1,
         }
     }
 
@@ -198,31 +228,66 @@ fn stdio_server_with_blocking_tool_ends_with_its_input() {
     assert!(server.ended().success());
 }
 
-#[test]
-fn http_server_with_blocking_tool_ends_after_sigterm() {
-    let server = Process::start("http");
+/// Returns the address of a server over HTTP.
+fn address_of(server: &Process) -> String {
     let line = server.wait_for_log("http://");
     let (_, rest) = line.split_once("http://").unwrap();
-    let address = rest.split('/').next().unwrap().to_owned();
-    let mut stream = std::net::TcpStream::connect(&*address).unwrap();
+    rest.split('/').next().unwrap().to_owned()
+}
+
+/// Sends a call over a connection of its own.
+fn call_over_http(address: &str, tool: &str, arguments: &Value) -> TcpStream {
+    let mut stream = TcpStream::connect(address).unwrap();
     let meta = json!({
         "io.modelcontextprotocol/protocolVersion": "2026-07-28",
         "io.modelcontextprotocol/clientCapabilities": {},
     });
-    let params = json!({"name": "block_own_thread", "arguments": {}, "_meta": meta});
+    let params = json!({"name": tool, "arguments": arguments, "_meta": meta});
     let body = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params});
     let body = body.to_string();
     write!(
         stream,
         "POST /mcp HTTP/1.1\r\nhost: {address}\r\ncontent-type: application/json\r\n\
          accept: application/json, text/event-stream\r\nmcp-protocol-version: 2026-07-28\r\n\
-         mcp-method: tools/call\r\nmcp-name: block_own_thread\r\ncontent-length: {}\r\n\r\n{body}",
+         mcp-method: tools/call\r\nmcp-name: {tool}\r\nconnection: close\r\n\
+         content-length: {}\r\n\r\n{body}",
         body.len(),
     )
     .unwrap();
+    stream
+}
+
+#[test]
+fn http_server_with_blocking_tool_ends_after_sigterm() {
+    let server = Process::start("http");
+    let address = address_of(&server);
+    let _call = call_over_http(&address, "block_own_thread", &json!({}));
     server.wait_for_log("blocking");
     signal(server.child.id(), "-TERM");
     assert!(server.ended().success());
+}
+
+#[test]
+fn http_server_answers_while_function_blocks_worker() {
+    // With one worker, a plain function blocks all calls; `#[tool(blocking)]` blocks none.
+    for (kind, tool) in [
+        ("http on two threads", "block_runtime"),
+        ("http on one thread", "block_own_thread"),
+    ] {
+        let server = Process::start(kind);
+        let address = address_of(&server);
+        let _call = call_over_http(&address, tool, &json!({}));
+        server.wait_for_log("blocking");
+        for text in ["first", "second", "third"] {
+            let mut stream = call_over_http(&address, "echo", &json!({"text": text}));
+            stream.set_read_timeout(Some(LIMIT)).unwrap();
+            let mut response = String::new();
+            stream.read_to_string(&mut response).unwrap();
+            assert!(response.contains(text), "{kind}: {response}");
+        }
+        signal(server.child.id(), "-KILL");
+        server.ended();
+    }
 }
 
 /// The guide's way for functions that block threads of the runtime.
@@ -233,6 +298,24 @@ fn stdio_server_with_blocked_runtime_ends_after_shutdown_in_background() {
     server.call(1, "block_runtime", json!({}));
     server.wait_for_log("blocking");
     assert!(server.ended().success());
+}
+
+/// `println!` and `eprintln!` panic if nobody can read them.
+#[test]
+fn printing_does_not_fail_calls_after_host_has_closed_standard_error() {
+    for kind in ["stdio", "stdio on one thread"] {
+        let mut server = Process::start_without_log(kind);
+        server.initialize();
+        for id in 1..4 {
+            server.call(id, "print", json!({}));
+            let response = server.response(id);
+            assert_eq!(
+                response["result"]["content"][0]["text"], "printed",
+                "{response}"
+            );
+        }
+        assert!(server.ended().success());
+    }
 }
 
 #[test]
