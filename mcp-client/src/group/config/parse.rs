@@ -96,7 +96,6 @@ const TEXTS: [&str; 6] = ["type", "url", "httpUrl", "cwd", "envFile", "command"]
 
 /// Other names of members, and those that are used here.
 const ALIASES: [(&str, &str); 5] = [
-    // Older versions of Cline, and programs that use the words of the specification.
     ("transportType", "type"),
     ("transport", "type"),
     ("environment", "env"),
