@@ -119,6 +119,26 @@ async fn client_secret(given: &str, output: &Output) -> Result<String, Failure> 
     std::env::var(name).map_err(|_| usage!("--client-secret: the variable {name:?} has no value"))
 }
 
+/// Describes the settings that decide which token a login obtains, and who receives it.
+pub(crate) fn login_settings(oauth: &EntryOAuth) -> String {
+    let texts = [
+        ("issuer", &oauth.issuer),
+        ("resource", &oauth.resource),
+        ("redirectUri", &oauth.redirect_uri),
+        ("allowMissingPkce", &oauth.allow_missing_pkce),
+    ];
+    let texts = texts.into_iter().filter_map(|(name, value)| {
+        let value = value.as_ref()?;
+        Some(format!("{name} {value:?}"))
+    });
+    let omitted = oauth.omit_resource.then(|| "omitResource".to_owned());
+    let all: Vec<_> = texts.chain(omitted).collect();
+    if all.is_empty() {
+        return String::new();
+    }
+    format!(", and to log in with {}", all.join(", "))
+}
+
 /// Names the parties of a login before its page opens. Asks the user if they have several owners, as far
 /// as their domains tell. A user who has named the issuer has answered: no other one is used.
 async fn confirm(login: LoginPrompt, names_issuer: bool, output: Output) -> bool {

@@ -264,7 +264,10 @@ pub(crate) async fn approve_entry(
             ..
         } => {
             let shown = connection(url, headers, variables).map_err(unusable)?;
-            let login = oauth.as_ref().map(login_settings).unwrap_or_default();
+            let login = oauth
+                .as_ref()
+                .map(credentials::login_settings)
+                .unwrap_or_default();
             let shown = format!("{shown}{login}");
             let values = secrets(url, headers, oauth.as_ref());
             // Nobody has seen the settings of a login where --yes is the answer to everything.
@@ -324,26 +327,6 @@ fn connection(
     Ok(format!(
         "connect to {origin} with the headers {names:?}{passed}"
     ))
-}
-
-/// Describes the settings that decide which token a login obtains, and who receives it.
-fn login_settings(oauth: &EntryOAuth) -> String {
-    let texts = [
-        ("issuer", &oauth.issuer),
-        ("resource", &oauth.resource),
-        ("redirectUri", &oauth.redirect_uri),
-        ("allowMissingPkce", &oauth.allow_missing_pkce),
-    ];
-    let texts = texts.into_iter().filter_map(|(name, value)| {
-        let value = value.as_ref()?;
-        Some(format!("{name} {value:?}"))
-    });
-    let omitted = oauth.omit_resource.then(|| "omitResource".to_owned());
-    let all: Vec<_> = texts.chain(omitted).collect();
-    if all.is_empty() {
-        return String::new();
-    }
-    format!(", and to log in with {}", all.join(", "))
 }
 
 /// Returns what the description of a connection leaves out.
