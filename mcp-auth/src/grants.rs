@@ -171,7 +171,7 @@ impl Issuance<'_> {
         let registered = stored
             .as_ref()
             .and_then(|record| record.redirect_uri.as_deref());
-        let session = oauth.redirect.prepare(registered).await?;
+        let session = oauth.login_redirect()?.prepare(registered).await?;
         let redirect_uri = session.redirect_uri().to_owned();
         let client = registrar.client(stored, Some(&redirect_uri)).await?;
         let allows_missing_pkce = oauth.missing_pkce.contains(&server.issuer);

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use arc_swap::ArcSwapOption;
 use url::{Origin, Position, Url};
 
-use crate::client::{Client, ClientKind};
+use crate::client::{Client, ClientKind, Credential};
 use crate::dpop::Dpop;
 use crate::egress::EgressRules;
 use crate::error::{AuthError, bare};
@@ -30,7 +30,10 @@ pub(crate) struct Login {
 }
 
 impl Login {
-    pub(crate) fn new(oauth: OAuth, server: &str) -> Result<Self, AuthError> {
+    pub(crate) fn new(mut oauth: OAuth, server: &str) -> Result<Self, AuthError> {
+        if let Some(client) = &mut oauth.client {
+            client.method.clone_from(&oauth.auth_method);
+        }
         let url = Url::parse(server.trim()).ok();
         let url = url.filter(|url| matches!(url.scheme(), "http" | "https"));
         let Some(server) = url else {
@@ -134,10 +137,14 @@ impl Login {
         self.records.remove_tokens().await
     }
 
-    /// Returns the client in a record: secrets and keys of given clients are in the settings.
+    /// Returns the client in a record: secrets and keys of given clients are in the settings, or in a record
+    /// that the program has completed.
     pub(crate) fn client_of(&self, record: &StoredCredentials, context: &TokenContext) -> Client {
+        let is_complete = |given: &Client| {
+            !matches!(given.credential, Credential::None) || record.client_secret.is_none()
+        };
         match &self.oauth.client {
-            Some(given) if given.id == record.client_id => given.clone(),
+            Some(given) if given.id == record.client_id && is_complete(given) => given.clone(),
             _ => Client {
                 id: record.client_id.clone(),
                 kind: context.client_kind,

@@ -76,6 +76,8 @@ pub struct OAuth {
     pub(crate) client_name: String,
     /// The client that the program brings along.
     pub(crate) client: Option<Client>,
+    /// The authentication of that client at the token endpoint.
+    pub(crate) auth_method: Option<String>,
     /// The only authorization server that gets anything.
     pub(crate) issuer: Option<String>,
     pub(crate) metadata_url: Option<String>,
@@ -92,6 +94,7 @@ pub struct OAuth {
     pub(crate) http: Option<ChannelService>,
     pub(crate) limits: Limits,
     pub(crate) redirect: Arc<dyn Redirect>,
+    pub(crate) redirect_uri: Option<String>,
     pub(crate) confirm: Option<ConfirmLogin>,
     pub(crate) store: Arc<dyn CredentialStore>,
     pub(crate) account: String,
@@ -104,6 +107,7 @@ impl OAuth {
             grant,
             client_name: String::new(),
             client: None,
+            auth_method: None,
             issuer: None,
             metadata_url: None,
             scopes: Scopes::default(),
@@ -117,6 +121,7 @@ impl OAuth {
             http: None,
             limits: Limits::default(),
             redirect: Arc::new(LoopbackRedirect::new()),
+            redirect_uri: None,
             confirm: None,
             store: Arc::new(MemoryStore::new()),
             account: String::new(),
@@ -237,6 +242,13 @@ impl OAuth {
         self.client(id, Credential::Secret(secret.into()))
     }
 
+    /// Sets how the client secret is sent to the token endpoint: `client_secret_basic` or `client_secret_post`.
+    /// Default: the first of them that the authorization server lists, or Basic.
+    pub fn auth_method(mut self, method: impl Into<String>) -> Self {
+        self.auth_method = Some(method.into());
+        self
+    }
+
     /// Sets the client id of an earlier registration, and the key that proves it.
     pub fn client_key(self, id: impl Into<String>, key: PrivateKey) -> Self {
         self.client(id, Credential::Key(key))
@@ -310,6 +322,14 @@ impl OAuth {
     /// browser; [`LoopbackRedirect::open_with`] shows the page with a function of the program.
     pub fn redirect(mut self, redirect: impl Redirect) -> Self {
         self.redirect = Arc::new(redirect);
+        self
+    }
+
+    /// Sets the redirect URI that is registered for this client, such as `http://localhost:8765/callback`. The
+    /// [redirect](Self::redirect) still shows the page. For [`LoopbackRedirect`], the URI is one that
+    /// [`at`](LoopbackRedirect::at) accepts.
+    pub fn redirect_uri(mut self, uri: impl Into<String>) -> Self {
+        self.redirect_uri = Some(uri.into());
         self
     }
 

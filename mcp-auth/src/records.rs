@@ -18,19 +18,14 @@ pub(crate) struct Records {
     store: Arc<dyn CredentialStore>,
     /// The MCP server's identifier.
     server: String,
-    /// The user and the given client: tokens of different clients in one store are kept apart.
+    /// The user. A user has one login at a server, whichever client it is for.
     account: String,
-    /// The user and the client at registrations, which differ for logins on another device.
+    /// The user at registrations, which differ for logins on another device.
     registrant: String,
 }
 
 impl Records {
     pub(crate) fn new(oauth: &OAuth, server: &Url) -> Self {
-        let client = oauth.client.as_ref().map(|client| client.id.as_str());
-        let account = match client.or(oauth.metadata_url.as_deref()) {
-            Some(client) => format!("{} {client}", oauth.account),
-            None => oauth.account.clone(),
-        };
         let kind = match oauth.grant {
             Grant::Device(_) => " (device)",
             _ => "",
@@ -38,8 +33,8 @@ impl Records {
         Self {
             store: Arc::clone(&oauth.store),
             server: resource::canonical(server),
-            registrant: format!("{account}{kind}"),
-            account,
+            registrant: format!("{}{kind}", oauth.account),
+            account: oauth.account.clone(),
         }
     }
 

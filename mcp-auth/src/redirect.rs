@@ -4,6 +4,7 @@ mod loopback;
 mod manual;
 
 use std::fmt;
+use std::sync::Arc;
 
 use async_trait::async_trait;
 
@@ -28,6 +29,17 @@ pub trait Redirect: Send + Sync + 'static {
         &self,
         registered: Option<&str>,
     ) -> Result<Box<dyn RedirectSession>, AuthError>;
+
+    /// Returns this redirect with another URI, for [`OAuth::redirect_uri`](crate::OAuth::redirect_uri).
+    ///
+    /// # Errors
+    ///
+    /// Returns [`AuthError::Settings`] when responses to the URI cannot be received, as by default.
+    fn with_uri(&self, uri: &str) -> Result<Arc<dyn Redirect>, AuthError> {
+        Err(AuthError::settings(format!(
+            "the redirect of this program cannot receive responses at {uri:?}"
+        )))
+    }
 }
 
 /// One prepared login.

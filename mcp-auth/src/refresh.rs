@@ -70,23 +70,22 @@ impl Refresh<'_> {
     async fn refused(&self, base: &StoredCredentials, code: OAuthCode) -> Result<bool, AuthError> {
         let is_purged =
             self.context.client_kind == ClientKind::Dynamic && self.login.oauth.client.is_none();
+        // The server of the Python SDK answers `unauthorized_client`.
+        if is_purged && code.is_unknown_client() {
+            self.login.records.remove_registration(&base.issuer).await?;
+        }
         match code.code.as_str() {
             "invalid_grant" | "bad_refresh_token" => {}
-            "invalid_client" if is_purged => {
-                self.login.records.remove_registration(&base.issuer).await?;
-            }
+            "invalid_client" if is_purged => {}
             _ => {
                 self.token.postpone(REFUSAL_PAUSE, Some(code.clone()));
                 return Err(AuthError::TokenRejected(code));
             }
         }
-        if base.is_expired() {
-            self.login.forget_tokens().await?;
-        } else {
-            let mut record = base.clone();
-            record.refresh_token = None;
-            self.replace(record).await?;
-        }
+        // The record also knows the client that the next login uses.
+        let mut record = base.clone();
+        record.refresh_token = None;
+        self.replace(record).await?;
         Ok(false)
     }
 

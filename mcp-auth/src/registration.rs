@@ -55,6 +55,16 @@ impl Registrar<'_> {
         url.filter(|_| self.request.server.supports_client_metadata)
     }
 
+    /// Returns the client that the user has set, now or for the tokens that are replaced.
+    fn given(&self) -> Option<Client> {
+        let known = self.request.previous.and_then(|record| {
+            let context = record.context.as_ref();
+            let context = context.filter(|one| one.client_kind == ClientKind::PreRegistered)?;
+            Some(self.login.client_of(record, context))
+        });
+        known.or_else(|| self.login.oauth.client.clone())
+    }
+
     /// Finds the client: given, described by a document, registered before, registered now. `redirect_uri`
     /// is `None` for logins on another device.
     ///
@@ -68,8 +78,8 @@ impl Registrar<'_> {
         stored: Option<ClientRecord>,
         redirect_uri: Option<&str>,
     ) -> Result<Client, AuthError> {
-        if let Some(given) = &self.login.oauth.client {
-            return Ok(given.clone());
+        if let Some(given) = self.given() {
+            return Ok(given);
         }
         if let Some(url) = self.metadata_document() {
             return Ok(Client {

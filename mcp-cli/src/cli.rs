@@ -216,7 +216,7 @@ pub(crate) enum Command {
     Pin(PinArgs),
     /// Log in to a server, and keep the token
     #[command(
-        after_help = "Tokens are files that only the user can read. With MCP_CREDENTIALS=keychain they are encrypted\nwith a key of the keychain. Other commands use them.\n\nExample:\n  mcp login https://mcp.example.com/mcp"
+        after_help = "Tokens are files that only the user can read. With MCP_CREDENTIALS=keychain they are encrypted\nwith a key of the keychain. Other commands use them.\n\nThe flags for providers are also members of `oauth` in the entry of an mcp.json: clientId, clientSecret,\nscopes, redirectUri, callbackPort, issuer, resource, omitResource, allowMissingPkce, account. In a file of\nthe current folder, those that decide about the token need an approval, also with --yes.\n\nExamples:\n  mcp login https://mcp.example.com/mcp\n  mcp login https://mcp.example.com/mcp --client-id ID --client-secret='${SECRET}' \\\n    --redirect-uri http://localhost:8765/callback"
     )]
     Login(LoginArgs),
     /// Revoke and remove a server's token
@@ -465,6 +465,9 @@ pub(crate) struct RemoteArgs {
     /// Add a header to HTTP requests: `Name: value`
     #[arg(long, short = 'H', value_name = "HEADER")]
     pub(crate) header: Vec<String>,
+    /// Keep this account's login apart from others at the same URL
+    #[arg(long, value_name = "NAME")]
+    pub(crate) account: Option<String>,
     /// Find names in this file only
     #[arg(long, value_name = "FILE")]
     pub(crate) config: Option<PathBuf>,
@@ -482,14 +485,39 @@ pub(crate) struct LoginArgs {
     #[arg(long)]
     pub(crate) no_browser: bool,
     /// Receive the login's response on this port
-    #[arg(long, value_name = "PORT")]
+    #[arg(long, value_name = "PORT", conflicts_with = "redirect_uri")]
     pub(crate) port: Option<u16>,
+    /// Receive it at this registered URI, such as http://localhost:8765/callback
+    #[arg(long, value_name = "URI")]
+    pub(crate) redirect_uri: Option<String>,
     /// Ask for this scope instead of those that the server names
     #[arg(long, value_name = "SCOPE")]
     pub(crate) scope: Vec<String>,
     /// Use this registered client
     #[arg(long, value_name = "ID")]
     pub(crate) client_id: Option<String>,
+    /// Its secret: ='${NAME}' reads a variable, no value asks for it
+    #[arg(
+        long,
+        value_name = "VARIABLE",
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "",
+        requires = "client_id"
+    )]
+    pub(crate) client_secret: Option<String>,
+    /// Use this authorization server only
+    #[arg(long, value_name = "URL")]
+    pub(crate) issuer: Option<String>,
+    /// Ask for a token for this resource instead of the server's own name
+    #[arg(long, value_name = "RESOURCE")]
+    pub(crate) resource: Option<String>,
+    /// Send no resource, for providers that refuse it
+    #[arg(long, conflicts_with = "resource")]
+    pub(crate) omit_resource: bool,
+    /// Accept that this authorization server does not announce PKCE
+    #[arg(long, value_name = "ISSUER")]
+    pub(crate) allow_missing_pkce: Option<String>,
 }
 
 /// Arguments of `snapshot`.

@@ -1,5 +1,6 @@
 //! Command errors, with their exit codes.
 
+use std::borrow::Cow;
 use std::path::Path;
 use std::{fmt, io};
 
@@ -10,10 +11,17 @@ use mcp::gateway::RelayError;
 
 /// The cure where the server demands a login.
 pub(crate) const LOG_IN: &str = "log in with `mcp login` (with `--scope SCOPE` where a scope is missing), or pass a token: --header 'Authorization: Bearer TOKEN'";
+/// The cure beside a login.
+const TOKEN: &str = "or pass a token: --header 'Authorization: Bearer TOKEN'";
 /// The cure where a token lacks scopes.
 pub(crate) const SCOPE: &str = "log in with `mcp login --scope SCOPE` for each scope that the server names, or ask its operator for them";
 /// The cure where no metadata says where to log in.
-const NO_LOGIN: &str = "`mcp login` cannot help: pass a token with --header 'Authorization: Bearer TOKEN', or ask the operator of the server";
+pub(crate) const FIXED_TOKEN: &str = "this server takes fixed tokens: pass one with --header 'Authorization: Bearer TOKEN'; its operator has them";
+/// The cure where the authorization server registers no client.
+const REGISTER: &str = "register a client with the provider (its redirect URI is http://127.0.0.1/callback, or that of --redirect-uri), and pass --client-id ID, with --client-secret if it has one";
+/// The cure where the authorization server refuses the resource.
+const RESOURCE: &str =
+    "pass --omit-resource, or --resource with the name that the provider has for the server";
 
 /// The class of a failure. It decides the exit code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -117,8 +125,41 @@ impl Failure {
 
 impl From<AuthError> for Failure {
     fn from(error: AuthError) -> Self {
-        Self::new(FailureKind::Login, error)
+        let message = match cure_of(&error) {
+            Some(cure) => format!("{error}; {cure}"),
+            None => error.to_string(),
+        };
+        Self::new(FailureKind::Login, message)
     }
+}
+
+/// Returns what a user of the command can do about an error of a login.
+fn cure_of(error: &AuthError) -> Option<Cow<'static, str>> {
+    Some(match error {
+        AuthError::NoMetadata { .. } => FIXED_TOKEN.into(),
+        AuthError::InsufficientScope { .. } => SCOPE.into(),
+        AuthError::NoClient { .. } | AuthError::RegistrationRejected(_) => REGISTER.into(),
+        AuthError::PkceUnsupported { issuer } => format!(
+            "if you trust this authorization server, pass --allow-missing-pkce {issuer}; PKCE is used nevertheless"
+        )
+        .into(),
+        AuthError::Denied(code) | AuthError::TokenRejected(code)
+            if code.code == "invalid_target" =>
+        {
+            RESOURCE.into()
+        }
+        AuthError::TokenRejected(code) if code.code == "invalid_client" => REGISTER.into(),
+        AuthError::ClientIssuer { issuer, .. } | AuthError::NotConfirmed { issuer, .. } => format!(
+            "if you trust {issuer}, pass --issuer {issuer}"
+        )
+        .into(),
+        AuthError::Keychain(_) => "or set MCP_CREDENTIALS=file".into(),
+        AuthError::Timeout { step, .. } if step.contains("login of the user") => {
+            "if the page showed an error about the redirect, pass --redirect-uri with a URI that is registered there"
+                .into()
+        }
+        _ => return None,
+    })
 }
 
 impl From<RelayError> for Failure {
@@ -157,10 +198,11 @@ fn with_cure(kind: FailureKind, error: &Error) -> String {
         return error.to_string();
     }
     let cure = match error.authorization() {
-        Some(AuthError::NoMetadata { .. }) => NO_LOGIN,
-        Some(AuthError::InsufficientScope { .. }) => SCOPE,
-        _ if error.challenge().is_some_and(demands_scope) => SCOPE,
-        _ => LOG_IN,
+        // It names the command.
+        Some(AuthError::Redirect(_)) => TOKEN.into(),
+        Some(reason) => cure_of(reason).unwrap_or(LOG_IN.into()),
+        None if error.challenge().is_some_and(demands_scope) => SCOPE.into(),
+        None => LOG_IN.into(),
     };
     format!("{error}; {cure}")
 }

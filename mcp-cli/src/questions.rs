@@ -32,6 +32,17 @@ pub(crate) async fn line(output: &Output, question: &str) -> Option<String> {
     read.await.ok().flatten()
 }
 
+/// Asks for a secret, which the terminal does not show. `None` without a terminal, and for an empty answer.
+pub(crate) async fn secret(output: &Output, question: &str) -> Option<String> {
+    if !can_ask() {
+        return None;
+    }
+    output.question(question);
+    let read = tokio::task::spawn_blocking(rpassword::read_password).await;
+    let typed = read.ok()?.ok()?;
+    Some(typed).filter(|typed| !typed.is_empty())
+}
+
 /// Asks a question that is answered with yes or no. Only `y` and `yes` agree.
 pub(crate) async fn agrees(output: &Output, question: &str) -> bool {
     let answer = line(output, &format!("{question} [y/N] ")).await;

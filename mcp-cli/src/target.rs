@@ -49,8 +49,10 @@ pub(crate) struct Remote {
     pub(crate) has_token: bool,
     /// The login, which clones share. `None` also for servers that get no token.
     pub(crate) login: Option<Authorizer>,
-    /// The registration that a configuration file has for logins.
-    pub(crate) registration: Option<EntryOAuth>,
+    /// The registration for logins, from a configuration file and the command line.
+    pub(crate) registration: EntryOAuth,
+    /// The words that name the server for `mcp login`.
+    words: String,
     /// The channel with the headers, and without the login.
     channel: HttpChannel,
 }
@@ -70,7 +72,7 @@ pub(crate) async fn resolve<'a>(
         ));
     };
     let server = if target.contains("://") {
-        with_headers(target, &[], None, args)?
+        with_headers(target, &[], EntryOAuth::default(), None, args)?
     } else {
         named(target, args, true, output).await?
     };
@@ -210,7 +212,10 @@ async fn named(
             headers,
             oauth,
             ..
-        } => with_headers(url, headers, oauth.clone(), args),
+        } => {
+            let registration = oauth.clone().unwrap_or_default();
+            with_headers(url, headers, registration, Some(name), args)
+        }
         _ => Err(unusable("its kind is unknown to this program".to_owned())),
     }
 }
@@ -259,7 +264,14 @@ pub(crate) async fn approve_entry(
             ..
         } => {
             let shown = connection(url, headers, variables).map_err(unusable)?;
+            let login = oauth
+                .as_ref()
+                .map(credentials::login_settings)
+                .unwrap_or_default();
+            let shown = format!("{shown}{login}");
             let values = secrets(url, headers, oauth.as_ref());
+            // Nobody has seen the settings of a login where --yes is the answer to everything.
+            let yes = yes && login.is_empty();
             approve(location, &shown, values, yes, output).await?;
             Ok(Vec::new())
         }
@@ -274,13 +286,7 @@ pub(crate) async fn channel_with_login(
 ) -> Result<HttpChannel, Failure> {
     let mut remote = remote(&args.remote, output).await?;
     if !remote.has_token {
-        remote.login = credentials::interactive(
-            &remote.url,
-            remote.registration.clone(),
-            args,
-            false,
-            output,
-        )?;
+        remote.login = credentials::interactive(&remote, args, false, output).await?;
     }
     Ok(remote.open(|channel| channel))
 }
@@ -293,11 +299,12 @@ pub(crate) async fn remote(args: &RemoteArgs, output: &Output) -> Result<Remote,
         command: Vec::new(),
         header: args.header.clone(),
         env: Vec::new(),
+        account: args.account.clone(),
         config: args.config.clone(),
         yes: args.yes,
     };
     let server = if target.contains("://") {
-        with_headers(target, &[], None, &args)?
+        with_headers(target, &[], EntryOAuth::default(), None, &args)?
     } else {
         named(target, &args, false, output).await?
     };
@@ -331,7 +338,8 @@ fn secrets<'a>(
     let values = headers.iter().map(|(_, value)| value.as_str());
     let login = oauth.into_iter().flat_map(|oauth| {
         let client = oauth.client_id.iter().chain(&oauth.client_secret);
-        client.chain(&oauth.scopes).map(String::as_str)
+        let client = client.chain(&oauth.scopes).chain(&oauth.account);
+        client.map(String::as_str)
     });
     std::iter::once(url).chain(values).chain(login)
 }
@@ -365,7 +373,8 @@ async fn approve<'a>(
     }
     if !questions::can_ask() {
         return Err(usage!(
-            "servers of {path} need approval, as the file is in the current folder; check it and pass --yes"
+            "servers of {path} need approval, as the file is in the current folder; check it and pass --yes; \
+             settings of logins are approved in a terminal only"
         ));
     }
     let question = format!("{path} wants to {wish}. Allow it?");
@@ -452,7 +461,8 @@ pub(crate) fn headers(given: &[String]) -> Result<Vec<(String, String)>, Failure
 fn with_headers(
     url: &str,
     headers: &[(String, String)],
-    registration: Option<EntryOAuth>,
+    mut registration: EntryOAuth,
+    name: Option<&str>,
     args: &ServerArgs,
 ) -> Result<Server, Failure> {
     if !args.env.is_empty() {
@@ -460,15 +470,37 @@ fn with_headers(
             "--env is for servers that are commands; use --header for URLs",
         ));
     }
-    let mut remote = Remote::new(url, headers, &args.header, credentials::stored)?;
-    remote.registration = registration;
-    Ok(Server::Http(remote))
+    let mut words = name.map_or_else(|| config::public_url(url), shell_word);
+    if let Some(file) = args.config.as_ref().filter(|_| name.is_some()) {
+        words.push_str(&format!(
+            " --config {}",
+            shell_word(&file.to_string_lossy())
+        ));
+    }
+    if let Some(account) = &args.account {
+        words.push_str(&format!(" --account {}", shell_word(account)));
+        registration.account = Some(account.clone());
+    }
+    let remote = Remote::new(url, headers, &args.header, registration, words)?;
+    Ok(Server::Http(remote.with_stored_login()?))
 }
 
-/// The stored logins of servers, by URL. All connections to a URL share one, so that a token is renewed
-/// once.
+/// Returns a word as a user types it in a shell.
+fn shell_word(word: &str) -> String {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./:@".contains(c);
+    if word.chars().all(is_plain) {
+        word.to_owned()
+    } else {
+        format!("{word:?}")
+    }
+}
+
+/// The stored logins of servers, by URL and account. All connections to a URL share one, so that a token is
+/// renewed once.
 #[derive(Clone, Default)]
-pub(crate) struct Logins(Arc<Mutex<HashMap<String, Option<Authorizer>>>>);
+pub(crate) struct Logins(Arc<Mutex<HashMap<LoginKey, Option<Authorizer>>>>);
+
+type LoginKey = (String, Option<String>);
 
 impl Logins {
     /// Connects to a server of a configuration file, without a login page.
@@ -477,26 +509,40 @@ impl Logins {
         client: ClientBuilder,
         spec: ServerSpec,
     ) -> Result<Client, Error> {
-        let (url, headers) = match &spec {
-            ServerSpec::Url { url, headers, .. } => (url, headers),
+        let (url, headers, oauth) = match &spec {
+            ServerSpec::Url {
+                url,
+                headers,
+                oauth,
+                ..
+            } => (url, headers, oauth),
             ServerSpec::Command { command, args, .. } => {
                 let command = ServerCommand::new(command).args(args);
                 return remember_silence(client, &command).connect(spec).await;
             }
             _ => return client.connect(spec).await,
         };
-        let remote = Remote::new(url, headers, &[], |url| self.login(url));
-        let remote = remote.map_err(|failure| Error::other(failure.to_string()))?;
+        let registration = oauth.clone().unwrap_or_default();
+        let mut words = config::public_url(url);
+        if let Some(account) = &registration.account {
+            words.push_str(&format!(" --account {}", shell_word(account)));
+        }
+        let failed = |failure: Failure| Error::other(failure.to_string());
+        let mut remote = Remote::new(url, headers, &[], registration, words).map_err(failed)?;
+        if !remote.has_token {
+            remote.login = self.login(&remote).map_err(failed)?;
+        }
         client.connect(Server::Http(remote)).await
     }
 
-    fn login(&self, url: &str) -> Result<Option<Authorizer>, Failure> {
+    fn login(&self, remote: &Remote) -> Result<Option<Authorizer>, Failure> {
+        let key = (remote.url.clone(), remote.registration.account.clone());
         let mut logins = self.0.lock();
-        if let Some(login) = logins.get(url) {
+        if let Some(login) = logins.get(&key) {
             return Ok(login.clone());
         }
-        let login = credentials::stored(url)?;
-        logins.insert(url.to_owned(), login.clone());
+        let login = credentials::stored(remote)?;
+        logins.insert(key, login.clone());
         Ok(login)
     }
 }
@@ -545,10 +591,7 @@ impl Server {
         match self {
             Self::Command(command) => Ok((Box::new(spawn(command.clone())?), None)),
             Self::Http(remote) => {
-                let mut remote = remote.clone();
-                if remote.login.is_some() {
-                    remote.login = credentials::stored(&remote.url)?;
-                }
+                let remote = remote.clone().with_stored_login()?;
                 Ok((Box::new(remote.open(wrap)), remote.login))
             }
         }
@@ -570,15 +613,18 @@ fn spawn(command: ServerCommand) -> Result<ChildChannel, Failure> {
 impl Remote {
     /// A server with a header of this program.
     pub(crate) fn at(url: &str, header: (String, String)) -> Result<Self, Failure> {
-        Self::new(url, &[header], &[], credentials::stored)
+        let (registration, words) = (EntryOAuth::default(), config::public_url(url));
+        Self::new(url, &[header], &[], registration, words)?.with_stored_login()
     }
 
-    /// A server with the headers from its configuration and from the command line (`Name: value`).
+    /// A server with the headers from its configuration and from the command line (`Name: value`), without a
+    /// login.
     fn new(
         url: &str,
         headers: &[(String, String)],
         given: &[String],
-        login: impl FnOnce(&str) -> Result<Option<Authorizer>, Failure>,
+        registration: EntryOAuth,
+        words: String,
     ) -> Result<Self, Failure> {
         let mut channel = HttpChannel::new(url).map_err(Failure::usage)?;
         let mut has_token = false;
@@ -590,10 +636,24 @@ impl Remote {
         Ok(Self {
             url: url.to_owned(),
             has_token,
-            login: if has_token { None } else { login(url)? },
-            registration: None,
+            login: None,
+            registration,
+            words,
             channel,
         })
+    }
+
+    /// Adds the login that is stored now.
+    fn with_stored_login(mut self) -> Result<Self, Failure> {
+        if !self.has_token {
+            self.login = credentials::stored(&self)?;
+        }
+        Ok(self)
+    }
+
+    /// Returns the command that logs in at the server.
+    pub(crate) fn login_command(&self) -> String {
+        format!("mcp login {}", self.words)
     }
 
     /// Returns true if the server answers a client that has no token. False if it cannot be reached.

@@ -1,5 +1,7 @@
 //! Checks of the settings: scopes, authorization servers, combinations of settings.
 
+use std::sync::Arc;
+
 use url::Url;
 
 use super::{Grant, OAuth};
@@ -9,6 +11,7 @@ use crate::dpop::Dpop;
 use crate::error::{AuthError, printable, shown};
 use crate::metadata::server::{ServerMetadata, is_same_issuer};
 use crate::record::StoredCredentials;
+use crate::redirect::Redirect;
 use crate::scope::Scopes;
 use crate::site::is_site_of;
 use crate::token::Tokens;
@@ -183,6 +186,10 @@ impl OAuth {
         if let Some(issuer) = &self.issuer {
             check_issuer(issuer)?;
         }
+        if let Some(method) = &self.auth_method {
+            self.check_auth_method(method)?;
+        }
+        self.login_redirect()?;
         if let Err(AuthError::ScopeNotAllowed { scopes, .. }) = self.check_scopes(&self.scopes) {
             return Err(AuthError::settings(format!(
                 ".scopes(…) has {scopes:?}, which .max_scopes(…) does not allow"
@@ -204,6 +211,30 @@ impl OAuth {
             )),
             Grant::Token(_) => self.check_unused(),
             _ => Ok(()),
+        }
+    }
+
+    fn check_auth_method(&self, method: &str) -> Result<(), AuthError> {
+        let credential = self.client.as_ref().map(|client| &client.credential);
+        let is_known = matches!(method, "client_secret_basic" | "client_secret_post");
+        if is_known && matches!(credential, Some(Credential::Secret(_))) {
+            return Ok(());
+        }
+        Err(AuthError::settings(format!(
+            ".auth_method(…) is `client_secret_basic` or `client_secret_post`, for a client with a secret; \
+             got {method:?}"
+        )))
+    }
+
+    /// Returns the redirect of logins, at the URI of the settings.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`AuthError::Settings`] when the redirect cannot receive responses there.
+    pub(crate) fn login_redirect(&self) -> Result<Arc<dyn Redirect>, AuthError> {
+        match &self.redirect_uri {
+            Some(uri) => self.redirect.with_uri(uri),
+            None => Ok(Arc::clone(&self.redirect)),
         }
     }
 

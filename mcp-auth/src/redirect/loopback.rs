@@ -189,6 +189,14 @@ impl Redirect for LoopbackRedirect {
             open: Arc::clone(&self.open),
         }))
     }
+
+    fn with_uri(&self, uri: &str) -> Result<Arc<dyn Redirect>, AuthError> {
+        let open = Arc::clone(&self.open);
+        Ok(Arc::new(Self {
+            open,
+            ..Self::at(uri)?
+        }))
+    }
 }
 
 /// The listener on 127.0.0.1, and that on `[::1]` for `localhost`.

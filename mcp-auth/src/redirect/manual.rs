@@ -53,6 +53,13 @@ impl Redirect for ManualRedirect {
     async fn prepare(&self, _: Option<&str>) -> Result<Box<dyn RedirectSession>, AuthError> {
         Ok(Box::new(self.clone()))
     }
+
+    fn with_uri(&self, uri: &str) -> Result<Arc<dyn Redirect>, AuthError> {
+        Ok(Arc::new(Self {
+            redirect_uri: uri.to_owned(),
+            show: Arc::clone(&self.show),
+        }))
+    }
 }
 
 #[async_trait]

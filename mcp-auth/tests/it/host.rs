@@ -11,6 +11,7 @@ use async_trait::async_trait;
 use axum::body::Body;
 use bytes::Bytes;
 use futures_util::future::BoxFuture;
+use futures_util::{FutureExt as _, StreamExt as _};
 use http::header::LOCATION;
 use http::{Request, Response, StatusCode};
 use mcp::HttpChannel;
@@ -29,8 +30,8 @@ use crate::world::{REDIRECT_URI, World, reason};
 /// The HTTP client of a host. It reaches servers that have no socket and whose names do not resolve, so a
 /// request of another client would fail.
 #[derive(Clone)]
-struct Host {
-    world: World,
+pub(crate) struct Host {
+    pub(crate) world: World,
     sent: Arc<Mutex<Vec<String>>>,
     /// A host that cannot be reached.
     down: Option<&'static str>,
@@ -39,25 +40,31 @@ struct Host {
 /// An error of the host's own type.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
 #[error("the tunnel is closed")]
-struct TunnelClosed(u32);
+pub(crate) struct TunnelClosed(u32);
 
 impl Host {
     fn new() -> Self {
+        Self::of(World::in_memory())
+    }
+
+    pub(crate) fn of(world: World) -> Self {
         Self {
-            world: World::in_memory(),
+            world,
             sent: Arc::default(),
             down: None,
         }
     }
 
     /// Settings of an interactive client over this HTTP client, whose user agrees to everything.
-    fn interactive(&self) -> OAuth {
+    pub(crate) fn interactive(&self) -> OAuth {
         let browser = self.clone();
         let redirect = ManualRedirect::new(REDIRECT_URI, move |page: String| {
             let world = browser.world.clone();
             async move {
                 let request = Request::get(page).body(Bytes::new()).unwrap();
                 let response = world.answer(request).await;
+                let closed = || AuthError::Redirect("the page shows an error".to_owned());
+                response.headers().get(LOCATION).ok_or_else(closed)?;
                 Ok(response.headers()[LOCATION].to_str().unwrap().to_owned())
             }
         });
@@ -477,4 +484,38 @@ async fn refused_token_of_the_host_is_in_the_error() {
         .and_then(|challenge| challenge.scope.as_ref());
     assert_eq!(scope.map(ToString::to_string).as_deref(), Some("basic"));
     assert!(!format!("{error} {error:?}").contains("canary"));
+}
+
+/// The error with all its causes, as programs print it.
+fn texts(error: &(dyn Error + 'static)) -> String {
+    let causes = std::iter::successors(Some(error), |&error| error.source());
+    causes
+        .map(|cause| format!("{cause} {cause:?} {cause:#?}\n"))
+        .collect()
+}
+
+#[tokio::test]
+async fn refused_tokens_are_in_no_text() {
+    let host = Host::new();
+    host.world.set(|inner| inner.refuses_tokens = true);
+    let own = OAuth::token(|| async { Ok::<_, String>("canary-own") });
+    for (oauth, expected) in [(own, "canary-own"), (host.interactive(), "canary-access")] {
+        let mut events = oauth.events();
+        let channel = HttpChannel::with_service(&host.world.server, host.clone()).unwrap();
+        let error = Client::builder().oauth(oauth).connect(channel).await;
+        let error = error.unwrap_err();
+        let Some(AuthError::TokenRefused { token, challenge }) = error.authorization() else {
+            panic!("{error:?}");
+        };
+        assert!(token.expose().starts_with(expected));
+        assert!(challenge.is_some());
+        let mut shown = texts(&error);
+        let authorization = error.authorization().unwrap();
+        shown.push_str(&texts(authorization));
+        while let Some(Some(event)) = events.next().now_or_never() {
+            shown.push_str(&format!("{event:?} {event:#?}\n"));
+        }
+        assert!(shown.contains("refuses the token"), "{shown}");
+        assert!(!shown.contains("canary"), "{shown}");
+    }
 }

@@ -4,6 +4,7 @@
 
 mod advisories;
 mod binding;
+mod facts;
 mod host;
 mod hostile;
 mod issuer;
@@ -11,6 +12,7 @@ mod login;
 mod machine;
 mod processes;
 mod protected;
+mod providers;
 mod redirected;
 mod refresh;
 mod rules;

@@ -364,3 +364,73 @@ async fn fixed_token_server_is_named_as_such() {
     let error = authorizer.login().await.unwrap_err();
     assert!(matches!(error, AuthError::NoMetadata { .. }), "{error}");
 }
+
+#[tokio::test]
+async fn secret_of_a_fixed_client_is_sent_as_the_settings_say() {
+    for (method, is_basic) in [("client_secret_post", false), ("client_secret_basic", true)] {
+        let world = World::start().await;
+        world.set(|inner| inner.methods = vec!["client_secret_basic", "client_secret_post"]);
+        // Before the secret, and after it.
+        let before = world.interactive().auth_method(method);
+        let before = before.client_secret("given", "canary-secret");
+        let after = world.interactive().client_secret("given", "canary-secret");
+        for oauth in [before, after.auth_method(method)] {
+            let authorizer = oauth.authorizer(&world.server).unwrap();
+            authorizer.login().await.unwrap();
+            let inner = world.inner.lock();
+            let form = inner.token_requests.last().unwrap();
+            assert_eq!(form.contains_key("basic"), is_basic, "{method}: {form:?}");
+        }
+        for invalid in [
+            world.interactive().auth_method(method),
+            world.interactive().client_id("given").auth_method(method),
+            world
+                .interactive()
+                .client_secret("given", "s")
+                .auth_method("none"),
+        ] {
+            let error = invalid.authorizer(&world.server).unwrap_err();
+            assert!(error.to_string().contains(".auth_method(…)"), "{error}");
+        }
+    }
+}
+
+/// A program without a client id finds the login of one that has it, and logs in again as the same client.
+#[tokio::test]
+async fn login_of_a_given_client_is_found_and_renewed_without_its_id() {
+    let world = World::start().await;
+    let oauth = world.interactive();
+    let given = oauth.clone().client_id("given");
+    given
+        .authorizer(&world.server)
+        .unwrap()
+        .login()
+        .await
+        .unwrap();
+    let authorizer = oauth.authorizer(&world.server).unwrap();
+    assert_eq!(world.post(&authorizer).await.unwrap(), 200);
+    world.expire_access();
+    world.set(|inner| inner.token_failures = vec![(400, "invalid_grant")]);
+    assert_eq!(world.post(&authorizer).await.unwrap(), 200);
+    let inner = world.inner.lock();
+    assert_eq!((inner.logins.len(), inner.registrations), (2, 0));
+    let is_given = |form: &std::collections::HashMap<String, String>| form["client_id"] == "given";
+    assert!(inner.token_requests.iter().all(is_given));
+}
+
+#[tokio::test]
+async fn redirect_uri_of_the_settings_is_that_of_the_redirect() {
+    let world = World::start().await;
+    let uri = "http://localhost:8765/oauth/callback";
+    let oauth = world.interactive().client_id("given").redirect_uri(uri);
+    oauth
+        .authorizer(&world.server)
+        .unwrap()
+        .login()
+        .await
+        .unwrap();
+    assert_eq!(world.inner.lock().token_requests[0]["redirect_uri"], uri);
+    let remote = OAuth::interactive("test").redirect_uri("https://evil.example/callback");
+    let error = remote.authorizer(&world.server).unwrap_err();
+    assert!(matches!(error, AuthError::Settings(_)), "{error}");
+}

@@ -13,6 +13,8 @@ use axum::http::header::{AUTHORIZATION, LOCATION, WWW_AUTHENTICATE};
 use axum::http::{HeaderMap, Method, Request, Response, StatusCode, Uri};
 use base64::Engine;
 use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
+use http_body_util::Full;
+use mcp::{Server, StreamableHttp, Tool, ToolExt as _};
 use mcp_auth::{
     AuthError, Authorizer, Limits, ManualRedirect, MemoryStore, OAuth, StoredCredentials,
 };
@@ -24,6 +26,9 @@ use serde_json::{Value, json};
 use tokio::net::TcpListener;
 use tokio::sync::Notify;
 use tower_service::Service;
+use url::Url;
+
+use crate::facts::{Facts, Refresh, Registration};
 
 pub(crate) const REDIRECT_URI: &str = "http://127.0.0.1:1/callback";
 
@@ -46,6 +51,12 @@ impl Drop for Folder {
 /// The behaviour of the servers, and their observations.
 pub(crate) struct Inner {
     // Settings.
+    /// The provider whose rules hold besides the settings.
+    facts: Option<Arc<Facts>>,
+    /// The redirect URI of the client `given`.
+    pub(crate) registered_redirect: String,
+    /// Base of the login page and the token endpoint.
+    endpoints: String,
     pub(crate) methods: Vec<&'static str>,
     pub(crate) dpop: bool,
     pub(crate) nonce: Option<String>,
@@ -121,15 +132,103 @@ struct Grant {
     key: Option<String>,
 }
 
+/// The client that the user has registered, and its secret.
+pub(crate) const GIVEN: &str = "given";
+pub(crate) const GIVEN_SECRET: &str = "canary-given-secret";
+
 #[derive(Clone)]
 pub(crate) struct World {
     pub(crate) inner: Arc<Mutex<Inner>>,
     pub(crate) held: Arc<Notify>,
     pub(crate) server: String,
     pub(crate) issuer: String,
+    /// Answers the messages of clients that the endpoint lets in.
+    mcp: StreamableHttp,
 }
 
 impl World {
+    /// A provider with the rules of a file of facts.
+    pub(crate) async fn of(facts: &Facts) -> Self {
+        let endpoint = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let provider = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let other = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let server = format!("http://{}/mcp", endpoint.local_addr().unwrap());
+        let issuer = format!("http://{}", provider.local_addr().unwrap());
+        let elsewhere = format!("http://{}", other.local_addr().unwrap());
+        let world = Self::at(server, issuer).with(facts, &elsewhere);
+        world.serve(endpoint, Role::Endpoint);
+        world.serve(provider, Role::Provider);
+        world.serve(other, Role::Provider);
+        world
+    }
+
+    /// The same without sockets, for the HTTP client of `host`.
+    pub(crate) fn in_memory_of(facts: &Facts) -> Self {
+        Self::in_memory().with(facts, "https://endpoints.example")
+    }
+
+    fn with(mut self, facts: &Facts, elsewhere: &str) -> Self {
+        let base = self.issuer.clone();
+        let slash = if facts.issuer_slash { "/" } else { "" };
+        self.issuer = format!("{base}{}{slash}", facts.issuer_path);
+        let issuer = self.issuer.clone();
+        self.set(|inner| {
+            let lifetime = facts.expires_in.as_u64();
+            inner.lifetime = lifetime;
+            inner.issues_refresh = facts.refresh != Refresh::None;
+            inner.scopes = Vec::new();
+            inner.registration = facts.registration != Registration::None;
+            inner.registered = Value::Object(facts.registered.clone());
+            inner.endpoints = if facts.elsewhere {
+                elsewhere.to_owned()
+            } else {
+                base
+            };
+            inner.authorization_servers = vec![issuer];
+            inner.extra = json!({
+                "token_endpoint_auth_methods_supported": facts.auth_methods,
+                "scopes_supported": facts.scopes_supported,
+                "authorization_response_iss_parameter_supported": facts.iss,
+            });
+            if facts.hides_pkce {
+                inner.extra["code_challenge_methods_supported"] = Value::Null;
+            }
+            inner.registered_redirect = facts.redirect_uri(1);
+            inner.facts = Some(Arc::new(facts.clone()));
+        });
+        self
+    }
+
+    /// What a user must set for this provider, as members of an entry's `oauth`.
+    pub(crate) fn members(&self) -> Value {
+        let inner = self.inner.lock();
+        let facts = inner.facts.as_ref().unwrap();
+        let mut members = json!({});
+        if !facts.registers() {
+            members["clientId"] = json!(GIVEN);
+            members["redirectUri"] = json!(inner.registered_redirect);
+        }
+        if facts.secret {
+            members["clientSecret"] = json!(GIVEN_SECRET);
+        }
+        if facts.hides_pkce {
+            members["allowMissingPkce"] = json!(self.issuer);
+        }
+        if facts.refuses_resource {
+            members["omitResource"] = json!(true);
+        }
+        if facts.elsewhere {
+            members["issuer"] = json!(self.issuer);
+        }
+        members
+    }
+
+    /// Forgets the login of the user: all tokens.
+    pub(crate) fn revoke_all(&self) {
+        let mut inner = self.inner.lock();
+        inner.access.clear();
+        inner.refresh.clear();
+    }
     pub(crate) async fn start() -> Self {
         let endpoint = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let provider = TcpListener::bind("127.0.0.1:0").await.unwrap();
@@ -149,6 +248,9 @@ impl World {
 
     fn at(server: String, issuer: String) -> Self {
         let inner = Inner {
+            facts: None,
+            registered_redirect: REDIRECT_URI.to_owned(),
+            endpoints: issuer.clone(),
             methods: vec!["none", "client_secret_basic"],
             dpop: false,
             nonce: None,
@@ -199,16 +301,17 @@ impl World {
             held: Arc::default(),
             server,
             issuer,
+            mcp: endpoint(),
         }
     }
 
     /// Answers a request to one of the servers.
     pub(crate) async fn answer(&self, request: Request<Bytes>) -> Response<Body> {
-        let is_provider = request.uri().to_string().starts_with(&self.issuer);
-        let role = if is_provider {
-            Role::Provider
-        } else {
+        let origin = self.server.trim_end_matches("/mcp");
+        let role = if request.uri().to_string().starts_with(origin) {
             Role::Endpoint
+        } else {
+            Role::Provider
         };
         answer(State((self.clone(), role)), request.map(Body::from)).await
     }
@@ -286,14 +389,21 @@ pub(crate) fn reason(error: ChannelError) -> AuthError {
     }
 }
 
+/// A server with one tool.
+fn endpoint() -> StreamableHttp {
+    let tool = Tool::new("where").handler(|| async { "here" });
+    StreamableHttp::new(Server::new("test", "1.0.0").tool(tool))
+        .allowed_hosts(["127.0.0.1", "mcp.example"])
+}
+
 /// The browser of the user: follows the login page to its redirect.
 pub(crate) async fn follow(page: String) -> Result<String, AuthError> {
     let mut http = HttpClient::new().unwrap();
     let request = Request::get(page).body(Bytes::new()).unwrap();
     let response = http.call(request).await.unwrap();
     let location = response.headers().get(LOCATION);
-    let location = location.unwrap_or_else(|| panic!("{}", response.status()));
-    Ok(location.to_str().unwrap().to_owned())
+    let closed = || AuthError::Redirect(format!("the page shows {}", response.status()));
+    Ok(location.ok_or_else(closed)?.to_str().unwrap().to_owned())
 }
 
 #[derive(Clone, Copy)]
@@ -308,6 +418,7 @@ async fn answer(
 ) -> Response<Body> {
     let (head, body) = request.into_parts();
     let body = axum::body::to_bytes(body, 1 << 20).await.unwrap();
+    let mut is_let_in = false;
     let (response, is_held) = {
         let mut inner = world.inner.lock();
         inner.paths.push(head.uri.path().to_owned());
@@ -321,7 +432,11 @@ async fn answer(
                 let response = Response::builder().status(307).header(LOCATION, target);
                 response.body(Body::empty()).unwrap()
             }
-            Role::Endpoint => inner.endpoint(&world, &head.method, &head.uri, &head.headers),
+            Role::Endpoint => {
+                let response = inner.endpoint(&world, &head.method, &head.uri, &head.headers);
+                is_let_in = head.uri.path() == "/mcp" && response.status() == 200;
+                response
+            }
             Role::Provider => inner.provider(&world, &head.uri, &head.headers, &body),
         };
         let is_held = inner.holds == Some(head.uri.path()) && response.status().is_success();
@@ -330,6 +445,12 @@ async fn answer(
     if is_held {
         world.held.notify_one();
         pending::<()>().await;
+    }
+    // Requests of `post` are no messages.
+    if is_let_in && body.len() > 2 {
+        let request = Request::from_parts(head, Full::new(body));
+        let answered = world.mcp.clone().call(request).await.unwrap();
+        return answered.map(Body::new);
     }
     response
 }
@@ -411,8 +532,12 @@ impl Inner {
         headers: &HeaderMap,
         body: &[u8],
     ) -> Response<Body> {
+        let metadata = match &self.facts {
+            Some(facts) => facts.metadata_path(),
+            None => "/.well-known/oauth-authorization-server".to_owned(),
+        };
         match uri.path() {
-            "/.well-known/oauth-authorization-server" => self.metadata(world),
+            path if path == metadata => self.metadata(world),
             "/register" => self.register(body),
             "/authorize" => self.authorize(world, uri),
             "/device" => self.device(world, body),
@@ -427,9 +552,9 @@ impl Inner {
     }
 
     fn metadata(&self, world: &World) -> Response<Body> {
-        let base = &world.issuer;
+        let base = &self.endpoints;
         let mut document = json!({
-            "issuer": self.issuer.as_ref().unwrap_or(base),
+            "issuer": self.issuer.as_ref().unwrap_or(&world.issuer),
             "authorization_endpoint": format!("{base}/authorize"),
             "token_endpoint": format!("{base}/token"),
             "revocation_endpoint": format!("{base}/revoke"),
@@ -452,6 +577,11 @@ impl Inner {
 
     fn register(&mut self, body: &[u8]) -> Response<Body> {
         let body: Value = serde_json::from_slice(body).unwrap();
+        if let Some(facts) = &self.facts
+            && !facts.registers()
+        {
+            return json_response(403, json!({"error": "access_denied"}));
+        }
         self.registrations += 1;
         if body["application_type"] != "native" || body["grant_types"][1] != "refresh_token" {
             self.mistakes.push(format!("the registration is {body}"));
@@ -486,8 +616,16 @@ impl Inner {
         let client = get("client_id");
         let is_known = match self.clients.get(&client) {
             Some(uris) => uris.contains(&get("redirect_uri")),
+            None if self.facts.is_some() => client == GIVEN,
             None => !client.starts_with("client-"),
         };
+        if self.facts.is_some() && !is_known {
+            return json_response(400, json!({"error": "the page knows no such client"}));
+        }
+        let has_resource = !self
+            .facts
+            .as_ref()
+            .is_some_and(|facts| facts.refuses_resource);
         if let Some(error) = self.unknown_client.filter(|_| !is_known) {
             let location = format!(
                 "{}?error={error}&state={}&iss={}",
@@ -507,7 +645,7 @@ impl Inner {
             ),
             ("code_challenge", get("code_challenge").len() == 43),
             ("state", get("state").len() >= 22),
-            ("resource", get("resource") == world.server),
+            ("resource", !has_resource || get("resource") == world.server),
         ] {
             if !is_right {
                 self.mistakes
@@ -526,14 +664,73 @@ impl Inner {
         };
         self.codes.insert(code.clone(), grant);
         let issuer = self.callback_issuer.as_ref().unwrap_or(&world.issuer);
-        let query = url::form_urlencoded::Serializer::new(String::new())
-            .append_pair("code", &code)
-            .append_pair("state", &get("state"))
-            .append_pair("iss", issuer)
-            .finish();
+        let mut query = url::form_urlencoded::Serializer::new(String::new());
+        query.append_pair("code", &code);
+        query.append_pair("state", &get("state"));
+        if self.facts.as_ref().is_none_or(|facts| facts.iss) {
+            query.append_pair("iss", issuer);
+        }
+        let query = query.finish();
+        if let Some(error) = self.refused_login(&get) {
+            return json_response(400, json!({"error": error}));
+        }
         let location = format!("{}?{query}", get("redirect_uri"));
         let response = Response::builder().status(302).header(LOCATION, location);
         response.body(Body::empty()).unwrap()
+    }
+
+    /// Returns the error of the login page for a request that breaks a rule of the provider.
+    fn refused_login(&self, get: &dyn Fn(&str) -> String) -> Option<&'static str> {
+        let facts = self.facts.as_ref()?;
+        if facts.refuses_resource && !get("resource").is_empty() {
+            return Some("the resource parameter is not supported");
+        }
+        if get("client_id") != GIVEN {
+            return None;
+        }
+        let port_of = |uri: &str| Url::parse(uri).unwrap().port();
+        let (sent, registered) = (get("redirect_uri"), &self.registered_redirect);
+        let with_port = |uri: &str, port| {
+            let mut url = Url::parse(uri).unwrap();
+            url.set_port(port).unwrap();
+            url.to_string()
+        };
+        let is_same = if facts.exact_redirect {
+            sent == *registered
+        } else {
+            with_port(&sent, None) == with_port(registered, None) && port_of(&sent).is_some()
+        };
+        (!is_same).then_some("the redirect URI is not registered")
+    }
+
+    /// Returns the error code of the provider for a client that does not authenticate as it demands.
+    fn refused_client(&self, form: &HashMap<String, String>, is_basic: bool) -> Option<String> {
+        let facts = self.facts.as_ref()?;
+        let id = form
+            .get("client_id")
+            .map(String::as_str)
+            .unwrap_or_default();
+        let invalid = || Some("invalid_client".to_owned());
+        if is_basic && facts.id_in_form {
+            return invalid();
+        }
+        if id != GIVEN && !self.clients.contains_key(id) {
+            return facts.unknown_client.clone().or_else(invalid);
+        }
+        let secret = form.get("basic").or(form.get("client_secret"));
+        let expected = if id == GIVEN {
+            facts.secret.then_some(GIVEN_SECRET)
+        } else {
+            facts
+                .registered
+                .get("client_secret")
+                .and_then(Value::as_str)
+        };
+        if secret.map(String::as_str) == expected {
+            None
+        } else {
+            invalid()
+        }
     }
 
     fn device(&mut self, world: &World, body: &[u8]) -> Response<Body> {
@@ -558,6 +755,7 @@ impl Inner {
 
     fn token(&mut self, world: &World, headers: &HeaderMap, body: &[u8]) -> Response<Body> {
         let mut form = form(body);
+        let is_basic = headers.contains_key(AUTHORIZATION);
         if let Some((scheme, pair)) = authorization(headers) {
             let pair = String::from_utf8(STANDARD.decode(pair).unwrap()).unwrap();
             let (id, secret) = pair.split_once(':').unwrap();
@@ -568,11 +766,19 @@ impl Inner {
         self.token_requests.push(form.clone());
         if !self.token_failures.is_empty() {
             let (status, error) = self.token_failures.remove(0);
+            if status == 0 {
+                let cut = std::io::Error::other("the connection is cut");
+                let body = futures_util::stream::once(async { Err::<Bytes, _>(cut) });
+                return Response::new(Body::from_stream(body));
+            }
             if error.starts_with(['<', '{']) {
                 let response = Response::builder().status(status);
                 return response.body(Body::from(error)).unwrap();
             }
             return json_response(status, json!({"error": error}));
+        }
+        if let Some(error) = self.refused_client(&form, is_basic) {
+            return json_response(401, json!({"error": error}));
         }
         let mut key = None;
         if self.dpop && headers.contains_key("dpop") {
@@ -591,7 +797,13 @@ impl Inner {
         }
         let grant = match self.grant(&form) {
             Ok(grant) => Grant { key, ..grant },
-            Err(error) => return json_response(400, json!({"error": error})),
+            Err(error) => {
+                let refusal = self.facts.as_ref().map(|facts| facts.refusal.clone());
+                return match refusal {
+                    Some(refusal) => json_response(refusal.status, json!({"error": refusal.code})),
+                    None => json_response(400, json!({"error": error})),
+                };
+            }
         };
         let (access, refresh) = (self.next("access"), self.next("refresh"));
         self.access.insert(access.clone(), grant.clone());
@@ -610,6 +822,17 @@ impl Inner {
         );
         if is_user && self.issues_refresh {
             tokens["refresh_token"] = json!(refresh);
+        }
+        if let Some(facts) = self.facts.clone() {
+            if facts.refresh == Refresh::Keeps && form["grant_type"] == "refresh_token" {
+                tokens["refresh_token"] = Value::Null;
+            }
+            if facts.commas {
+                tokens["scope"] = json!(grant.scope.replace(' ', ","));
+            }
+            if let Some(token_type) = &facts.token_type {
+                tokens["token_type"] = json!(token_type);
+            }
         }
         json_response(200, tokens)
     }
@@ -640,8 +863,12 @@ impl Inner {
                     self.reuse = true;
                     return Err("invalid_grant");
                 }
-                let grant = self.refresh.remove(&token).ok_or("invalid_grant")?;
-                self.used_refresh.insert(token);
+                let keeps = |facts: &Arc<Facts>| facts.refresh == Refresh::Keeps;
+                let grant = self.refresh.get(&token).cloned().ok_or("invalid_grant")?;
+                if !self.facts.as_ref().is_some_and(keeps) {
+                    self.refresh.remove(&token);
+                    self.used_refresh.insert(token);
+                }
                 if form.contains_key("scope") || get("resource") != grant.resource {
                     self.mistakes.push(format!("the refresh is {form:?}"));
                 }

@@ -19,6 +19,9 @@ pub(crate) struct ServerArgs {
     /// Set an environment variable of the started server: `NAME=value`
     #[arg(long, short, value_name = "VARIABLE")]
     pub(crate) env: Vec<String>,
+    /// Use the login of this account; see `mcp login --account`
+    #[arg(long, value_name = "NAME")]
+    pub(crate) account: Option<String>,
     /// Find names in this file only
     #[arg(long, value_name = "FILE")]
     pub(crate) config: Option<PathBuf>,

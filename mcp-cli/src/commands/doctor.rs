@@ -18,6 +18,7 @@ mod watch;
 
 use mcp::ServerCommand;
 use mcp::auth::Authorizer;
+use mcp::client::Error;
 use mcp::prelude::*;
 use mcp::types::ProtocolVersion;
 
@@ -26,6 +27,7 @@ use self::report::Step;
 use self::watch::{Exchanges, Watched};
 use crate::cli::TargetArgs;
 use crate::config;
+use crate::credentials;
 use crate::failure::{Failure, FailureKind};
 use crate::output::Output;
 use crate::revisions;
@@ -111,7 +113,9 @@ async fn examine_http(
     }
     let failure = connected.as_ref().err();
     http::examine_connection(&remote.url, &seen.all(), failure, &mut report);
-    login::examine(remote, events, &seen.all(), &mut report);
+    let is_refused = failure.is_some_and(Error::is_auth);
+    let is_fixed = is_refused && credentials::takes_fixed_tokens(remote).await;
+    login::examine(remote, events, &seen.all(), is_fixed, &mut report);
     match &connected {
         Ok(client) => examine_server(client, args, &mut report).await,
         Err(error) => server::examine_failure(error, &mut report),

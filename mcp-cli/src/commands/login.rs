@@ -14,13 +14,8 @@ use crate::target;
 pub(super) async fn login(args: &LoginArgs, output: &Output) -> Result<(), Failure> {
     let remote = target::remote(&args.remote, output).await?;
     let is_open = !remote.has_token && remote.accepts_calls_without_a_token().await;
-    let authorizer = usable(credentials::interactive(
-        &remote.url,
-        remote.registration.clone(),
-        args,
-        is_open,
-        output,
-    )?)?;
+    let authorizer = credentials::interactive(&remote, args, is_open, output).await?;
+    let authorizer = usable(authorizer)?;
     let mut events = authorizer.events();
     match authorizer.login().await {
         // An authorization server's metadata may be missing as well.
@@ -62,9 +57,13 @@ fn print_open(output: &Output) {
 
 pub(super) async fn logout(args: &RemoteArgs, output: &Output) -> Result<(), Failure> {
     let remote = target::remote(args, output).await?;
-    let authorizer = usable(credentials::stored(&remote.url)?)?;
-    authorizer.logout().await?;
-    print(&authorizer.status(), output);
+    let authorizer = credentials::stored(&remote)?;
+    usable(authorizer)?.logout().await?;
+    let url = config::public_url(&remote.url);
+    output.answer(
+        &json!({ "loggedIn": false }),
+        &format!("logged out: this machine has no token for {url}"),
+    );
     Ok(())
 }
 
@@ -108,7 +107,8 @@ fn print(status: &AuthStatus, output: &Output) {
         }
         AuthStatus::LoggedOut => (
             json!({ "loggedIn": false }),
-            "not logged in; the server demands no login, or the token is removed".to_owned(),
+            "not logged in: the server has answered without a token; `mcp login` logs in where it offers that"
+                .to_owned(),
         ),
         _ => (
             json!({ "loggedIn": Value::Null }),

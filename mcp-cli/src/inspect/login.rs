@@ -9,11 +9,12 @@ use tokio_util::task::AbortOnDropHandle;
 
 use super::history::History;
 use crate::credentials;
+use crate::target::Remote;
 
-/// Logs in at the server with this URL. The page of the inspector shows the login page.
-pub(super) async fn run(url: &str, history: &Arc<History>) -> Result<(), String> {
+/// Logs in at the server. The page of the inspector shows the login page.
+pub(super) async fn run(remote: &Remote, history: &Arc<History>) -> Result<(), String> {
     let shown = history.clone();
-    let authorizer = credentials::with_page(url, move |page| {
+    let authorizer = credentials::with_page(remote, move |page| {
         // The query of the URL identifies the login: the page opens it, and does not show it.
         shown.add("auth", json!({"step": "page", "open": page}));
     });

@@ -23,7 +23,7 @@ use super::tap::Tap;
 use super::views::{Opened, Views};
 use crate::output::describe_change;
 use crate::sampling;
-use crate::target::Server;
+use crate::target::{Remote, Server};
 
 /// Time limit of a request. A user may answer questions while it runs.
 const LIMIT: Duration = Duration::from_secs(600);
@@ -206,7 +206,7 @@ impl Session {
         else {
             return json!({
                 "target": self.target, "roots": roots, "connected": false,
-                "login": self.login_url().is_some(), "against": against,
+                "login": self.login_server().is_some(), "against": against,
             });
         };
         let negotiation = client.negotiation();
@@ -236,7 +236,7 @@ impl Session {
             "negotiation": tried,
             "droppedTools": dropped,
             "sandbox": self.sandbox,
-            "login": self.login_url().is_some(),
+            "login": self.login_server().is_some(),
             "against": against,
         })
     }
@@ -254,22 +254,22 @@ impl Session {
         requests::send(&client, method, params, cancelled, &self.history).await
     }
 
-    /// The URL of a server whose token the user does not give.
-    fn login_url(&self) -> Option<&str> {
+    /// The server whose token the user does not give.
+    fn login_server(&self) -> Option<&Remote> {
         match &self.server {
-            Server::Http(remote) if !remote.has_token => Some(&remote.url),
+            Server::Http(remote) if !remote.has_token => Some(remote),
             _ => None,
         }
     }
 
     /// Logs in at the server, and connects again.
     pub(super) async fn login(&self, key: String, protocol: &str) -> Result<(), String> {
-        let url = self
-            .login_url()
+        let remote = self
+            .login_server()
             .ok_or("the server is a command, or its token is on the command line")?;
         let running = self.start(key)?;
         tokio::select! {
-            done = login::run(url, &self.history) => done?,
+            done = login::run(remote, &self.history) => done?,
             () = running.token.cancelled() => {
                 let ended = json!({"step": "ended", "error": "the login was cancelled"});
                 self.history.add("auth", ended);

@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::TcpStream;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
@@ -71,9 +71,15 @@ impl Drop for Served {
 
 /// Starts a command, and waits for its address.
 pub(crate) fn start(words: &[&str]) -> Served {
+    start_in(&folder("gateway_home"), words)
+}
+
+/// The same with a home folder.
+pub(crate) fn start_in(home: &Path, words: &[&str]) -> Served {
     let mut child = Command::new(env!("CARGO_BIN_EXE_mcp"))
         .args(words)
-        .env("HOME", folder("gateway_home"))
+        .env("HOME", home)
+        .env_remove("XDG_DATA_HOME")
         .stdin(Stdio::null())
         .stderr(Stdio::piped())
         .spawn()

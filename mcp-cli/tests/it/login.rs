@@ -25,6 +25,12 @@ use crate::shop::Shop;
 #[derive(Clone, Default)]
 pub(crate) struct Tokens(Arc<Mutex<HashSet<String>>>);
 
+impl Tokens {
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.lock().unwrap().is_empty()
+    }
+}
+
 /// Starts a protected server, and its authorization server at the same origin. Every login page
 /// agrees at once.
 pub(crate) fn protected_shop() -> (String, Tokens) {
@@ -141,7 +147,7 @@ fn log_in(home: &Path, url: &str) -> String {
 }
 
 /// Runs a command that logs in, and visits the login page that it prints. Returns everything that it printed.
-fn log_in_with(mut command: Command, home: &Path) -> String {
+pub(crate) fn log_in_with(mut command: Command, home: &Path) -> String {
     let mut child = command
         .env("HOME", home)
         .env_remove("XDG_DATA_HOME")

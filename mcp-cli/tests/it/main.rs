@@ -15,6 +15,10 @@ mod diffs;
 mod doctor;
 #[cfg(test)]
 mod extensions;
+#[allow(dead_code, reason = "the page of providers uses the rest")]
+#[cfg(test)]
+#[path = "../../../mcp-auth/tests/it/facts.rs"]
+mod facts;
 #[cfg(test)]
 mod gateway;
 #[cfg(test)]
@@ -29,7 +33,15 @@ mod lifecycle;
 #[cfg(test)]
 mod login;
 #[cfg(test)]
+mod login_settings;
+#[cfg(test)]
 mod offline;
+#[allow(dead_code, reason = "the tests of the library use the rest")]
+#[cfg(test)]
+#[path = "../../../mcp-auth/tests/it/world.rs"]
+mod provider_world;
+#[cfg(test)]
+mod providers;
 #[cfg(test)]
 mod proxy;
 #[cfg(test)]

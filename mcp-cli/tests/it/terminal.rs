@@ -236,6 +236,49 @@ fn approval_shows_the_program_that_is_found() {
 }
 
 #[test]
+fn approval_shows_the_settings_of_a_login() {
+    let server = serde_json::json!({"url": "http://127.0.0.1:1/mcp", "oauth": {
+        "issuer": "https://login.example",
+        "resource": "https://other.example/\u{202e}mcp",
+        "callbackPort": 8765,
+        "allowMissingPkce": "https://login.example",
+        "omitResource": true,
+    }});
+    let folder = project("approval_login", &server);
+    let words = ["ping", "x", "--yes"];
+    let mut session = spawn_command(command(&words, &folder), Some(LIMIT)).unwrap();
+    session
+        .exp_string(
+            "and to log in with issuer \"https://login.example\", resource \"https://other.example/\\u{202e}mcp\", \
+             redirectUri \"http://localhost:8765/callback\", allowMissingPkce \"https://login.example\", omitResource. \
+             Allow it? [y/N] ",
+        )
+        .unwrap();
+    session.send_line("n").unwrap();
+    assert_eq!(finish(session).1, 1);
+}
+
+#[test]
+fn typed_client_secret_is_not_shown() {
+    let folder = folder("login_typed");
+    let words = [
+        "login",
+        "http://127.0.0.1:1/mcp",
+        "--client-id",
+        "a",
+        "--client-secret",
+        "--no-browser",
+    ];
+    let mut session = spawn_command(command(&words, &folder), Some(LIMIT)).unwrap();
+    session.exp_string("Client secret: ").unwrap();
+    session.send_line("hunter2").unwrap();
+    let (rest, code) = finish(session);
+    // Nothing listens there.
+    assert_eq!(code, 3, "{rest}");
+    assert!(!rest.contains("hunter2"), "{rest}");
+}
+
+#[test]
 fn approval_is_remembered_until_the_entry_changes() {
     let folder = project("approval_again", &serde_json::Value::Null);
     let ping = |value: &str| {

@@ -60,14 +60,55 @@ fn registered(login: Login, entry: &EntryOAuth) -> Login {
         Login::Group(oauth) => (oauth, true),
         other => return other,
     };
-    let oauth = oauth.scopes(&entry.scopes);
-    match (&entry.client_id, &entry.client_secret) {
-        // The registration belongs to this server, so it is not shared.
-        (Some(id), Some(secret)) => {
-            Login::Settings(Box::new(oauth.client_secret(id, secret.clone())))
+    let oauth = Box::new(entry.apply(*oauth));
+    // A registration belongs to its server, so it is not shared.
+    if is_shared && entry.client_id.is_none() {
+        Login::Group(oauth)
+    } else {
+        Login::Settings(oauth)
+    }
+}
+
+#[cfg(all(feature = "auth", feature = "http"))]
+impl EntryOAuth {
+    /// Adds the members to the settings of logins. Programs that connect to an entry themselves call it; a group
+    /// does so for the servers of its file.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use mcp::auth::OAuth;
+    /// use mcp::group::EntryOAuth;
+    ///
+    /// let mut entry = EntryOAuth::default();
+    /// entry.client_id = Some("my-agent".to_owned());
+    /// entry.redirect_uri = Some("http://localhost:8765/callback".to_owned());
+    /// let oauth = entry.apply(OAuth::interactive("My Agent"));
+    /// ```
+    pub fn apply(&self, oauth: OAuth) -> OAuth {
+        let mut oauth = oauth.scopes(&self.scopes);
+        oauth = match (&self.client_id, &self.client_secret) {
+            (Some(id), Some(secret)) => oauth.client_secret(id, secret.clone()),
+            (Some(id), None) => oauth.client_id(id),
+            (None, _) => oauth,
+        };
+        let settings: [(_, fn(OAuth, String) -> OAuth); 6] = [
+            (&self.auth_method, OAuth::auth_method),
+            (&self.issuer, OAuth::issuer),
+            (&self.resource, OAuth::resource),
+            (&self.allow_missing_pkce, OAuth::allow_missing_pkce),
+            (&self.redirect_uri, OAuth::redirect_uri),
+            (&self.account, OAuth::account),
+        ];
+        for (member, set) in settings {
+            if let Some(value) = member {
+                oauth = set(oauth, value.clone());
+            }
         }
-        (Some(id), None) => Login::Settings(Box::new(oauth.client_id(id))),
-        _ if is_shared => Login::Group(Box::new(oauth)),
-        _ => Login::Settings(Box::new(oauth)),
+        if self.omit_resource {
+            oauth.omit_resource()
+        } else {
+            oauth
+        }
     }
 }

@@ -1,4 +1,4 @@
-//! Cases with an authorization server of npm, `oidc-provider`.
+//! Cases with authorization servers of npm and PyPI: `oidc-provider`, those of other SDKs, and FastMCP's proxy.
 //!
 //! Our client logs in there in every way, and calls a server that a program of its own protects. Our
 //! client and those of other SDKs log in to our protected server, which checks signatures or asks the
@@ -37,6 +37,13 @@ const FLOWS: [(&str, &str); 8] = [
         "dpop",
         "DPoP with nonces of both servers, refresh, stored key",
     ),
+];
+
+/// Servers of other SDKs that are their own authorization servers: a name, the program and its argument.
+const FOREIGN: [(&str, &str, &[&str]); 3] = [
+    ("Python SDK", "python-2 login_python.py", &["sdk"]),
+    ("FastMCP proxy", "python-2 login_python.py", &["proxy"]),
+    ("TypeScript SDK", "node login_typescript.mjs", &[]),
 ];
 
 /// Clients with their flows. The login pages of `protected` are shown by a real browser, if there is one.
@@ -82,6 +89,12 @@ pub(super) fn add(cases: &mut Cases<'_>) -> Result<()> {
         });
         let name = format!("our client -> oidc-provider, {description}");
         add_case(cases, name, start, flow);
+    }
+    for (server, program, arguments) in FOREIGN {
+        let name = format!("authorization server of the {server}");
+        let start = cases.serve_peer(&name, program, arguments);
+        let start = start.map(|url| with(cases.ours(CLIENT), [&*url, &*url, "login"]));
+        add_case(cases, format!("our client -> {name}"), start, "login");
     }
     for kind in TOKENS {
         add_protected(cases, kind, browser.as_ref().ok());

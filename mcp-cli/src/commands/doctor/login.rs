@@ -8,7 +8,7 @@ use mcp::auth::{AuthEvent, AuthStatus, Authorizer};
 use super::http::value;
 use super::report::{Report, Step};
 use super::watch::Exchange;
-use crate::failure::{FailureKind, LOG_IN, SCOPE, demands_scope};
+use crate::failure::{FIXED_TOKEN, FailureKind, LOG_IN, SCOPE, demands_scope};
 use crate::target::Remote;
 
 /// Largest number of events that are shown.
@@ -19,6 +19,7 @@ pub(super) fn examine(
     remote: &Remote,
     events: Option<impl Stream<Item = AuthEvent> + Unpin>,
     exchanges: &[Exchange],
+    takes_fixed_tokens: bool,
     report: &mut Report,
 ) {
     let is_refusal =
@@ -70,6 +71,8 @@ pub(super) fn examine(
                 SCOPE
             } else if remote.has_token {
                 "replace the token: the server refuses it"
+            } else if takes_fixed_tokens {
+                FIXED_TOKEN
             } else {
                 LOG_IN
             };

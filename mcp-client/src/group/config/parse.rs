@@ -207,6 +207,21 @@ struct RawOAuth {
     client_secret: Option<String>,
     #[serde(alias = "scope")]
     scopes: Option<RawScopes>,
+    #[serde(alias = "token_endpoint_auth_method")]
+    token_endpoint_auth_method: Option<String>,
+    issuer: Option<String>,
+    resource: Option<String>,
+    #[serde(default, alias = "omit_resource")]
+    omit_resource: bool,
+    #[serde(alias = "allow_missing_pkce")]
+    allow_missing_pkce: Option<String>,
+    /// Gemini and opencode.
+    #[serde(alias = "redirect_uri")]
+    redirect_uri: Option<String>,
+    /// Claude Code: the registered redirect is `http://localhost:PORT/callback`.
+    #[serde(alias = "callback_port")]
+    callback_port: Option<u16>,
+    account: Option<String>,
     #[serde(flatten)]
     ignored: BTreeMap<String, IgnoredAny>,
 }
@@ -233,11 +248,32 @@ impl RawOAuth {
             let value = value.as_ref();
             value.map(|value| variables.fill(value)).transpose()
         };
+        let callback = |port: u16| format!("http://localhost:{port}/callback");
         Ok(EntryOAuth {
             client_id: fill(&self.client_id)?,
             client_secret: fill(&self.client_secret)?,
+            auth_method: self.token_endpoint_auth_method.clone(),
             scopes: self.scopes(),
+            issuer: fill(&self.issuer)?,
+            resource: fill(&self.resource)?,
+            omit_resource: self.omit_resource,
+            allow_missing_pkce: fill(&self.allow_missing_pkce)?,
+            redirect_uri: fill(&self.redirect_uri)?.or(self.callback_port.map(callback)),
+            account: fill(&self.account)?,
         })
+    }
+
+    /// Returns the members that may have variables.
+    fn texts(&self) -> [&Option<String>; 7] {
+        [
+            &self.client_id,
+            &self.client_secret,
+            &self.issuer,
+            &self.resource,
+            &self.allow_missing_pkce,
+            &self.redirect_uri,
+            &self.account,
+        ]
     }
 }
 
@@ -334,7 +370,7 @@ impl RawEntry {
     /// Returns the names of variables in the members that a server gets.
     fn variables(&self, program: Option<&String>, oauth: Option<&RawOAuth>) -> Vec<String> {
         let single = [&self.env_file, &self.cwd, &self.url, &self.http_url];
-        let login = oauth.map(|oauth| [&oauth.client_id, &oauth.client_secret]);
+        let login = oauth.map(RawOAuth::texts);
         let single = single.into_iter().chain(login.into_iter().flatten());
         let values = self.env.values().chain(self.headers.values());
         let texts = program.into_iter().chain(single.flatten());

@@ -76,7 +76,7 @@ pub struct ServerEntry {
     /// Names of the variables whose values are in `spec`: `TOKEN` for `${TOKEN}`. A program that asks its user shows
     /// them: the server gets the values.
     pub variables: Vec<String>,
-    /// Names of the entry's members that are ignored, such as `timeout`, `oauth.callbackPort`, or `headers` beside a
+    /// Names of the entry's members that are ignored, such as `timeout`, `oauth.callbackHost`, or `headers` beside a
     /// `command`. [`GroupConfig::parse`] logs them as a warning.
     pub ignored: Vec<String>,
     /// Extensions of the server that only it and its clients know, with patterns of their methods: the member
@@ -119,15 +119,34 @@ pub enum ServerSpec {
 ///
 /// It applies to the client's login, such as [`GroupBuilder::oauth`](super::super::GroupBuilder::oauth). Without a
 /// login it is ignored, with a warning in the log.
+///
+/// [`resource`](Self::resource), [`omit_resource`](Self::omit_resource), [`issuer`](Self::issuer),
+/// [`allow_missing_pkce`](Self::allow_missing_pkce) and [`redirect_uri`](Self::redirect_uri) decide which token a
+/// login obtains and who receives it. Show them to the user before the login if somebody else may have written the
+/// file.
 #[derive(Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct EntryOAuth {
-    /// The client id.
+    /// The client id: `clientId`.
     pub client_id: Option<String>,
-    /// The client secret.
+    /// The client secret: `clientSecret`.
     pub client_secret: Option<String>,
-    /// The scopes to request when the server names none.
+    /// How the secret is sent, `client_secret_basic` or `client_secret_post`: `tokenEndpointAuthMethod`.
+    pub auth_method: Option<String>,
+    /// The scopes to request when the server names none: `scopes`, or `scope`.
     pub scopes: Vec<String>,
+    /// The only authorization server that is used: `issuer`.
+    pub issuer: Option<String>,
+    /// The `resource` parameter: `resource`. Default: the server's identifier in its metadata.
+    pub resource: Option<String>,
+    /// True if the `resource` parameter is omitted: `omitResource`.
+    pub omit_resource: bool,
+    /// The issuer whose metadata need not announce PKCE: `allowMissingPkce`.
+    pub allow_missing_pkce: Option<String>,
+    /// The registered redirect URI: `redirectUri`, or `callbackPort` for `http://localhost:PORT/callback`.
+    pub redirect_uri: Option<String>,
+    /// The user, to keep two logins at one URL apart: `account`. Without it, a URL has one login.
+    pub account: Option<String>,
 }
 
 impl fmt::Debug for EntryOAuth {
@@ -135,7 +154,14 @@ impl fmt::Debug for EntryOAuth {
         f.debug_struct("EntryOAuth")
             .field("client_id", &self.client_id)
             .field("has_secret", &self.client_secret.is_some())
+            .field("auth_method", &self.auth_method)
             .field("scopes", &self.scopes)
+            .field("issuer", &self.issuer)
+            .field("resource", &self.resource)
+            .field("omit_resource", &self.omit_resource)
+            .field("allow_missing_pkce", &self.allow_missing_pkce)
+            .field("redirect_uri", &self.redirect_uri)
+            .field("account", &self.account)
             .finish()
     }
 }

@@ -265,6 +265,20 @@ fn registration_of_an_entry_is_read_as_hosts_write_it() {
         client_id: Some(id.to_owned()),
         client_secret: secret.map(str::to_owned),
         scopes: scopes.iter().map(ToString::to_string).collect(),
+        ..EntryOAuth::default()
+    };
+    let at = |uri: &str| EntryOAuth {
+        redirect_uri: Some(uri.to_owned()),
+        ..EntryOAuth::default()
+    };
+    let full = EntryOAuth {
+        auth_method: Some("client_secret_post".to_owned()),
+        issuer: Some("https://login.example".to_owned()),
+        resource: Some("api://a".to_owned()),
+        omit_resource: true,
+        allow_missing_pkce: Some("https://login.example".to_owned()),
+        account: Some("ada".to_owned()),
+        ..at("http://localhost:7777/oauth/callback")
     };
     let ignored =
         |names: &[&str]| -> Vec<String> { names.iter().map(ToString::to_string).collect() };
@@ -275,9 +289,28 @@ fn registration_of_an_entry_is_read_as_hosts_write_it() {
             vec![],
         ),
         (
-            r#""oauth": {"clientId": "a", "scopes": "r  w", "callbackPort": 7}"#,
+            r#""oauth": {"clientId": "a", "scopes": "r  w", "callbackHost": "h"}"#,
             Some(registration("a", None, &["r", "w"])),
-            ignored(&["oauth.callbackPort"]),
+            ignored(&["oauth.callbackHost"]),
+        ),
+        (
+            r#""oauth": {"callbackPort": 7}"#,
+            Some(at("http://localhost:7/callback")),
+            vec![],
+        ),
+        (
+            r#""oauth": {"redirectUri": "http://localhost:7777/oauth/callback", "issuer": "https://login.example",
+                "resource": "api://a", "omitResource": true, "allowMissingPkce": "https://login.example",
+                "account": "ada", "tokenEndpointAuthMethod": "client_secret_post"}"#,
+            Some(full.clone()),
+            vec![],
+        ),
+        (
+            r#""oauth": {"redirect_uri": "http://localhost:7777/oauth/callback", "issuer": "https://login.example",
+                "resource": "api://a", "omit_resource": true, "allow_missing_pkce": "https://login.example",
+                "account": "ada", "token_endpoint_auth_method": "client_secret_post"}"#,
+            Some(full),
+            vec![],
         ),
         (
             r#""oauth": {"client_id": "a", "client_secret": "s", "scope": "r"}"#,

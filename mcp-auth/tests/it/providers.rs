@@ -1,0 +1,539 @@
+//! The provider laboratory: a login at each provider of `tests/providers` by each way in, and the events of a
+//! login's life.
+
+use std::fmt::Write as _;
+use std::path::Path;
+
+use mcp::gateway::{Gateway, GatewayServer};
+use mcp::group::{EntryOAuth, Group, GroupConfig, ServerSpec, Variables};
+use mcp::prelude::*;
+use mcp::{ClientBuilder, HttpChannel, InProcess};
+use mcp_auth::{ManualRedirect, MemoryStore, OAuth};
+use serde_json::{Value, json};
+
+use crate::facts::{Facts, Refresh, Registration};
+use crate::host::Host;
+use crate::world::{REDIRECT_URI, World, follow};
+
+/// A way to a protected server.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Way {
+    /// [`ClientBuilder::oauth`] and a connect.
+    Connect,
+    /// `Authorizer::login` before the connect.
+    Login,
+    /// An entry of an `mcp.json` in a group.
+    Group,
+    /// A server behind a gateway.
+    Gateway,
+    /// The host's own HTTP client.
+    Host,
+}
+
+const WAYS: [Way; 5] = [
+    Way::Connect,
+    Way::Login,
+    Way::Group,
+    Way::Gateway,
+    Way::Host,
+];
+
+/// A user of one server. Each call is one of a new program, which finds the login in the store.
+struct User {
+    way: Way,
+    world: World,
+    store: MemoryStore,
+    /// The members `oauth` of the server's entry.
+    members: Value,
+}
+
+impl User {
+    async fn new(facts: &Facts, way: Way) -> Self {
+        let world = match way {
+            Way::Host => World::in_memory_of(facts),
+            _ => World::of(facts).await,
+        };
+        Self {
+            way,
+            members: world.members(),
+            world,
+            store: MemoryStore::new(),
+        }
+    }
+
+    fn config(&self) -> GroupConfig {
+        let entry = json!({"url": self.world.server, "oauth": self.members});
+        let text = json!({"mcpServers": {"s": entry}}).to_string();
+        GroupConfig::parse(&text, &Variables::new()).unwrap()
+    }
+
+    fn entry(&self) -> EntryOAuth {
+        match self.config().servers.remove(0).spec {
+            Ok(ServerSpec::Url { oauth, .. }) => oauth.unwrap(),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    /// Settings without those of the entry.
+    fn base(&self) -> OAuth {
+        let oauth = match self.way {
+            Way::Host => Host::of(self.world.clone()).interactive(),
+            _ => OAuth::interactive("test").redirect(ManualRedirect::new(REDIRECT_URI, follow)),
+        };
+        oauth.store(self.store.clone())
+    }
+
+    fn oauth(&self) -> OAuth {
+        self.entry().apply(self.base())
+    }
+
+    /// Calls the tool of the server. Returns the error's text.
+    async fn call(&self) -> Result<(), String> {
+        let server = self.world.server.as_str();
+        let text = |error: mcp::client::Error| error.to_string();
+        match self.way {
+            Way::Connect => {
+                let client = Client::builder().oauth(self.oauth()).connect(server).await;
+                ask(&client.map_err(text)?, "where").await
+            }
+            Way::Login => {
+                let authorizer = self.oauth().authorizer(server).unwrap();
+                let login = authorizer.login().await;
+                login.map_err(|error| error.to_string())?;
+                let client = Client::builder().authorizer(&authorizer);
+                ask(&client.connect(server).await.map_err(text)?, "where").await
+            }
+            Way::Group => {
+                let group = Group::builder()
+                    .config(self.config(), Client::builder())
+                    .oauth(self.base())
+                    .build();
+                let client = group.client("s").await.map_err(text)?;
+                let asked = ask(&client, "where").await;
+                group.close().await;
+                asked
+            }
+            Way::Gateway => self.call_through_gateway().await,
+            Way::Host => {
+                let host = Host::of(self.world.clone());
+                let authorizer = self.oauth().authorizer(server).unwrap();
+                let channel = HttpChannel::with_service(server, authorizer.service(host)).unwrap();
+                let client = Client::builder().connect(channel).await;
+                ask(&client.map_err(text)?, "where").await
+            }
+        }
+    }
+
+    async fn call_through_gateway(&self) -> Result<(), String> {
+        let oauth = self.oauth();
+        let spec = self.config().servers.remove(0).spec.unwrap();
+        let ServerSpec::Url { url, .. } = spec else {
+            panic!("{spec:?}");
+        };
+        let server = GatewayServer::new("s", move |client: ClientBuilder| {
+            let (oauth, url) = (oauth.clone(), url.clone());
+            async move { client.oauth(oauth).connect(url).await }
+        });
+        let opened = Gateway::new("gateway", "1.0.0").server(server).connect();
+        let opened = opened.await.map_err(|error| error.to_string())?;
+        let client = Client::connect(InProcess(opened.server)).await.unwrap();
+        let asked = ask(&client, "s__where").await;
+        opened.group.close().await;
+        asked
+    }
+
+    fn pages(&self) -> usize {
+        self.world.inner.lock().logins.len()
+    }
+}
+
+async fn ask(client: &Client, tool: &str) -> Result<(), String> {
+    let answer = client.call(tool, ()).await;
+    let answer = answer.map_err(|error| error.to_string())?;
+    match answer.text().as_str() {
+        "here" => Ok(()),
+        other => Err(other.to_owned()),
+    }
+}
+
+/// An event in the life of a login.
+struct Event {
+    name: &'static str,
+    must: &'static str,
+    happens: fn(&World, &Facts),
+    /// The calls until one succeeds, and the login pages until then.
+    then: fn(&Facts) -> (usize, usize),
+}
+
+fn refreshes(facts: &Facts) -> bool {
+    facts.refresh != Refresh::None
+}
+
+/// The token endpoint gives answers that are none, as often as a refresh is tried.
+fn fails(world: &World, facts: &Facts, failure: (u16, &'static str)) {
+    world.expire_access();
+    let times = if refreshes(facts) { 3 } else { 1 };
+    world.set(|inner| inner.token_failures = vec![failure; times]);
+}
+
+/// A refresh is answered, then a login page helps. Without refresh tokens, the login gets that answer.
+fn after_a_refusal(facts: &Facts) -> (usize, usize) {
+    if refreshes(facts) { (1, 1) } else { (2, 2) }
+}
+
+fn after_no_answer(facts: &Facts) -> (usize, usize) {
+    if refreshes(facts) { (2, 0) } else { (2, 2) }
+}
+
+const EVENTS: [Event; 13] = [
+    Event {
+        name: "access token revoked",
+        must: "it is refreshed, or the page opens",
+        happens: |world, _| world.expire_access(),
+        then: |facts| if refreshes(facts) { (1, 0) } else { (1, 1) },
+    },
+    Event {
+        name: "login revoked",
+        must: "the page opens",
+        happens: |world, _| world.revoke_all(),
+        then: |_| (1, 1),
+    },
+    Event {
+        name: "registration purged",
+        must: "the client registers once more, and the page opens; a client id of the user stays",
+        happens: |world, _| {
+            world.revoke_all();
+            world.purge_clients();
+        },
+        then: |_| (1, 1),
+    },
+    Event {
+        name: "refresh answered by 403 and a page",
+        must: "the call can be tried again, and the login stays",
+        happens: |world, facts| fails(world, facts, (403, "<html>")),
+        then: after_no_answer,
+    },
+    Event {
+        name: "refresh answered by 404",
+        must: "the same",
+        happens: |world, facts| fails(world, facts, (404, "{}")),
+        then: after_no_answer,
+    },
+    Event {
+        name: "refresh answered by 429",
+        must: "the same",
+        happens: |world, facts| fails(world, facts, (429, "<html>")),
+        then: after_no_answer,
+    },
+    Event {
+        name: "refresh answered by 503",
+        must: "the same",
+        happens: |world, facts| fails(world, facts, (503, "<html>")),
+        then: after_no_answer,
+    },
+    Event {
+        name: "connection cut during a refresh",
+        must: "the same",
+        happens: |world, facts| fails(world, facts, (0, "")),
+        then: after_no_answer,
+    },
+    Event {
+        name: "refresh answered by `invalid_grant` with 403",
+        must: "the page opens",
+        happens: |world, _| {
+            world.expire_access();
+            world.set(|inner| inner.token_failures = vec![(403, "invalid_grant")]);
+        },
+        then: after_a_refusal,
+    },
+    Event {
+        name: "refresh answered by `invalid_client`",
+        must: "as for a purged registration",
+        happens: |world, _| {
+            world.expire_access();
+            world.set(|inner| inner.token_failures = vec![(401, "invalid_client")]);
+        },
+        then: after_a_refusal,
+    },
+    Event {
+        name: "refresh answered by another OAuth error",
+        must: "the page opens",
+        happens: |world, _| {
+            world.expire_access();
+            world.set(|inner| inner.token_failures = vec![(400, "invalid_scope")]);
+        },
+        then: after_a_refusal,
+    },
+    Event {
+        name: "challenge with other metadata and scopes",
+        must: "they are used for the page",
+        happens: |world, _| {
+            world.revoke_all();
+            let url = format!("{}/elsewhere", world.server.trim_end_matches("/mcp"));
+            world.set(|inner| {
+                inner.challenge_scope = Some("files:read");
+                inner.challenge_extra = format!(", resource_metadata=\"{url}\"");
+                inner.metadata_path = "/elsewhere";
+            });
+        },
+        then: |_| (1, 1),
+    },
+    Event {
+        name: "further scope demanded (step-up)",
+        must: "the page opens once",
+        happens: |world, _| world.set(|inner| inner.demanded = Some("write")),
+        then: |_| (1, 1),
+    },
+];
+
+/// Lets an event happen to a user who is logged in, and calls until a call succeeds.
+async fn live_through(event: &Event, facts: &Facts, way: Way) {
+    let context = format!("{}, {way:?}: {}", facts.provider, event.name);
+    let user = User::new(facts, way).await;
+    let first = user.call().await;
+    first.unwrap_or_else(|error| panic!("{context}: {error}"));
+    let before = user.pages();
+    (event.happens)(&user.world, facts);
+    let expected = match (event.then)(facts) {
+        // A user who asks for a login gets the page, also if a refresh has no answer.
+        (2, 0) if way == Way::Login => (1, 1),
+        expected => expected,
+    };
+    let mut errors = Vec::new();
+    while let Err(error) = user.call().await {
+        errors.push(error);
+        assert!(errors.len() < 3, "{context}: {errors:?}");
+    }
+    let pages = user.pages() - before;
+    // A gateway starts its servers again by itself.
+    let calls = match way {
+        Way::Gateway => expected.0,
+        _ => errors.len() + 1,
+    };
+    assert_eq!((calls, pages), expected, "{context}: {errors:?}");
+    if event.name.starts_with("challenge") {
+        let scopes = user.world.inner.lock().logins.last().cloned().unwrap();
+        assert!(scopes.contains("files:read"), "{context}: {scopes}");
+    }
+    // The login is whole again.
+    user.call()
+        .await
+        .unwrap_or_else(|error| panic!("{context}: {error}"));
+    assert_eq!(user.pages() - before, pages, "{context}");
+    user.world.assert_no_mistakes();
+}
+
+#[tokio::test]
+async fn every_way_in_logs_in_at_every_provider() {
+    for facts in Facts::all() {
+        assert!(
+            !facts.sources.is_empty() && facts.date.len() == 7,
+            "{facts:?}"
+        );
+        for way in WAYS {
+            let user = User::new(&facts, way).await;
+            for _ in 0..2 {
+                let called = user.call().await;
+                called.unwrap_or_else(|error| panic!("{}, {way:?}: {error}", facts.provider));
+            }
+            assert_eq!(user.pages(), 1, "{}, {way:?}", facts.provider);
+            user.world.assert_no_mistakes();
+        }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn every_event_ends_well_at_every_provider() {
+    for facts in Facts::all() {
+        for event in &EVENTS {
+            live_through(event, &facts, Way::Connect).await;
+        }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn every_event_ends_well_by_every_way_in() {
+    for facts in Facts::three() {
+        for event in &EVENTS {
+            for way in WAYS {
+                live_through(event, &facts, way).await;
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn programs_at_once_refresh_once_at_every_provider() {
+    for facts in Facts::all().iter().filter(|facts| refreshes(facts)) {
+        let user = User::new(facts, Way::Connect).await;
+        user.call().await.unwrap();
+        user.world.expire_access();
+        let (one, other) = tokio::join!(user.call(), user.call());
+        one.and(other)
+            .unwrap_or_else(|error| panic!("{}: {error}", facts.provider));
+        assert_eq!(
+            (user.world.refreshes(), user.pages()),
+            (1, 1),
+            "{}",
+            facts.provider
+        );
+        user.world.assert_no_mistakes();
+    }
+}
+
+#[tokio::test]
+async fn accounts_at_one_server_are_kept_apart_at_every_provider() {
+    for facts in Facts::all() {
+        let mut user = User::new(&facts, Way::Connect).await;
+        for (account, pages) in [("ada", 1), ("bob", 2), ("ada", 2), ("bob", 2)] {
+            user.members["account"] = json!(account);
+            user.call().await.unwrap();
+            assert_eq!(user.pages(), pages, "{}: {account}", facts.provider);
+        }
+    }
+}
+
+/// A clock that is wrong by five minutes, to either side.
+#[tokio::test]
+async fn wrong_clock_opens_no_page_at_any_provider() {
+    for facts in Facts::all().iter().filter(|facts| refreshes(facts)) {
+        for shift in [-300, 300] {
+            let user = User::new(facts, Way::Connect).await;
+            user.call().await.unwrap();
+            let server = user.world.server.as_str();
+            let authorizer = user.oauth().authorizer(server).unwrap();
+            let mut credentials = user.world.credentials();
+            if !facts.registers() {
+                credentials.client_id = crate::world::GIVEN.to_owned();
+            }
+            credentials.client_secret = facts
+                .registered
+                .get("client_secret")
+                .map(|_| "canary-secret".into());
+            let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
+            credentials.expires_at = Some(now.unwrap().as_secs().saturating_add_signed(shift));
+            authorizer.import(credentials).await.unwrap();
+            user.call()
+                .await
+                .unwrap_or_else(|error| panic!("{}: {error}", facts.provider));
+            assert_eq!(user.pages(), 1, "{} {shift}", facts.provider);
+        }
+    }
+}
+
+#[test]
+fn page_of_providers_and_events_is_up_to_date() {
+    let mut page = String::from(
+        "## Providers\n\nEach file of `mcp-auth/tests/providers` has the facts of one provider. A login by each way in \
+         (connect, `Authorizer::login`, `mcp login`, an entry of a group and of a gateway, the host's own HTTP client) is a \
+         test. The settings are members of `oauth` in an `mcp.json`, and flags of `mcp login`.\n\n\
+         | provider | settings | what differs | sources |\n|---|---|---|---|\n",
+    );
+    for facts in Facts::all() {
+        let sources = facts.sources.iter().map(|url| {
+            let shown = url.trim_start_matches("https://").trim_end_matches('/');
+            let host = shown.split('/').next().unwrap();
+            format!("[{host}]({url})")
+        });
+        let sources = sources.collect::<Vec<_>>().join(", ");
+        let (provider, date) = (&facts.provider, &facts.date);
+        writeln!(
+            page,
+            "| {provider} | {} | {} | {sources} ({date}) |",
+            settings(&facts),
+            differs(&facts)
+        )
+        .unwrap();
+    }
+    page.push_str("\n## Events of a login\n\n| event | then |\n|---|---|\n");
+    for event in &EVENTS {
+        writeln!(page, "| {} | {} |", event.name, event.must).unwrap();
+    }
+    for (name, must) in [
+        ("two programs refresh at once", "one refresh"),
+        ("clock wrong by five minutes", "no page opens"),
+        ("two accounts at one server", "`account` keeps them apart"),
+    ] {
+        writeln!(page, "| {name} | {must} |").unwrap();
+    }
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/world.md");
+    let text = std::fs::read_to_string(&path).unwrap();
+    let (start, end) = (
+        "<!-- providers: written by `UPDATE_PAGES=1 cargo test -p omnimcp-auth providers` -->\n\n",
+        "\n<!-- end of providers -->\n",
+    );
+    let section = format!("{start}{page}{end}");
+    let current = text
+        .find(start)
+        .map(|at| (at, text.find(end).unwrap() + end.len()));
+    if current.is_some_and(|(from, to)| text[from..to] == section) {
+        return;
+    }
+    assert!(
+        std::env::var_os("UPDATE_PAGES").is_some(),
+        "docs/world.md is out of date"
+    );
+    let updated = match current {
+        Some((from, to)) => format!("{}{section}{}", &text[..from], &text[to..]),
+        None => format!("{text}\n{section}"),
+    };
+    std::fs::write(&path, updated).unwrap();
+}
+
+/// What a user sets for a provider.
+fn settings(facts: &Facts) -> String {
+    let mut all = Vec::new();
+    if !facts.registers() {
+        all.push("`clientId`");
+    }
+    if facts.secret {
+        all.push("`clientSecret`");
+    }
+    if !facts.registers() && (facts.localhost || facts.exact_redirect) {
+        all.push("`redirectUri`");
+    }
+    if facts.hides_pkce {
+        all.push("`allowMissingPkce`");
+    }
+    if facts.refuses_resource {
+        all.push("`omitResource`");
+    }
+    if facts.elsewhere {
+        all.push("`issuer`");
+    }
+    if all.is_empty() {
+        "none".to_owned()
+    } else {
+        all.join(", ")
+    }
+}
+
+fn differs(facts: &Facts) -> String {
+    let keeps = facts.refresh == Refresh::Keeps;
+    let all = [
+        (
+            facts.registration == Registration::Refused,
+            "registers programs that it knows",
+        ),
+        (facts.openid, "metadata of OpenID Connect"),
+        (facts.elsewhere, "token endpoint at another site"),
+        (facts.hides_pkce, "does not announce PKCE"),
+        (facts.refuses_resource, "refuses `resource`"),
+        (facts.localhost, "redirects to `localhost`, with any port"),
+        (facts.exact_redirect, "redirects with the registered port"),
+        (facts.id_in_form, "client id in the form"),
+        (facts.commas, "scopes separated by commas"),
+        (facts.iss, "`iss` in redirects"),
+        (keeps, "a refresh token is used again"),
+        (facts.refresh == Refresh::None, "no refresh token"),
+        (
+            facts.refusal.status != 400,
+            "refuses refresh tokens with a status of its own",
+        ),
+    ];
+    let all = all
+        .into_iter()
+        .filter(|(is_so, _)| *is_so)
+        .map(|(_, text)| text);
+    all.collect::<Vec<_>>().join("; ")
+}
