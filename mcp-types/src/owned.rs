@@ -8,6 +8,7 @@
 
 mod lossless;
 mod patch;
+mod repeated;
 
 use serde::de::{DeserializeOwned, Error as _};
 use serde::ser::Error as _;
@@ -173,13 +174,15 @@ macro_rules! messages {
             ///
             /// # Errors
             ///
-            /// Returns [`ParseError`] if the bytes are not a valid message, the result is not an object, or the
-            /// parameters or the result have more than 128 levels where a type reads them.
+            /// Returns [`ParseError`] if the bytes are not a valid message, the result is not an object, a member occurs
+            /// twice in `params.arguments`, or the parameters or the result have more than 128 levels where a type reads
+            /// them.
             #[inline]
             pub fn parse(text: &[u8]) -> Result<Self, ParseError> {
                 let (message, has_params) = Message::parse_with_presence(text)?;
                 match message {
                     Message::Request(request) => {
+                        repeated::refuse_repeated(&request.id, request.params.get("arguments"))?;
                         let raw = has_params.then(|| request.params.to_object());
                         let params = $params::read(&request.method, raw)
                             .map_err(|error| unreadable(Some(&request.id), "params", &error))?;

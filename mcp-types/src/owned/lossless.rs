@@ -20,6 +20,10 @@ use crate::{JsonObject, Meta, RawObject};
 /// * A list keeps the elements that did not change. A changed or added element is written as its type writes it,
 ///   so that redacted text does not come back in an unknown member.
 ///
+/// A message whose parameters, `_meta` or arguments have a member twice is refused when it is parsed, because its receiver
+/// could read the other one. Elsewhere, such as in results, the last of two unknown members counts for `T`, and both are
+/// written.
+///
 /// `_meta` is read by [`meta`](Self::meta), and by `T` if it has such a field. The edits of both are written; those
 /// of [`meta_mut`](Self::meta_mut) win if both change a key.
 ///

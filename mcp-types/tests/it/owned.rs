@@ -544,6 +544,10 @@ fn hostile_messages_are_refused() {
             "twice",
         ),
         (
+            r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"rm","arguments":{"o":[{"path":"/tmp","\u0070ath":"/"}]}}}"#.to_owned(),
+            "a member of `params.arguments` comes twice: path",
+        ),
+        (
             format!(
                 r#"{{"jsonrpc":"2.0","id":1,"method":"m","params":{{{}}}}}"#,
                 many.join(",")
