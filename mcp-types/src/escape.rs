@@ -14,8 +14,8 @@ use self::properties::{DEFAULT_IGNORABLE, EMOJI};
 /// separators, U+2800 (a blank pattern), interlinear annotations, and every character with the Unicode
 /// property Default_Ignorable_Code_Point: characters without a width, variation selectors, tags, and
 /// those that change the direction of text. One variation selector U+FE0E or U+FE0F directly after an
-/// emoji or the base of a keycap stays. All other text is unchanged, backslashes included, so that
-/// escaping twice changes nothing.
+/// emoji stays, and so does one between the base of a keycap and U+20E3. All other text is unchanged,
+/// backslashes included, so that escaping twice changes nothing.
 ///
 /// Use it for every text of a peer in a terminal or a message, and [`escaped`] for a field of a log
 /// event. [`escape_block`] keeps line breaks.
@@ -78,18 +78,19 @@ pub fn escape_block(text: &str) -> Cow<'_, str> {
 /// ```
 pub fn escape_json(json: &str) -> Cow<'_, str> {
     // A digit may be the end of an escape, such as `\u0000`, so it is not the base of a keycap here.
-    let is_escaped = |(before, c): (Option<char>, char)| {
-        is_hidden(before.filter(|before| !before.is_ascii()), c) && !matches!(c, '\n' | '\t')
+    let is_escaped = |(before, c, after): Neighbors| {
+        is_hidden((before.filter(|before| !before.is_ascii()), c, after))
+            && !matches!(c, '\n' | '\t')
     };
-    if !with_preceding(json).any(is_escaped) {
+    if !with_neighbors(json).any(is_escaped) {
         return Cow::Borrowed(json);
     }
     let mut out = String::with_capacity(json.len() + 16);
-    for (before, c) in with_preceding(json) {
+    for (before, c, after) in with_neighbors(json) {
         match c {
             // Strings have no control characters below U+0020: this is white space between two tokens.
             '\r' => out.push(' '),
-            hidden if is_escaped((before, hidden)) => {
+            hidden if is_escaped((before, hidden, after)) => {
                 for unit in hidden.encode_utf16(&mut [0; 2]) {
                     // Writing to a string cannot fail.
                     let _ = write!(out, "\\u{unit:04x}");
@@ -120,32 +121,41 @@ pub fn shorten(text: &str, max: usize) -> Cow<'_, str> {
 
 /// Escapes what is hidden, except for the characters that `is_kept` names.
 fn escape(text: &str, is_kept: impl Fn(char) -> bool) -> Cow<'_, str> {
-    let is_escaped = |(before, c)| is_hidden(before, c) && !is_kept(c);
-    if !with_preceding(text).any(is_escaped) {
+    let is_escaped = |neighbors: Neighbors| is_hidden(neighbors) && !is_kept(neighbors.1);
+    if !with_neighbors(text).any(is_escaped) {
         return Cow::Borrowed(text);
     }
     let mut out = String::with_capacity(text.len() + 16);
-    for (before, c) in with_preceding(text) {
-        if is_escaped((before, c)) {
-            out.extend(c.escape_default());
+    for neighbors in with_neighbors(text) {
+        if is_escaped(neighbors) {
+            out.extend(neighbors.1.escape_default());
         } else {
-            out.push(c);
+            out.push(neighbors.1);
         }
     }
     Cow::Owned(out)
 }
 
-/// Iterates over characters, each with the one before it.
-fn with_preceding(text: &str) -> impl Iterator<Item = (Option<char>, char)> {
+/// A character between the one before it and the one after it.
+type Neighbors = (Option<char>, char, Option<char>);
+
+fn with_neighbors(text: &str) -> impl Iterator<Item = Neighbors> {
+    let after = text.chars().skip(1).map(Some).chain([None]);
     let mut before = None;
-    text.chars().map(move |c| (before.replace(c), c))
+    text.chars()
+        .zip(after)
+        .map(move |(c, after)| (before.replace(c), c, after))
 }
 
 /// Returns true for characters that a reader does not see, or that change how other text is shown.
-fn is_hidden(before: Option<char>, c: char) -> bool {
+fn is_hidden((before, c, after): Neighbors) -> bool {
     match c {
         ' '..='~' => false,
-        '\u{fe0e}' | '\u{fe0f}' => !before.is_some_and(|before| contains(&EMOJI, before)),
+        '\u{fe0e}' | '\u{fe0f}' => match before {
+            // A digit looks the same with a selector, unless a keycap is drawn around it.
+            Some('0'..='9' | '#' | '*') => after != Some('\u{20e3}'),
+            before => !before.is_some_and(|before| contains(&EMOJI, before)),
+        },
         '\u{2028}' | '\u{2029}' | '\u{2800}' | '\u{fff9}'..='\u{fffb}' => true,
         c => c.is_control() || contains(&DEFAULT_IGNORABLE, c),
     }

@@ -107,6 +107,12 @@ fn one_selector_after_an_emoji_stays() {
         ("\u{2764}\u{fe0e}", "\u{2764}\u{fe0e}"),
         ("1\u{fe0f}\u{20e3}", "1\u{fe0f}\u{20e3}"),
         ("#\u{fe0f}\u{20e3}", "#\u{fe0f}\u{20e3}"),
+        // The base of a keycap without the keycap: `pay1` in two spellings.
+        ("pay1\u{fe0f}", "pay1\\u{fe0f}"),
+        (
+            "*\u{fe0e} 2\u{fe0f}\u{fe0f}\u{20e3}",
+            "*\\u{fe0e} 2\\u{fe0f}\\u{fe0f}\u{20e3}",
+        ),
         // A second selector, another one, one without a base.
         ("\u{2764}\u{fe0f}\u{fe0f}", "\u{2764}\u{fe0f}\\u{fe0f}"),
         ("\u{2764}\u{fe00}", "\u{2764}\\u{fe00}"),
