@@ -140,6 +140,8 @@ const SECRETS: [&str; 8] = [
 
 const DIALECT_2020_12: &str = "https://json-schema.org/draft/2020-12/schema";
 const MAX_PORTABLE_NAME: usize = 64;
+/// Bytes of a location. Schemas at a longer one are not checked.
+const MAX_LOCATION: usize = 4_096;
 
 struct Linter<'a> {
     tool: &'a Tool,
@@ -197,6 +199,9 @@ impl<'a> Linter<'a> {
 
     /// Checks a schema and its subschemas. References matter in the input schema, which models read.
     fn schema(&mut self, location: &str, schema: &JsonObject, is_input: bool) {
+        if location.len() > MAX_LOCATION {
+            return;
+        }
         if is_malformed(schema) {
             self.report(rules::MALFORMED, location);
         }

@@ -9,7 +9,7 @@
 mod decimal;
 mod values;
 
-use mcp_types::JsonObject;
+use mcp_types::{JsonObject, shorten, truncate};
 use serde_json::Value;
 
 use super::walk::{Subschema, subschemas};
@@ -18,7 +18,12 @@ use super::walk::{Subschema, subschemas};
 // spec: XHDR-01
 pub const PARAM_HEADER: &str = "x-mcp-header";
 
-/// The tool arguments that are repeated in headers.
+/// Headers of one tool. HTTP servers accept about a hundred headers in a request.
+const MAX_HEADERS: usize = 64;
+/// Bytes of an argument's path, and of names and locations in errors.
+const MAX_PATH: usize = 1_000;
+
+/// The tool arguments that are repeated in headers: at most 64 of a tool, each with a path of at most 1,000 bytes.
 ///
 /// # Examples
 ///
@@ -82,6 +87,45 @@ enum Reason {
         "only a property that is reached through `properties` alone can have a header; move it there"
     )]
     Unreachable,
+    #[error(
+        "the path of its argument has more than {MAX_PATH} bytes; shorten the names of the properties"
+    )]
+    TooLong,
+    #[error(
+        "more than {MAX_HEADERS} arguments have a header; annotate those that decide about routes"
+    )]
+    TooMany,
+}
+
+/// A subschema on the way to another one. Its location is written when it is needed: a name of a megabyte can stand above
+/// ten thousand schemas.
+struct Place<'a> {
+    above: Option<&'a Self>,
+    sub: Subschema<'a>,
+}
+
+impl Place<'_> {
+    /// Returns the JSON Pointer, which is cut.
+    fn location(&self) -> String {
+        let above = self.above.map(Self::location).unwrap_or_default();
+        truncate(&self.sub.pointer(&above), MAX_PATH).to_owned()
+    }
+
+    /// Returns the argument's path, such as `options.limit`.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`Reason::Unreachable`] if a keyword other than `properties` leads to it, and [`Reason::TooLong`].
+    fn path(&self) -> Result<String, Reason> {
+        let above = self.above.map(Self::path).transpose()?;
+        let name = self.sub.name.filter(|_| self.sub.keyword == "properties");
+        let name = name.ok_or(Reason::Unreachable)?;
+        let above = above.map_or_else(String::new, |above| above + ".");
+        if above.len() + name.len() > MAX_PATH {
+            return Err(Reason::TooLong);
+        }
+        Ok(above + name)
+    }
 }
 
 impl ParamHeaders {
@@ -96,7 +140,7 @@ impl ParamHeaders {
             properties: Vec::new(),
             headers: Vec::new(),
         };
-        plan.properties = plan.scan(input_schema, "", Some(""))?;
+        plan.properties = plan.scan(input_schema, None)?;
         Ok((!plan.headers.is_empty()).then_some(plan))
     }
 
@@ -111,35 +155,33 @@ impl ParamHeaders {
     }
 
     /// Finds the annotations in a schema's subschemas. Adds their headers, and returns their properties.
-    /// `path` is the value's path; it is `None` below other keywords than `properties`.
     // spec: XHDR-07
     fn scan(
         &mut self,
         schema: &JsonObject,
-        location: &str,
-        path: Option<&str>,
+        above: Option<&Place<'_>>,
     ) -> Result<Vec<Property>, InvalidParamHeader> {
         let mut found = Vec::new();
         for sub in subschemas(schema) {
             let Value::Object(inner) = sub.schema else {
                 continue;
             };
-            let location = sub.pointer(location);
-            let path = path.and_then(|path| path_of(path, &sub));
+            let place = Place { above, sub };
             let mut header = None;
             if let Some(name) = inner.get(PARAM_HEADER) {
-                let name = self.check(name, inner, path.is_some());
-                let name = name.map_err(|reason| InvalidParamHeader {
-                    location: location.clone(),
+                let checked = place.path().and_then(|argument| {
+                    let name = self.check(name, inner)?.into();
+                    let argument = argument.into();
+                    Ok(ParamHeader { name, argument })
+                });
+                let checked = checked.map_err(|reason| InvalidParamHeader {
+                    location: place.location(),
                     reason,
                 })?;
                 header = Some(self.headers.len());
-                self.headers.push(ParamHeader {
-                    name: name.into(),
-                    argument: path.as_deref().unwrap_or_default().into(),
-                });
+                self.headers.push(checked);
             }
-            let below = self.scan(inner, &location, path.as_deref())?;
+            let below = self.scan(inner, Some(&place))?;
             if let Some(name) = sub.name
                 && (header.is_some() || !below.is_empty())
             {
@@ -151,52 +193,41 @@ impl ParamHeaders {
             }
         }
         // The root is not a property.
-        if location.is_empty() && schema.contains_key(PARAM_HEADER) {
-            let location = location.to_owned();
-            let reason = Reason::Unreachable;
-            return Err(InvalidParamHeader { location, reason });
+        if above.is_none() && schema.contains_key(PARAM_HEADER) {
+            return Err(InvalidParamHeader {
+                location: String::new(),
+                reason: Reason::Unreachable,
+            });
         }
         Ok(found)
     }
 
     /// Checks an annotation, and returns the header's name.
     // spec: XHDR-03, XHDR-04, XHDR-05, XHDR-06
-    fn check<'a>(
-        &self,
-        name: &'a Value,
-        schema: &JsonObject,
-        is_reachable: bool,
-    ) -> Result<&'a str, Reason> {
-        if !is_reachable {
-            return Err(Reason::Unreachable);
-        }
+    fn check<'a>(&self, name: &'a Value, schema: &JsonObject) -> Result<&'a str, Reason> {
         let name = name.as_str().ok_or(Reason::NotAString)?;
         if name.is_empty() {
             return Err(Reason::Empty);
         }
         if !name.bytes().all(is_tchar) {
-            return Err(Reason::NotAToken(name.to_owned()));
+            return Err(Reason::NotAToken(shorten(name, MAX_PATH).into_owned()));
         }
         if self.names().any(|other| other.eq_ignore_ascii_case(name)) {
-            return Err(Reason::Duplicate(name.to_owned()));
+            return Err(Reason::Duplicate(shorten(name, MAX_PATH).into_owned()));
+        }
+        if self.headers.len() >= MAX_HEADERS {
+            return Err(Reason::TooMany);
         }
         match schema.get("type") {
             Some(Value::String(kind)) if matches!(&**kind, "integer" | "string" | "boolean") => {
                 Ok(name)
             }
-            Some(other) => Err(Reason::Type(other.to_string())),
+            Some(other) => Err(Reason::Type(
+                shorten(&other.to_string(), MAX_PATH).into_owned(),
+            )),
             None => Err(Reason::Type("not given".to_owned())),
         }
     }
-}
-
-/// Returns the path of a subschema's value, or `None` if a keyword other than `properties` leads to it.
-fn path_of(path: &str, sub: &Subschema<'_>) -> Option<String> {
-    let name = sub.name.filter(|_| sub.keyword == "properties")?;
-    Some(match path {
-        "" => name.to_owned(),
-        path => format!("{path}.{name}"),
-    })
 }
 
 /// Returns true for a character that a header name may contain (`tchar` in RFC 9110).

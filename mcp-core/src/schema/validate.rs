@@ -56,6 +56,14 @@ pub enum SchemaError {
         /// The limit of subschemas.
         limit: usize,
     },
+    /// The names of properties and definitions are too long: each schema below a name has a location with it.
+    #[error(
+        "the locations of the schema's parts have more than {limit} bytes together; shorten the names"
+    )]
+    NamesTooLong {
+        /// The limit in bytes.
+        limit: usize,
+    },
     /// Compiling the schema makes too many nodes.
     #[error(
         "compiling the schema makes more than {limit} nodes: below `unevaluatedProperties` and \

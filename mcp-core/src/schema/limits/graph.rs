@@ -13,6 +13,8 @@ use crate::schema::walk::{Subschema, subschemas};
 const MAX_DEPTH: usize = 64;
 /// The maximum number of subschemas.
 pub(super) const MAX_SCHEMAS: usize = 4096;
+/// The maximum size of all locations in bytes. A schema of 256 KiB could have a gigabyte.
+const MAX_LOCATIONS: usize = 2 << 20;
 /// The maximum number of references that lead from one schema to the next, all for the same value.
 const MAX_STEPS: usize = 64;
 
@@ -25,6 +27,8 @@ pub(super) struct Graph<'a> {
     anchors: HashMap<(usize, &'a str), usize>,
     dynamic: HashMap<&'a str, Vec<usize>>,
     resources: HashMap<&'a str, usize>,
+    /// The size of all locations in bytes.
+    locations: usize,
 }
 
 pub(super) struct Node<'a> {
@@ -112,6 +116,11 @@ impl<'a> Graph<'a> {
         let index = self.nodes.len();
         if index >= MAX_SCHEMAS {
             return Err(SchemaError::TooManySchemas { limit: MAX_SCHEMAS });
+        }
+        self.locations += pointer.len();
+        if self.locations > MAX_LOCATIONS {
+            let limit = MAX_LOCATIONS;
+            return Err(SchemaError::NamesTooLong { limit });
         }
         let object = schema.as_object();
         let text = |keyword: &str| {

@@ -242,6 +242,13 @@ const SCHEMAS: &[Growing] = &[
             .collect();
         json!({"$ref": "#/$defs/aaaaaaaa", "$defs": {"aaaaaaaa": {"properties": members}}})
     }),
+    ("long name above many schemas", |n| {
+        let members: serde_json::Map<_, _> = (0..4 * n)
+            .map(|i| (format!("m{i}"), json!({"type": "string"})))
+            .collect();
+        let name = "n".repeat(150 * n);
+        json!({"properties": {name: {"properties": members}}})
+    }),
     ("resources", |n| {
         let defs: serde_json::Map<_, _> = (0..n)
             .flat_map(|level| ["a", "b"].map(|side| (level, side)))

@@ -1,5 +1,6 @@
 //! The rules XHDR-01 to XHDR-21 by tables.
 
+use allocation_counter::measure;
 use mcp_types::{JsonObject, RawObject};
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -97,6 +98,98 @@ fn invalid_header_name_or_type_is_an_error() {
     ] {
         let error = plan(properties.clone()).expect_err(&properties.to_string());
         assert!(error.contains(expected), "{properties}: {error}");
+    }
+}
+
+/// Names of a megabyte above many schemas, headers without end, and annotations anywhere.
+#[test]
+fn hostile_schemas_cost_what_their_bytes_cost() {
+    let long = "n".repeat(1 << 20);
+    let many = |header: fn(usize) -> Value| -> serde_json::Map<String, Value> {
+        (0..2_000)
+            .map(|number| (format!("p{number}"), header(number)))
+            .collect()
+    };
+    let annotated = many(|number| string(&format!("H{number}")));
+    let plain = many(|_| json!({"type": "string"}));
+    let below = |members: &serde_json::Map<String, Value>| json!({long.clone(): {"type": "object", "properties": members}});
+    for (name, properties, expected) in [
+        ("long names", below(&plain), "Ok(None)"),
+        ("a long path", below(&annotated), "more than 1000 bytes"),
+        (
+            "many headers",
+            annotated.clone().into(),
+            "more than 64 arguments",
+        ),
+        (
+            "a long header",
+            json!({"a": string(&"é".repeat(1 << 20))}),
+            "is not a header name",
+        ),
+        (
+            "a long type",
+            json!({"a": {"type": [long.clone()], "x-mcp-header": "A"}}),
+            "its type is",
+        ),
+    ] {
+        let schema = object(json!({"type": "object", "properties": properties}));
+        let mut found = String::new();
+        let memory = measure(|| {
+            found = format!(
+                "{:?}",
+                ParamHeaders::from_schema(&schema).map_err(|error| error.to_string())
+            )
+        });
+        assert!(found.contains(expected), "{name}: {:.200}", found);
+        assert!(found.len() < 5_000, "{name}: {}", found.len());
+        assert!(
+            memory.bytes_total < 16 << 20,
+            "{name}: {} bytes",
+            memory.bytes_total
+        );
+    }
+    let nested = (0..120).fold(json!({}), |inner, level| {
+        json!({"type": "object", "properties": {"a": inner}, "allOf": [{"items": {format!("x{level}"): 1}}]})
+    });
+    assert_eq!(ParamHeaders::from_schema(&object(nested)), Ok(None));
+}
+
+fn schema() -> impl Strategy<Value = Value> {
+    let leaf = prop_oneof![
+        Just(json!(true)),
+        Just(json!({"$ref": "#"})),
+        Just(json!(7)),
+        "[A-Ca-c ]{0,2}".prop_map(|name| json!({"type": "string", "x-mcp-header": name})),
+        Just(json!({"type": ["string"], "x-mcp-header": ["A"]})),
+    ];
+    leaf.prop_recursive(4, 24, 4, |inner| {
+        let members = prop::collection::btree_map("[a-c~/.]{0,2}", inner.clone(), 0..4);
+        let members = members.prop_map(|members| json!(members));
+        let list = prop::collection::vec(inner, 0..3).prop_map(Value::from);
+        let keyword = prop_oneof![
+            Just("properties"),
+            Just("properties"),
+            Just("$defs"),
+            Just("allOf"),
+            Just("items"),
+            Just("const"),
+        ];
+        (keyword, prop_oneof![members, list]).prop_map(|(keyword, inside)| json!({keyword: inside}))
+    })
+}
+
+proptest! {
+    #[test]
+    fn any_schema_has_a_bounded_plan_or_an_error(schema in schema()) {
+        let Value::Object(schema) = schema else { return Ok(()) };
+        if let Ok(Some(plan)) = ParamHeaders::from_schema(&schema) {
+            let names: Vec<_> = plan.names().map(str::to_ascii_lowercase).collect();
+            let mut unique = names.clone();
+            unique.sort_unstable();
+            unique.dedup();
+            prop_assert_eq!(unique.len(), names.len());
+            prop_assert!(names.len() <= 64 && plan.arguments().all(|path| path.len() <= 1_000));
+        }
     }
 }
 
