@@ -1,5 +1,8 @@
 //! Examples of JSON Schemas.
 
+use std::cell::Cell;
+use std::collections::BTreeSet;
+
 use serde_json::{Map, Value, json};
 
 /// Maximum nesting depth of an example.
@@ -9,57 +12,104 @@ const OPTIONAL_DEPTH: usize = 3;
 /// Most items of an array, and most characters that a limit adds.
 const MAX_LENGTH: u64 = 1_000;
 
-/// Returns a value that matches a schema. `pattern`, `not` and conditions are not considered.
+/// Values in an example, and bytes of their texts. What is beyond is `null`.
+const MAX_SIZE: usize = 200_000;
+
+/// Returns a value that matches a schema. `pattern`, `not` and conditions are not considered. The size is bounded,
+/// whatever the schema is.
 pub(super) fn of(schema: &Value) -> Value {
-    Examples { root: schema }.value(schema, 0, 0)
+    let examples = Examples {
+        root: schema,
+        left: Cell::new(MAX_SIZE),
+    };
+    examples.value(schema, 0, 0)
 }
 
 struct Examples<'a> {
     root: &'a Value,
+    /// The size that the example may still have.
+    left: Cell<usize>,
+}
+
+/// A schema without some of its keywords.
+#[derive(Clone, Copy)]
+struct Part<'a> {
+    map: &'a Map<String, Value>,
+    without: &'a [&'a str],
+    /// The `type` of the schema around it, which counts if it has none.
+    outer_type: Option<&'a Value>,
+}
+
+impl<'a> Part<'a> {
+    fn get(self, key: &str) -> Option<&'a Value> {
+        let own = self.map.get(key).filter(|_| !self.without.contains(&key));
+        own.or_else(|| self.outer_type.filter(|_| key == "type"))
+    }
 }
 
 impl Examples<'_> {
+    /// Counts a value. Returns false if the example is large enough.
+    fn count(&self, size: usize) -> bool {
+        let left = self.left.get().checked_sub(size);
+        self.left.set(left.unwrap_or(0));
+        left.is_some()
+    }
+
     /// Returns an example. The number makes items of one array different.
     fn value(&self, schema: &Value, depth: usize, number: u64) -> Value {
-        let Some(map) = schema.as_object().filter(|_| depth < MAX_DEPTH) else {
+        let Some(map) = schema.as_object() else {
             return Value::Null;
         };
+        let part = Part {
+            map,
+            without: &[],
+            outer_type: None,
+        };
+        self.part(part, depth, number)
+    }
+
+    fn part(&self, part: Part<'_>, depth: usize, number: u64) -> Value {
+        if depth >= MAX_DEPTH || !self.count(1) {
+            return Value::Null;
+        }
         let stated = ["const", "default"]
             .into_iter()
-            .find_map(|key| map.get(key));
-        let first = |key: &str| map.get(key).and_then(Value::as_array)?.first();
+            .find_map(|key| part.get(key));
+        let first = |key: &str| part.get(key).and_then(Value::as_array)?.first();
         if let Some(value) = stated
             .or_else(|| first("examples"))
             .or_else(|| first("enum"))
         {
-            return value.clone();
+            let is_small = self.count(size(value));
+            return if is_small { value.clone() } else { Value::Null };
         }
-        if let Some(reference) = map.get("$ref").and_then(Value::as_str) {
+        if let Some(reference) = part.get("$ref").and_then(Value::as_str) {
             let target = reference
                 .strip_prefix('#')
                 .and_then(|pointer| self.root.pointer(pointer));
             return target.map_or(Value::Null, |target| self.value(target, depth + 1, number));
         }
-        if let Some(parts) = map.get("allOf").and_then(Value::as_array) {
-            return self.all(map, parts, depth, number);
+        if let Some(parts) = part.get("allOf").and_then(Value::as_array) {
+            return self.all(part, parts, depth, number);
         }
         for key in ["oneOf", "anyOf"] {
             if let Some(branch) = first(key) {
-                return self.branch(map, key, branch, depth, number);
+                return self.branch(part, key, branch, depth, number);
             }
         }
-        self.of_type(map, depth, number)
+        self.of_type(part, depth, number)
     }
 
     /// Merges the examples of objects.
-    fn all(&self, map: &Map<String, Value>, parts: &[Value], depth: usize, number: u64) -> Value {
-        let mut own = map.clone();
-        own.shift_remove("allOf");
-        let parts = std::iter::once(Value::Object(own)).chain(parts.iter().cloned());
-        let mut merged = Value::Null;
+    fn all(&self, part: Part<'_>, parts: &[Value], depth: usize, number: u64) -> Value {
+        let without = [part.without, &["allOf"]].concat();
+        let own = Part {
+            without: &without,
+            ..part
+        };
+        let mut merged = self.part(own, depth + 1, number);
         for part in parts {
-            let value = self.value(&part, depth + 1, number);
-            match (&mut merged, value) {
+            match (&mut merged, self.value(part, depth + 1, number)) {
                 (Value::Object(merged), Value::Object(value)) => merged.extend(value),
                 (merged, value) if !value.is_null() => *merged = value,
                 _ => {}
@@ -71,22 +121,30 @@ impl Examples<'_> {
     /// Merges the branch's example with that of the schema around it.
     fn branch(
         &self,
-        map: &Map<String, Value>,
+        part: Part<'_>,
         key: &str,
         branch: &Value,
         depth: usize,
         number: u64,
     ) -> Value {
-        let mut around = map.clone();
-        around.shift_remove(key);
-        let mut branch = branch.clone();
-        if let (Some(ty), Some(branch)) = (map.get("type"), branch.as_object_mut())
-            && !branch.contains_key("$ref")
-        {
-            branch.entry("type").or_insert_with(|| ty.clone());
-        }
-        let value = self.value(&branch, depth + 1, number);
-        match (self.value(&Value::Object(around), depth + 1, number), value) {
+        let value = match branch {
+            Value::Object(map) => {
+                let outer_type = part.get("type").filter(|_| !map.contains_key("$ref"));
+                let branch = Part {
+                    map,
+                    without: &[],
+                    outer_type,
+                };
+                self.part(branch, depth + 1, number)
+            }
+            _ => Value::Null,
+        };
+        let without = [part.without, &[key]].concat();
+        let around = Part {
+            without: &without,
+            ..part
+        };
+        match (self.part(around, depth + 1, number), value) {
             (Value::Object(mut around), Value::Object(value)) => {
                 around.extend(value);
                 Value::Object(around)
@@ -95,8 +153,9 @@ impl Examples<'_> {
         }
     }
 
-    fn of_type(&self, map: &Map<String, Value>, depth: usize, number: u64) -> Value {
-        let name = match map.get("type") {
+    fn of_type(&self, part: Part<'_>, depth: usize, number: u64) -> Value {
+        let map = part.map;
+        let name = match part.get("type") {
             Some(Value::Array(names)) => names.first().and_then(Value::as_str),
             Some(name) => name.as_str(),
             None if map.contains_key("properties") => Some("object"),
@@ -106,7 +165,11 @@ impl Examples<'_> {
         match name {
             Some("object") => self.object(map, depth),
             Some("array") => self.array(map, depth),
-            Some("string") => string(map, number),
+            Some("string") => {
+                let text = string(map, number);
+                let is_small = self.count(size(&text));
+                if is_small { text } else { Value::Null }
+            }
             Some("integer") => integer(map, number),
             Some("number") => float(map, number),
             Some("boolean") => json!(true),
@@ -119,19 +182,20 @@ impl Examples<'_> {
         let properties = map.get("properties").and_then(Value::as_object);
         let properties = properties.unwrap_or(&empty);
         let required = map.get("required").and_then(Value::as_array);
-        let required: Vec<&str> = required
+        let required: BTreeSet<&str> = required
             .into_iter()
             .flatten()
             .filter_map(Value::as_str)
             .collect();
         let mut object = Map::new();
         for (key, schema) in properties {
-            if required.contains(&key.as_str()) || depth < OPTIONAL_DEPTH {
+            if (required.contains(key.as_str()) || depth < OPTIONAL_DEPTH) && self.count(key.len())
+            {
                 object.insert(key.clone(), self.value(schema, depth + 1, 0));
             }
         }
         for key in required {
-            if !object.contains_key(key) {
+            if !object.contains_key(key) && self.count(key.len()) {
                 let other = map.get("additionalProperties").unwrap_or(&Value::Null);
                 object.insert(key.to_owned(), self.value(other, depth + 1, 0));
             }
@@ -154,6 +218,21 @@ impl Examples<'_> {
             number += 1;
         }
         Value::Array(items)
+    }
+}
+
+/// Returns the number of values in a value, and the bytes of their texts.
+fn size(value: &Value) -> usize {
+    match value {
+        Value::String(text) => 1 + text.len(),
+        Value::Array(items) => 1 + items.iter().map(size).sum::<usize>(),
+        Value::Object(members) => {
+            let members = members
+                .iter()
+                .map(|(name, member)| name.len() + size(member));
+            1 + members.sum::<usize>()
+        }
+        _ => 1,
     }
 }
 
@@ -233,4 +312,61 @@ fn float(map: &Map<String, Value>, number: u64) -> Value {
         (None, None) => f64::from(u32::try_from(number).unwrap_or(0)) + 1.5,
     };
     json!(value)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::{MAX_SIZE, of, size};
+
+    #[test]
+    fn examples_of_hostile_schemas_are_bounded() {
+        let deep = (0..30).fold(
+            json!({"type": "string", "minLength": 1_000}),
+            |items, _| json!({"type": "array", "items": items, "minItems": 1_000}),
+        );
+        let branches: serde_json::Map<String, Value> = (0..40)
+            .map(|level| {
+                let next = json!({"$ref": format!("#/$defs/d{}", level + 1)});
+                (
+                    format!("d{level}"),
+                    json!({"allOf": [next, next, next], "anyOf": [next]}),
+                )
+            })
+            .collect();
+        let long = "n".repeat(1 << 20);
+        let names: Vec<String> = (0..100_000).map(|number| format!("n{number}")).collect();
+        for (name, schema) in [
+            ("arrays of arrays", deep),
+            ("branches", json!({"$ref": "#/$defs/d0", "$defs": branches})),
+            (
+                "a long constant",
+                json!({"type": "array", "items": {"const": long}, "minItems": 1_000}),
+            ),
+            (
+                "recursion",
+                json!({"type": "object", "required": ["a", "b"], "properties": {"a": {"$ref": "#"}, "b": {"$ref": "#"}}}),
+            ),
+            (
+                "required names",
+                json!({"type": "object", "required": names}),
+            ),
+            ("a reference to itself", json!({"$ref": "#"})),
+        ] {
+            let example = of(&schema);
+            assert!(size(&example) <= 2 * MAX_SIZE, "{name}: {}", size(&example));
+        }
+    }
+
+    #[test]
+    fn parts_and_branches_are_merged() {
+        let schema = json!({
+            "type": "object",
+            "properties": {"a": {"const": 1}},
+            "allOf": [{"properties": {"b": {"type": "boolean"}}}],
+            "oneOf": [{"required": ["c"], "properties": {"c": {"enum": ["x"]}}}],
+        });
+        assert_eq!(of(&schema), json!({"a": 1, "c": "x", "b": true}));
+    }
 }
