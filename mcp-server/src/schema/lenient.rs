@@ -194,7 +194,8 @@ mod tests {
     use mcp_types::RawObject;
     use serde_json::{Value, json};
 
-    use super::convert_strings;
+    use super::{Converter, convert_strings};
+    use crate::constraints::Walk;
 
     /// Converts the value of the one property `p`; `None` when nothing changes.
     fn property(schema: Value, value: Value) -> Option<Value> {
@@ -264,6 +265,39 @@ mod tests {
                 Some(converted),
                 "{schema} {value}"
             );
+        }
+    }
+
+    #[test]
+    fn conversion_ends_within_the_steps_whatever_schema_and_value_are() {
+        let chain: serde_json::Map<String, Value> = (0..2_000)
+            .map(|level| {
+                let next = json!({"$ref": format!("#/$defs/d{}", level + 1)});
+                (format!("d{level}"), json!({"anyOf": [next, next]}))
+            })
+            .collect();
+        let wide = json!({"allOf": vec![json!({"$ref": "#/$defs/wide"}); 100]});
+        let first = json!({"$ref": "#/$defs/d0"});
+        let schema = json!({
+            "properties": {"chain": first, "wide": {"$ref": "#/$defs/wide"}, "list": {"items": {"$ref": "#/$defs/wide"}}},
+            "additionalProperties": {"$ref": "#"},
+            "$defs": {"wide": wide, "d0": chain["d0"], "d1": chain["d1"]},
+        });
+        let deep = (0..100).fold(json!("5"), |inner, _| json!({"chain": inner, "wide": "5"}));
+        let values = vec![json!("5"); 20_000];
+        for value in [deep, json!({"wide": {"wide": "5"}, "list": values})] {
+            let walk = Walk::new(schema.as_object().unwrap());
+            let converter = Converter {
+                walk,
+                converts_strings: true,
+            };
+            let mut converted = value.clone();
+            converter.inner_values(&mut converted, schema.as_object().unwrap(), 0);
+            assert!(!converter.walk.step(0), "the steps are used up");
+            // Nothing in it has a type.
+            assert_eq!(converted, value);
+            let arguments = RawObject::from_value(&value).unwrap();
+            assert!(convert_strings(&arguments, schema.as_object().unwrap()).is_none());
         }
     }
 
