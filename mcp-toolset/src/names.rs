@@ -8,6 +8,8 @@ use mcp_client::group::{MAX_TOOL_NAME, distinct_name, portable_name};
 #[derive(Debug, Default)]
 pub(crate) struct Names {
     name_by_own: BTreeMap<String, String>,
+    /// Names of the set's own tools, without case and separators.
+    reserved: BTreeSet<String>,
 }
 
 impl Names {
@@ -19,12 +21,16 @@ impl Names {
         for own in &own {
             *counts.entry(folded(&portable(own, false))).or_default() += 1;
         }
-        let mut taken: BTreeSet<String> = reserved.iter().map(|name| folded(name)).collect();
+        let reserved: BTreeSet<String> = reserved.iter().map(|name| folded(name)).collect();
+        let mut taken = reserved.clone();
         let (plain, shared): (Vec<&str>, Vec<&str>) = own.into_iter().partition(|own| {
             let name = folded(&portable(own, false));
             counts.get(&name) == Some(&1) && !taken.contains(&name)
         });
-        let mut names = Self::default();
+        let mut names = Self {
+            name_by_own: BTreeMap::new(),
+            reserved,
+        };
         for own in plain {
             let name = portable(own, false);
             taken.insert(folded(&name));
@@ -47,13 +53,17 @@ impl Names {
         self.name_by_own.get(own).map_or(own, String::as_str)
     }
 
-    /// Returns the own name of the tool that a model has named, which may not be offered. Models change case and separators.
+    /// Returns the own name of the tool that a model has named, which may not be offered. Models change case and separators. A
+    /// name that is similar to a reserved one is not a tool's.
     pub(crate) fn find(&self, name: &str) -> Option<&str> {
         let names = self.name_by_own.iter();
         if let Some((own, _)) = names.clone().find(|(_, known)| *known == name) {
             return Some(own);
         }
         let wanted = folded(name);
+        if self.reserved.contains(&wanted) {
+            return None;
+        }
         let is_similar = |other: &str| folded(other) == wanted;
         let mut similar = names.filter(|(own, known)| is_similar(known) || is_similar(own));
         let (own, _) = similar.next()?;
@@ -75,7 +85,7 @@ pub(crate) fn portable(own: &str, is_shared: bool) -> String {
 }
 
 /// Returns a name without case and separators.
-fn folded(name: &str) -> String {
+pub(crate) fn folded(name: &str) -> String {
     let letters = name.chars().filter(|c| c.is_alphanumeric());
     letters.flat_map(char::to_lowercase).collect()
 }
@@ -115,6 +125,10 @@ mod tests {
         let unique: BTreeSet<String> = own.iter().map(|own| folded(names.name(own))).collect();
         assert_eq!(unique.len(), own.len(), "{names:?}");
         assert!(!unique.contains("searchtools"));
+        // The model means the set's own tool.
+        for similar in ["searchTools", "search.tools", "SEARCH_TOOLS"] {
+            assert_eq!(names.find(similar), None);
+        }
         for own in own {
             assert_eq!(names.find(names.name(own)), Some(own));
         }

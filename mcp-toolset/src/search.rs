@@ -46,6 +46,8 @@ pub const CALL_TOOL: &str = "call_tool";
 const MAX_QUERIES: usize = 4;
 /// Characters of a phrasing that are read.
 const MAX_QUERY_CHARS: usize = 400;
+/// Bytes of a tool's name. A tool with a longer one is not found.
+const MAX_NAME_BYTES: usize = 400;
 /// Default number of found tools, and the largest one.
 const DEFAULT_LIMIT: usize = 5;
 const MAX_LIMIT: usize = 20;
@@ -146,7 +148,7 @@ struct Found<'a> {
 }
 
 /// Answers a call of `search_tools`: the tools of a list that serve a task, the best first. Weak matches have a hint that the
-/// list may not have a tool for the task.
+/// list may not have a tool for the task. Tools whose name has more than 400 bytes are not found.
 ///
 /// Arguments that do not match the schema of `search_tools` are a failed result that names the argument.
 pub async fn search_tools(
@@ -173,6 +175,7 @@ pub async fn search_tools(
     let ranking = ranker.rank(tools, &queries.collect::<Vec<_>>()).await;
     let found = ranking.tools.into_iter();
     let found = found.filter_map(|index| tools.get(index));
+    let found = found.filter(|tool| tool.name.len() <= MAX_NAME_BYTES);
     let found: Vec<_> = found.take(limit).map(found_tool).collect();
     let hint = if found.is_empty() {
         Some(format!("No tool fits. {SEARCH_AGAIN}"))
@@ -259,7 +262,10 @@ pub fn describe_tools(tools: &[Tool], arguments: Option<&RawObject>) -> CallTool
                 bytes -= definition.get().len();
                 answer.tools.push(definition);
             }
-            None => answer.omitted_because_too_large.push(name),
+            None => {
+                let name = cut(name, MAX_QUERY_CHARS);
+                answer.omitted_because_too_large.push(name);
+            }
         }
     }
     if answer.tools.is_empty() && answer.omitted_because_too_large.is_empty() {
@@ -269,7 +275,7 @@ pub fn describe_tools(tools: &[Tool], arguments: Option<&RawObject>) -> CallTool
     CallToolResult::from_text(escape_json(&answer))
 }
 
-/// Returns the JSON of a definition. `None`: it has more bytes. No more than these are written.
+/// Returns the escaped JSON of a definition. `None`: it has more bytes. No more than these are written before it is escaped.
 fn definition(tool: &Tool, max_bytes: usize) -> Option<Box<RawValue>> {
     struct Bounded(Vec<u8>, usize);
 
@@ -295,7 +301,9 @@ fn definition(tool: &Tool, max_bytes: usize) -> Option<Box<RawValue>> {
     };
     let mut json = Bounded(Vec::new(), max_bytes);
     serde_json::to_writer(&mut json, &definition).ok()?;
-    RawValue::from_string(String::from_utf8(json.0).ok()?).ok()
+    let json = String::from_utf8(json.0).ok()?;
+    let json = escape_json(&json).into_owned();
+    (json.len() <= max_bytes).then(|| RawValue::from_string(json).ok())?
 }
 
 /// Returns the call in a call of `call_tool`. Arguments that are JSON in a string are read.

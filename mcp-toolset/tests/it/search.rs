@@ -132,6 +132,42 @@ fn definitions_are_bounded() {
 }
 
 #[test]
+fn definitions_are_counted_as_they_are_written() {
+    // Tags, which take three times as many bytes when they are escaped.
+    let hidden =
+        |number: usize| Tool::new(format!("t{number}")).description("\u{e0041}".repeat(12_000));
+    let list: Vec<Tool> = (0..4).map(hidden).collect();
+    let names: Vec<&str> = list.iter().map(|tool| &*tool.name).collect();
+    let result = describe_tools(&list, Some(&arguments(&json!({ "names": names }))));
+    assert!(result.text().len() < 200_500, "{}", result.text().len());
+    assert_eq!(
+        parsed(&result)["tools"][0]["description"],
+        list[0].description.as_deref().unwrap()
+    );
+}
+
+#[tokio::test]
+async fn names_in_an_answer_are_bounded() {
+    let long = |number: usize| {
+        Tool::new(format!("{number}{}", "x".repeat(100_000)))
+            .description(format!("Reads a file {}", "y".repeat(300_000)))
+    };
+    let mut list: Vec<Tool> = (0..20).map(long).collect();
+    let names: Vec<String> = list.iter().map(|tool| tool.name.clone()).collect();
+    let unknown: Vec<String> = names.iter().map(|name| format!("u{name}")).collect();
+    for names in [&names, &unknown] {
+        let result = describe_tools(&list, Some(&arguments(&json!({ "names": names }))));
+        assert!(result.text().len() < 20_000, "{}", result.text().len());
+    }
+    list.push(Tool::new("read").description("Reads a file"));
+    let queries = arguments(&json!({"queries": ["read a file"]}));
+    let found = search_tools(&WordRanker::new(), &list, Some(&queries)).await;
+    let found = parsed(&found);
+    assert_eq!(found["tools"].as_array().unwrap().len(), 1);
+    assert_eq!(found["tools"][0]["name"], "read");
+}
+
+#[test]
 fn names_beyond_the_schema_are_refused_before_any_work() {
     // A tool whose definition takes long to write, named as often as a request can.
     let large = Tool::new("large").description("x".repeat(4 << 20));
