@@ -168,3 +168,23 @@ impl fmt::Debug for WordRanker {
         f.debug_struct("WordRanker").finish_non_exhaustive()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use mcp_types::Tool;
+
+    use super::{MAX_INDICES, Ranker as _, WordRanker};
+
+    #[tokio::test]
+    async fn lists_that_have_changed_are_forgotten() {
+        let ranker = WordRanker::new();
+        for number in 0..100 {
+            let tools = [Tool::new(format!("read_{number}"))];
+            let found = ranker.rank(&tools, &["read".to_owned()]).await;
+            assert_eq!(found.tools, [0]);
+        }
+        let indices = ranker.indices.lock();
+        assert_eq!(indices.len(), MAX_INDICES);
+        assert_eq!(indices[0].tools[0].name, "read_99");
+    }
+}

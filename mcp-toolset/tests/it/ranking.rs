@@ -214,28 +214,50 @@ async fn repeated_words_do_not_make_a_tool_first() {
     }
 }
 
-/// A list at the limits: long names, each word in all tools, unknown words that are similar to many others.
-fn hostile_tools() -> Vec<Tool> {
+/// A tool at the limits: a long name, words that all tools have, unknown words that are similar to many others. `chars`: of
+/// the common words.
+fn hostile_tool(number: usize, chars: usize) -> Tool {
     let vocabulary = include_str!("../../src/rank/synonyms.txt");
     let common: String = vocabulary
         .chars()
         .filter(|c| *c != '#')
-        .take(6_000)
+        .take(chars)
         .collect();
-    let tools = (0..5_000).map(|number| {
-        let unknown: Vec<_> = (0..40)
-            .map(|word| format!("aaaabbbb{}", number * 40 + word))
-            .collect();
-        let text = format!("{}. {common}", unknown.join(" "));
-        Tool::new(format!("s{number}__{}", common.replace([' ', '\n'], "_"))).description(text)
-    });
-    tools.collect()
+    let unknown: Vec<_> = (0..40)
+        .map(|word| format!("aaaabbbb{}", number * 40 + word))
+        .collect();
+    let text = format!("{}. {common}", unknown.join(" "));
+    Tool::new(format!("s{number}__{}", common.replace([' ', '\n'], "_"))).description(text)
+}
+
+/// The words that count: 16 of a name, 160 of a description.
+const COUNTED: usize = 1_500;
+
+/// Words beyond the limit do not change a ranking, so that the list below need not have them.
+#[tokio::test]
+async fn words_beyond_the_limit_do_not_count() {
+    let words = include_str!("../../src/rank/synonyms.txt").split_whitespace();
+    let words: Vec<&str> = words.collect();
+    let lists = [COUNTED, 6_000]
+        .map(|chars| -> Vec<Tool> { (0..40).map(|number| hostile_tool(number, chars)).collect() });
+    for words in words.chunks(24).step_by(7) {
+        let queries = [format!("{} aaaabbb7", words.join(" "))];
+        let [short, long] = &lists;
+        let short = WordRanker::new().rank(short, &queries).await;
+        let long = WordRanker::new().rank(long, &queries).await;
+        assert_eq!(short.tools, long.tools, "{queries:?}");
+        assert_eq!(short.is_weak, long.is_weak);
+    }
 }
 
 /// The figure is printed; the limit is for debug builds on slow machines. A unit test counts the steps.
 #[tokio::test]
 async fn search_at_the_limits_is_fast() {
-    let tools = hostile_tools();
+    // Some with all words, which are cut while they are read.
+    let chars = |number: usize| if number % 100 == 0 { 6_000 } else { COUNTED };
+    let tools: Vec<Tool> = (0..5_000)
+        .map(|number| hostile_tool(number, chars(number)))
+        .collect();
     let ranker = WordRanker::new();
     let words = |start: usize| -> String {
         let words = (start..start + 40).map(|word| format!("aaaabbb{word} delete, file and "));
