@@ -209,9 +209,9 @@ pub(crate) enum Command {
         after_help = "Tools and prompts are named `server__tool`. A server that ends is started again. The file is a TOML\nfile, with names, filters, limits and authorization, or an `mcp.json`; its commands are run without a\nquestion. Changes in the file are applied while the gateway runs. Servers with a stored login\n(`mcp login`) are called with it.\n\nExamples:\n  mcp gateway gateway.toml\n  mcp gateway mcp.json --stdio --hide-tool 'files__write_*'"
     )]
     Gateway(GatewayArgs),
-    /// Show the tools that a lock file holds back with their changes, and approve them
+    /// Show the tools and prompts that a lock file holds back with their changes, and approve them
     #[command(
-        after_help = "`mcp gateway --pin FILE` writes the file at its first start. Later it holds tools that their servers\nchange or add, and offers them within a second after they are approved.\n\nExamples:\n  mcp pin mcp.lock\n  mcp pin mcp.lock files__read_file@DIGEST"
+        after_help = "`mcp gateway --pin FILE` writes the file at its first start. Later it holds tools and prompts that\ntheir servers change or add, and offers them within a second after they are approved. With\n`--pin-new hold` it also holds those of new servers.\n\nExamples:\n  mcp pin mcp.lock\n  mcp pin mcp.lock files__read_file@DIGEST"
     )]
     Pin(PinArgs),
     /// Log in to a server, and keep the token
@@ -411,9 +411,12 @@ pub(crate) struct GatewayArgs {
     /// List all tools, or three that find the others
     #[arg(long, value_name = "MODE")]
     pub(crate) tools: Option<ToolsArg>,
-    /// Offer only tools with the definitions in this lock file; see `mcp pin`
+    /// Offer only tools and prompts with the definitions in this lock file; see `mcp pin`
     #[arg(long, value_name = "FILE")]
     pub(crate) pin: Option<PathBuf>,
+    /// Approve the tools and prompts of a server that the lock file does not have, or hold them
+    #[arg(long, value_name = "MODE")]
+    pub(crate) pin_new: Option<PinNewArg>,
     /// Let all calls of this server share one process or session
     #[arg(long, value_name = "SERVER")]
     pub(crate) one_process: Vec<String>,
@@ -434,7 +437,7 @@ pub(crate) struct PinArgs {
     /// The lock file
     #[arg(value_name = "FILE")]
     pub(crate) file: PathBuf,
-    /// Approve tools as they were shown: `server__tool@digest`
+    /// Approve tools and prompts as they were shown: `server__tool@digest`
     #[arg(value_name = "NAME@DIGEST")]
     pub(crate) approve: Vec<String>,
 }
@@ -444,6 +447,13 @@ pub(crate) struct PinArgs {
 pub(crate) enum ToolsArg {
     List,
     Search,
+}
+
+/// The tools and prompts of a server at its first use.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum PinNewArg {
+    Approve,
+    Hold,
 }
 
 /// A server over HTTP, for commands without calls.

@@ -17,8 +17,8 @@ mod text;
 pub use error::ConfigError;
 pub use file::{
     AccessConfig, AdminConfig, AuthorizationConfig, GatewayConfig, HttpConfig, IdentityConfig,
-    LimitsConfig, OpenApiConfig, ServerConfig, StartConfig, TokenExchangeConfig, ToolConfig,
-    ToolsConfig,
+    LimitsConfig, OpenApiConfig, PinNew, ServerConfig, StartConfig, TokenExchangeConfig,
+    ToolConfig, ToolsConfig,
 };
 pub use text::ConfigText;
 

@@ -28,11 +28,11 @@
 //! | `tasks` | server tasks, for clients with tasks |
 //! | `passed` | messages of extensions that the gateway does not know, and their notifications to all clients |
 //! | `routes` | tools, resources, templates, prompts and completions |
-//! | `pinned` | the tools that are held until they are approved |
 //! | `taken_uris` | the URIs that servers answer for |
 //! | `update_stream` | one subscription to resources of a server |
 //! | `updates` | the resources that clients are subscribed to, at their servers |
 //! | `listing` | the lists of one server |
+//! | `pinned` | the tools and prompts that are held until they are approved |
 //! | `setup` | connections, checks of names and extensions |
 //! | `manifest` | the lists of a server in a file |
 //! | `entry` | one server, and its lists |

@@ -10,7 +10,7 @@ use mcp_types::Tool;
 use parking_lot::Mutex;
 use serde_json::Value;
 
-use crate::pins::digest;
+use crate::pins::tool_digest;
 use crate::trust_file::{self, Stamp, TrustError, stamp};
 
 type Rule = Arc<dyn Fn(&ProposedCall) -> Verdict + Send + Sync>;
@@ -200,7 +200,7 @@ impl Approval {
             return Decision::Allowed;
         }
         let (server, tool) = (call.server.clone(), call.tool.name.clone());
-        let (digest, is_by_rule) = (digest(&server, &call.tool), call.is_by_rule);
+        let (digest, is_by_rule) = (tool_digest(&server, &call.tool), call.is_by_rule);
         if !is_by_rule && self.approved.lock().contains(&server, &tool, &digest) {
             return Decision::Allowed;
         }

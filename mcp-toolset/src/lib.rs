@@ -20,7 +20,7 @@
 //! | `reply` | the shapes of replies, [`ReplyError`] |
 //! | `result`, `budget` | definitions, calls and results in the provider shapes; long results |
 //! | `trust_file` | files with what a user has agreed to, [`TrustError`] |
-//! | `pins` | [`PinFile`]: the tools whose definitions a user has approved |
+//! | `pins` | [`PinFile`]: the tools and prompts whose definitions a user has approved |
 //! | `approval` | [`Approval`]: which calls run |
 //! | `set` | [`ToolSet`] |
 
@@ -60,7 +60,7 @@ mod trust_file;
 pub use approval::{Answer, Approval, ProposedCall, Verdict};
 #[cfg(feature = "client")]
 pub use budget::Tokens;
-pub use pins::{HeldTool, PinFile};
+pub use pins::{HeldItem, PinFile, PinnedItem};
 #[cfg(feature = "client")]
 pub use provider::{Profile, Provider, SchemaLimits};
 pub use rank::{Ranker, Ranking, WordRanker};

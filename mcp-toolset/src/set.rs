@@ -11,12 +11,13 @@ use mcp_core::schema::{JsonSchema, SchemaError, Validator as _};
 use mcp_types::{CallToolResult, RawObject, Tool, escape_line};
 use parking_lot::Mutex;
 use serde_json::{Value, json};
+use tokio::runtime::Handle;
 
 use crate::approval::{Approval, Decision, ProposedCall};
 use crate::budget::{self, READ_RESULT, StoredResults, Tokens, read_result_tool};
 use crate::media::MediaLeft;
-use crate::names::Names;
-use crate::pins::{PinFile, digest};
+use crate::names::{Names, folded};
+use crate::pins::{PinFile, tool_digest};
 use crate::provider::Provider;
 use crate::rank::{Ranker, WordRanker};
 use crate::reply::{self, ReplyError};
@@ -400,7 +401,7 @@ impl ToolSet {
             let is_same = now.origin(&other.name, &self.server_name) == origin;
             let mut other = other.clone();
             other.name.clone_from(&tool.name);
-            is_same && digest("", &other) == digest("", tool)
+            is_same && tool_digest("", &other) == tool_digest("", tool)
         })
     }
 
@@ -411,7 +412,7 @@ impl ToolSet {
         deferred.into_iter().flatten().chain(read)
     }
 
-    /// Returns the name if the set itself has this tool.
+    /// Returns the name of the set's own tool that a model has named. Models change case and separators.
     fn own_name(&self, name: &str) -> Option<&'static str> {
         let is_offered = |own: &&str| match *own {
             READ_RESULT => self.budget.is_some(),
@@ -423,21 +424,30 @@ impl ToolSet {
             search::CALL_TOOL,
             READ_RESULT,
         ];
-        own.into_iter().filter(is_offered).find(|own| *own == name)
+        let wanted = folded(name);
+        let mut offered = own.into_iter().filter(is_offered);
+        offered.find(|own| folded(own) == wanted)
     }
 
-    /// Compares the tools of a server with the pins. Returns the names of those that are held.
-    fn held<'a>(
-        &self,
-        server: &str,
-        tools: impl Iterator<Item = (&'a str, &'a Tool)> + Clone,
-    ) -> Vec<String> {
+    /// Compares the tools of a server with the pins, on a thread for blocking work in a Tokio runtime: another process may
+    /// have the lock of the file. Returns the names of those that are held.
+    async fn held(&self, server: &Arc<str>, tools: Vec<(&str, &Tool)>) -> Vec<String> {
         let Some(pins) = &self.pins else {
             return Vec::new();
         };
-        let listed: Vec<Tool> = tools.clone().map(|(_, tool)| tool.clone()).collect();
-        pins.check(server, &listed);
-        let held = tools.filter(|(_, tool)| !pins.offers(server, tool));
+        let listed: Vec<Tool> = tools.iter().map(|(_, tool)| (*tool).clone()).collect();
+        if let Ok(runtime) = Handle::try_current() {
+            let (pins, server) = (pins.clone(), server.clone());
+            let checked = runtime.spawn_blocking(move || pins.check(&server, &listed));
+            if let Err(error) = checked.await {
+                // What was not recorded is not offered.
+                tracing::error!(error = %mcp_types::escaped(&error), "the pins cannot be checked");
+            }
+        } else {
+            pins.check(server, &listed);
+        }
+        let held = tools.into_iter();
+        let held = held.filter(|(_, tool)| !pins.offers(server, tool));
         held.map(|(name, _)| name.to_owned()).collect()
     }
 
@@ -448,10 +458,8 @@ impl ToolSet {
         let mut tools: Vec<Tool> = match &self.source {
             Source::Client(client) => {
                 let tools = client.list_tools().await?;
-                held.extend(self.held(
-                    &self.server_name,
-                    tools.iter().map(|tool| (&*tool.name, tool)),
-                ));
+                let listed = tools.iter().map(|tool| (&*tool.name, tool));
+                held.extend(self.held(&self.server_name, listed.collect()).await);
                 tools
             }
             Source::Group(group) => {
@@ -460,13 +468,23 @@ impl ToolSet {
                     let error = escape_line(&error.to_string()).into_owned();
                     tracing::warn!(server = %mcp_types::escaped(&server), error, "the tools of a server are left out");
                 }
-                let mut by_server: BTreeMap<&str, Vec<_>> = BTreeMap::new();
+                // Also those without tools: tools that follow later are new.
+                let servers_listed = group.health();
+                let is_listed = |server: &&Arc<str>| {
+                    let mut failures = list.failures.iter();
+                    !failures.any(|(failed, _)| failed == *server)
+                };
+                let names = servers_listed.iter().map(|(server, _)| server);
+                let mut by_server: BTreeMap<&Arc<str>, Vec<_>> = names
+                    .filter(is_listed)
+                    .map(|server| (server, Vec::new()))
+                    .collect();
                 for listed in &list.items {
                     let tools = by_server.entry(&listed.server).or_default();
                     tools.push((&*listed.name, &listed.item));
                 }
                 for (server, tools) in by_server {
-                    held.extend(self.held(server, tools.into_iter()));
+                    held.extend(self.held(server, tools).await);
                 }
                 let named = list.items.into_iter().map(|listed| {
                     let mut tool = listed.item;

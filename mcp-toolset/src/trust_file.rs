@@ -16,13 +16,27 @@ const MAX_BYTES: usize = 64 << 20;
 const LOCK_TIMEOUT: Duration = Duration::from_secs(5);
 const LOCK_INTERVAL: Duration = Duration::from_millis(5);
 
-/// Time and size of a file, which differ after another process has written it.
-pub(crate) type Stamp = Option<(SystemTime, u64)>;
+/// Properties of a file, which differ after another process has written it.
+pub(crate) type Stamp = Option<(SystemTime, u64, Identity)>;
+
+/// Number of a file, and the time of its last change in seconds and nanoseconds, which no program can set. A file of the same
+/// size with the same time of modification has others.
+#[cfg(unix)]
+type Identity = (u64, i64, i64);
+#[cfg(not(unix))]
+type Identity = ();
 
 /// Returns the stamp of a file. `None`: it cannot be found.
 pub(crate) fn stamp(path: &Path) -> Stamp {
     let metadata = fs::metadata(path).ok()?;
-    Some((metadata.modified().ok()?, metadata.len()))
+    #[cfg(unix)]
+    let identity = {
+        use std::os::unix::fs::MetadataExt as _;
+        (metadata.ino(), metadata.ctime(), metadata.ctime_nsec())
+    };
+    #[cfg(not(unix))]
+    let identity = ();
+    Some((metadata.modified().ok()?, metadata.len(), identity))
 }
 
 /// Waits until no other process writes a file. The lock ends when the guard is dropped.

@@ -1,6 +1,6 @@
 //! `mcp pin`.
 
-use mcp::toolset::{HeldTool, PinFile};
+use mcp::toolset::{HeldItem, PinFile, PinnedItem};
 use serde_json::{Value, json};
 
 use super::support::to_json;
@@ -42,63 +42,64 @@ pub(super) fn run(args: &PinArgs, output: &Output) -> Result<(), Failure> {
         print(held, output);
     }
     if rest.is_empty() {
-        output.note("no tool is held");
+        output.note("nothing is held");
     } else {
         let (count, file) = (rest.len(), args.file.display());
         output.note(&format!(
-            "{count} held; `mcp pin {file} NAME@DIGEST` approves a tool as it is shown"
+            "{count} held; `mcp pin {file} NAME@DIGEST` approves one as it is shown"
         ));
     }
     Ok(())
 }
 
-/// Checks that each argument is the name and the digest of a tool that is held.
+/// Checks that each argument is the name and the digest of an item that is held.
 ///
 /// # Errors
 ///
 /// Returns a [`Failure`] that says what is held now.
-fn check_digests(approve: &[String], held: &[HeldTool]) -> Result<(), Failure> {
+fn check_digests(approve: &[String], held: &[HeldItem]) -> Result<(), Failure> {
     for wanted in approve {
         if held.iter().any(|held| shown(held) == *wanted) {
             continue;
         }
-        let Some((tool, _)) = wanted.rsplit_once('@') else {
+        let Some((item, _)) = wanted.rsplit_once('@') else {
             return Err(usage!(
-                "{wanted:?} has no digest; `mcp pin FILE` shows each tool as NAME@DIGEST, which approves what it shows"
+                "{wanted:?} has no digest; `mcp pin FILE` shows each of them as NAME@DIGEST, which approves what it shows"
             ));
         };
-        if held.iter().any(|held| name(held) == tool) {
+        if held.iter().any(|held| name(held) == item) {
             return Err(usage!(
-                "{tool} has changed since it was shown; run the command without names again"
+                "{item} has changed since it was shown; run the command without names again"
             ));
         }
-        return Err(Failure::usage("no held tool has such a name"));
+        return Err(Failure::usage("nothing that is held has such a name"));
     }
     Ok(())
 }
 
 /// Returns the name and the digest of the definition that is shown.
-fn shown(held: &HeldTool) -> String {
+fn shown(held: &HeldItem) -> String {
     format!("{}@{}", name(held), held.digest())
 }
 
-fn name(held: &HeldTool) -> String {
-    format!("{}__{}", held.server, held.tool.name)
+fn name(held: &HeldItem) -> String {
+    format!("{}__{}", held.server, held.item.name())
 }
 
-fn document(held: &HeldTool) -> Result<Value, Failure> {
+fn document(held: &HeldItem) -> Result<Value, Failure> {
     let differences = held.diff().map_err(Failure::usage)?;
     Ok(json!({
         "name": name(held),
+        "kind": held.item.kind(),
         "digest": held.digest(),
         "differences": to_json(&differences)?,
         "approved": to_json(&held.approved)?,
-        "definition": to_json(&held.tool)?,
+        "definition": to_json(&held.item)?,
     }))
 }
 
 /// Prints the differences, and the lines of the definition that differ.
-fn print(held: &HeldTool, output: &Output) {
+fn print(held: &HeldItem, output: &Output) {
     output.heading(&shown(held));
     match &held.approved {
         Some(_) => match held.diff() {
@@ -108,14 +109,14 @@ fn print(held: &HeldTool, output: &Output) {
                 .for_each(|difference| output.line(&difference.to_string())),
             Err(error) => output.line(&error.to_string()),
         },
-        None => output.line("a new tool"),
+        None => output.line(&format!("a new {}", held.item.kind())),
     }
-    let lines = |tool: &mcp::Tool| {
-        let json = serde_json::to_string_pretty(tool).unwrap_or_default();
+    let lines = |item: &PinnedItem| {
+        let json = serde_json::to_string_pretty(item).unwrap_or_default();
         json.lines().map(str::to_owned).collect::<Vec<_>>()
     };
     let old = held.approved.as_ref().map(lines).unwrap_or_default();
-    let new = lines(&held.tool);
+    let new = lines(&held.item);
     let (old, new) = changed(&old, &new);
     old.iter()
         .for_each(|line| output.line(&format!("- {line}")));

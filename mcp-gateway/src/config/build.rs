@@ -15,7 +15,7 @@ use serde_json::Value;
 
 use super::error::ConfigError;
 use super::file::{
-    AccessConfig, GatewayConfig, HiddenValue, IdentityConfig, LimitsConfig, OpenApiConfig,
+    AccessConfig, GatewayConfig, HiddenValue, IdentityConfig, LimitsConfig, OpenApiConfig, PinNew,
     ServerConfig, StartConfig, TokenExchangeConfig, ToolConfig,
 };
 use super::text::ConfigText;
@@ -82,8 +82,17 @@ impl GatewayConfig {
         }
         if let Some(path) = &self.tools.pin {
             let invalid = |error: TrustError| ConfigError::invalid("tools.pin", error.to_string());
-            let file = PinFile::open(self.path(path)).map_err(invalid)?;
-            gateway = gateway.pin(file);
+            let pins = PinFile::open(self.path(path)).map_err(invalid)?;
+            gateway = gateway.pin(match self.tools.pin_new.unwrap_or_default() {
+                PinNew::Approve => pins,
+                PinNew::Hold => pins.hold_new(),
+            });
+        } else if self.tools.pin_new.is_some() {
+            let message = "it needs `pin`, the lock file";
+            return Err(ConfigError::invalid("tools.pin_new", message));
+        }
+        if let Some(limits) = &self.tools.limits {
+            gateway = gateway.search_limits(call_limits("tools.limits", limits)?);
         }
         let servers = self.servers.iter().filter(|(_, config)| !config.disabled);
         servers

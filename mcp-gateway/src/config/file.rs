@@ -107,7 +107,7 @@ pub struct AdminConfig {
 }
 
 /// The table `tools`. It is read at the start only.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 #[non_exhaustive]
 pub struct ToolsConfig {
@@ -115,9 +115,26 @@ pub struct ToolsConfig {
     pub mode: ToolMode,
     /// Patterns of tools that stay listed with `search`, by their names for clients.
     pub always_list: Vec<String>,
-    /// The lock file with the tool definitions that a user has approved; see [`Gateway::pin`](crate::Gateway::pin). Default:
+    /// The lock file with the definitions that a user has approved; see [`Gateway::pin`](crate::Gateway::pin). Default:
     /// none.
     pub pin: Option<PathBuf>,
+    /// The tools and prompts of servers that the lock file does not have: `approve` (default) or `hold`; see
+    /// [`PinFile::hold_new`](mcp_toolset::PinFile::hold_new). It needs `pin`.
+    pub pin_new: Option<PinNew>,
+    /// Limits of `search_tools` and `describe_tools` together, in the mode `search`. Default: none.
+    pub limits: Option<LimitsConfig>,
+}
+
+/// The tools and prompts of a server at its first use.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+#[non_exhaustive]
+pub enum PinNew {
+    /// They are approved, with a warning in the log.
+    #[default]
+    Approve,
+    /// They are held until a user approves them.
+    Hold,
 }
 
 /// The table `authorization`: clients need an access token of an issuer.

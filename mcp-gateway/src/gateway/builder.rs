@@ -14,10 +14,10 @@ use tokio_util::task::AbortOnDropHandle;
 
 use super::changes::Announcements;
 use super::error::GatewayError;
-use super::limits::UsedStates;
+use super::limits::{CallLimits, Limiter, UsedStates};
 use super::lists::{Command, ServerLists};
 use super::options::GatewayServer;
-use super::pinned::PinnedTools;
+use super::pinned::PinnedItems;
 use super::questions::Parked;
 use super::search::{ToolMode, ToolSearch};
 use super::setup::{Setup, check_settings};
@@ -289,6 +289,24 @@ impl Gateway {
         self
     }
 
+    /// Sets limits of the tools that [`ToolMode::Search`] adds: `search_tools` and `describe_tools` count together. A call of a
+    /// tool that was found has that tool's limits. Default: none. A reload does not change them.
+    ///
+    /// # Examples
+    ///
+    /// ```no_run
+    /// use std::time::Duration;
+    /// use mcp::gateway::{CallLimits, Gateway, ToolMode};
+    ///
+    /// let gateway = Gateway::new("tools", "1.0.0")
+    ///     .tool_mode(ToolMode::Search)
+    ///     .search_limits(CallLimits::new().rate(60, Duration::from_secs(60)));
+    /// ```
+    pub fn search_limits(mut self, limits: CallLimits) -> Self {
+        self.search.limiter = Arc::new(Limiter::new(&limits));
+        self
+    }
+
     /// Sets the ranking of [`ToolMode::Search`], such as one with embeddings. Default:
     /// [`WordRanker`](mcp_toolset::WordRanker).
     pub fn ranker(mut self, ranker: impl Ranker) -> Self {
@@ -296,8 +314,8 @@ impl Gateway {
         self
     }
 
-    /// Offers only tools with the definitions in a lock file: a server cannot change what language models read. The log names
-    /// the tools that are held, with their differences, and calls of them are refused. When a user approves one with
+    /// Offers only tools and prompts with the definitions in a lock file: a server cannot change what language models read. The
+    /// log names those that are held, with their differences, and requests for them are refused. When a user approves one with
     /// `mcp pin FILE` or [`PinFile::approve`], it is offered within a second. A reload does not change the file. Default: the
     /// definitions that the servers send.
     ///
@@ -350,7 +368,7 @@ impl Gateway {
             announcements: Announcements::default(),
             directory,
             clients: server.broadcaster(),
-            pins: self.pins.map(PinnedTools::new),
+            pins: self.pins.map(PinnedItems::new),
             max_tool_name: self.max_tool_name,
         };
         let pins = setup.pins.clone();

@@ -16,7 +16,7 @@ use super::error::GatewayError;
 use super::listing::Listing;
 use super::manifest::Manifest;
 use super::options::StartSettings;
-use super::pinned::PinnedTools;
+use super::pinned::PinnedItems;
 use super::sessions::ConnectShared;
 use super::starting::UnlistedServer;
 use super::upstream::Upstream;
@@ -186,7 +186,7 @@ impl ListedServer {
 }
 
 /// Reads the manifests of servers that have no lists yet.
-pub(super) async fn read_manifests(servers: &mut [ListedServer], pins: Option<&PinnedTools>) {
+pub(super) async fn read_manifests(servers: &mut [ListedServer], pins: Option<&PinnedItems>) {
     let unlisted = servers
         .iter_mut()
         .filter(|server| !server.listing.is_complete());
@@ -194,8 +194,8 @@ pub(super) async fn read_manifests(servers: &mut [ListedServer], pins: Option<&P
         let manifest = server.manifest.clone()?;
         Some(async move {
             if let Some(listing) = manifest.read().await {
-                if let (Some(pins), Some(tools)) = (pins, &listing.tools) {
-                    pins.check(&server.upstream.server, tools).await;
+                if let Some(pins) = pins {
+                    pins.check(&server.upstream.server, &listing).await;
                 }
                 server.listing = listing;
                 server.is_saved = true;

@@ -300,7 +300,9 @@ impl ServerLists {
                 () = or_never(pins.as_ref().map(|pins| pins.changed(&mut self.pins_seen))) => {
                     let all: Vec<usize> = (0..self.servers.len()).collect();
                     self.starting.add_listed(Kinds::TOOLS);
+                    self.starting.add_listed(Kinds::PROMPTS);
                     self.serve_tools(&all, false);
+                    self.serve_prompts(&all, false);
                 }
                 () = or_never(self.updates.as_mut().map(Updates::changed)) => {
                     self.updates.iter_mut().for_each(Updates::subscribe);
@@ -415,8 +417,8 @@ impl ServerLists {
             let pins = self.setup.pins.clone();
             self.requests.push(Box::pin(async move {
                 let listed = request.await;
-                if let (Some(pins), Some(tools)) = (pins, &listed.listing.tools) {
-                    pins.check(&listed.server, tools).await;
+                if let Some(pins) = pins {
+                    pins.check(&listed.server, &listed.listing).await;
                 }
                 listed
             }));

@@ -84,3 +84,31 @@ fn write(path: &Path, content: &[u8]) -> io::Result<()> {
     }
     files::replace(path, content)
 }
+
+#[cfg(all(test, unix))]
+mod tests {
+    use std::fs;
+    use std::os::unix::fs::{PermissionsExt as _, symlink};
+
+    use super::write;
+
+    #[test]
+    fn manifest_is_private_and_replaces_a_link() {
+        let folder = std::env::temp_dir().join(format!("mcp-manifest-{}", std::process::id()));
+        fs::create_dir_all(&folder).unwrap();
+        let (victim, path) = (folder.join("victim"), folder.join("lists/files.json"));
+        fs::write(&victim, "secret").unwrap();
+        write(&path, b"{}").unwrap();
+        let mode = fs::metadata(&path).unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o600);
+        for target in [&victim, &folder.join("dangling")] {
+            fs::remove_file(&path).unwrap();
+            symlink(target, &path).unwrap();
+            write(&path, b"{\"tools\": []}").unwrap();
+            assert!(fs::symlink_metadata(&path).unwrap().is_file());
+        }
+        assert_eq!(fs::read_to_string(&victim).unwrap(), "secret");
+        assert!(!folder.join("dangling").exists());
+        fs::remove_dir_all(&folder).unwrap();
+    }
+}

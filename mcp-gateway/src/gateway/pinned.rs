@@ -1,4 +1,4 @@
-//! Tools that are held until a user approves their definitions; see [`PinFile`].
+//! Tools and prompts that are held until a user approves their definitions; see [`PinFile`].
 
 use std::collections::HashMap;
 use std::future::ready;
@@ -6,81 +6,100 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use mcp_core::tower::{Middleware, Next};
-use mcp_core::{Call, Exchange};
+use mcp_core::{Call, Exchange, Fault, Reply};
 use mcp_server::Caller;
 use mcp_toolset::PinFile;
-use mcp_types::{CallToolResult, Tool};
+use mcp_types::{CallToolResult, Prompt, Tool};
 use parking_lot::RwLock;
 use tokio::task::spawn_blocking;
 use tokio::time::sleep;
 
+use super::listing::Listing;
 use super::routes::Named;
 use super::upstream::Upstream;
 
 /// Time between two looks at the file.
 const INTERVAL: Duration = Duration::from_secs(1);
 
-/// The pins of a gateway, and the tools that it holds back. Clones share them.
+/// The pins of a gateway, and the items that it holds back. Clones share them.
 #[derive(Clone)]
-pub(super) struct PinnedTools(Arc<SharedPins>);
+pub(super) struct PinnedItems(Arc<SharedPins>);
 
 struct SharedPins {
     pins: PinFile,
-    held: RwLock<HashMap<String, HeldTool>>,
+    tools: RwLock<HeldItems>,
+    prompts: RwLock<HeldItems>,
 }
 
-/// A tool that the gateway does not serve.
-struct HeldTool {
+/// Items that the gateway does not serve, by their names for clients.
+type HeldItems = HashMap<String, HeldItem>;
+
+struct HeldItem {
     upstream: Arc<Upstream>,
     /// The name that the server gives it.
     own: String,
 }
 
-impl PinnedTools {
+impl PinnedItems {
     pub(super) fn new(pins: PinFile) -> Self {
         Self(Arc::new(SharedPins {
             pins,
-            held: RwLock::default(),
+            tools: RwLock::default(),
+            prompts: RwLock::default(),
         }))
     }
 
-    /// Compares the tools of a server with the file, on another thread.
-    pub(super) async fn check(&self, server: &Arc<str>, tools: &[Tool]) {
-        let (pins, server, tools) = (self.0.pins.clone(), server.clone(), tools.to_vec());
-        let checked = spawn_blocking(move || pins.check(&server, &tools)).await;
-        if let Err(error) = checked {
+    /// Compares the lists of a server with the file, on another thread.
+    pub(super) async fn check(&self, server: &Arc<str>, listing: &Listing) {
+        let (pins, server) = (self.0.pins.clone(), server.clone());
+        let (tools, prompts) = (listing.tools.clone(), listing.prompts.clone());
+        let checked = spawn_blocking(move || {
+            if let Some(tools) = tools {
+                pins.check(&server, &tools);
+            }
+            if let Some(prompts) = prompts {
+                pins.check_prompts(&server, &prompts);
+            }
+        });
+        if let Err(error) = checked.await {
             // What was not recorded is not offered.
             tracing::error!(error = %mcp_types::escaped(&error), "the pins cannot be checked");
         }
     }
 
     /// Takes the tools of a server that are held out of its tools.
-    pub(super) fn hold(&self, upstream: &Arc<Upstream>, items: &mut Vec<Named<Tool>>) {
-        let mut held = self.0.held.write();
-        held.retain(|_, tool| tool.upstream.server != upstream.server);
-        items.retain(|named| {
-            let is_offered = self.0.pins.offers(&upstream.server, &named.item);
-            if !is_offered {
-                let (upstream, own) = (upstream.clone(), named.item.name.clone());
-                let tool = HeldTool { upstream, own };
-                held.insert(named.name.clone(), tool);
-            }
-            is_offered
-        });
+    pub(super) fn hold_tools(&self, upstream: &Arc<Upstream>, items: &mut Vec<Named<Tool>>) {
+        let offered = |tool: &Tool| self.0.pins.offered(&upstream.server, tool);
+        let own = |tool: &Tool| tool.name.clone();
+        hold(&mut self.0.tools.write(), upstream, items, own, offered);
+    }
+
+    /// Takes the prompts of a server that are held out of its prompts.
+    pub(super) fn hold_prompts(&self, upstream: &Arc<Upstream>, items: &mut Vec<Named<Prompt>>) {
+        let offered = |prompt: &Prompt| self.0.pins.offered_prompt(&upstream.server, prompt);
+        let own = |prompt: &Prompt| prompt.name.clone();
+        hold(&mut self.0.prompts.write(), upstream, items, own, offered);
     }
 
     /// Forgets which tools are held.
-    pub(super) fn clear(&self) {
-        self.0.held.write().clear();
+    pub(super) fn clear_tools(&self) {
+        self.0.tools.write().clear();
     }
 
-    /// Returns the names of a server's tools that are held.
+    /// Forgets which prompts are held.
+    pub(super) fn clear_prompts(&self) {
+        self.0.prompts.write().clear();
+    }
+
+    /// Returns the names of a server's tools and prompts that are held.
     pub(super) fn held(&self, server: &str) -> Vec<String> {
-        let held = self.0.held.read();
-        let names = held
-            .iter()
-            .filter(|(_, tool)| *tool.upstream.server == *server);
-        let mut names: Vec<_> = names.map(|(name, _)| name.clone()).collect();
+        let mut names = Vec::new();
+        for held in [&self.0.tools, &self.0.prompts] {
+            let held = held.read();
+            let held = held.iter();
+            let held = held.filter(|(_, item)| *item.upstream.server == *server);
+            names.extend(held.map(|(name, _)| name.clone()));
+        }
         names.sort_unstable();
         names
     }
@@ -100,25 +119,52 @@ impl PinnedTools {
         }
     }
 
-    /// Returns the answer to a call of a held tool that its caller may see.
-    fn refusal(&self, exchange: &Exchange) -> Option<CallToolResult> {
-        let Call::CallTool(params) = &exchange.call else {
-            return None;
+    /// Returns the answer to a request for a held item that its caller may see.
+    fn refusal(&self, exchange: &Exchange) -> Option<Reply> {
+        let (held, name) = match &exchange.call {
+            Call::CallTool(params) => (&self.0.tools, &*params.name),
+            Call::GetPrompt(params) => (&self.0.prompts, &*params.name),
+            _ => return None,
         };
-        let held = self.0.held.read();
-        let tool = held.get(&*params.name)?;
-        let settings = &tool.upstream.settings;
+        let held = held.read();
+        let item = held.get(name)?;
+        let settings = &item.upstream.settings;
         let caller = Caller::new(&exchange.facts, &exchange.extensions);
-        let is_visible = settings.is_visible(Some(&settings.tool(&tool.own)), &caller);
-        is_visible.then(|| CallToolResult::error(self.0.pins.refusal(&params.name)))
+        let refusal = self.0.pins.refusal(name);
+        if let Call::GetPrompt(_) = &exchange.call {
+            let is_visible = settings.is_visible(None, &caller);
+            return is_visible.then(|| Fault::bad_params(refusal).into());
+        }
+        let is_visible = settings.is_visible(Some(&settings.tool(&item.own)), &caller);
+        is_visible.then(|| CallToolResult::error(refusal).into())
     }
 }
 
-/// The layer that answers calls of held tools.
-impl Middleware for PinnedTools {
+/// Moves the items that are not offered to the held ones, and leaves what is not pinned out of the others.
+fn hold<T>(
+    held: &mut HeldItems,
+    upstream: &Arc<Upstream>,
+    items: &mut Vec<Named<T>>,
+    own: impl Fn(&T) -> String,
+    offered: impl Fn(&T) -> Option<T>,
+) {
+    held.retain(|_, item| item.upstream.server != upstream.server);
+    items.retain_mut(|named| {
+        if let Some(item) = offered(&named.item) {
+            named.item = item;
+            return true;
+        }
+        let (upstream, own) = (upstream.clone(), own(&named.item));
+        held.insert(named.name.clone(), HeldItem { upstream, own });
+        false
+    });
+}
+
+/// The layer that answers requests for held items.
+impl Middleware for PinnedItems {
     fn wrap(self, next: Next) -> Next {
         Next::new(move |exchange| match self.refusal(&exchange) {
-            Some(refusal) => Box::pin(ready(refusal.into())),
+            Some(refusal) => Box::pin(ready(refusal)),
             None => next.run(exchange),
         })
     }

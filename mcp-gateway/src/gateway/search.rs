@@ -6,10 +6,12 @@
 use std::sync::Arc;
 
 use mcp_core::tower::{Middleware, Next, from_fn};
-use mcp_core::{Call, Exchange, Fault, ItemKind, Listing, Reply, ResultBody};
-use mcp_server::Server;
+use mcp_core::{Call, CallerKey, Exchange, Fault, ItemKind, Listing, Principal, Reply, ResultBody};
+use mcp_server::{Server, ToolError};
 use mcp_toolset::{Ranker, WordRanker, search};
-use mcp_types::{CallToolResult, ListToolsResult, Page, Tool};
+use mcp_types::{CallToolParams, CallToolResult, ListToolsResult, Page, Tool};
+
+use super::limits::Limiter;
 
 use crate::patterns::ToolPatterns;
 
@@ -36,6 +38,8 @@ pub(super) struct ToolSearch {
     pub(super) ranker: Arc<dyn Ranker>,
     /// Tools that stay listed.
     pub(super) listed: ToolPatterns,
+    /// Limits of `search_tools` and `describe_tools` together.
+    pub(super) limiter: Arc<Limiter>,
 }
 
 impl Default for ToolSearch {
@@ -43,6 +47,7 @@ impl Default for ToolSearch {
         Self {
             ranker: Arc::new(WordRanker::new()),
             listed: ToolPatterns::default(),
+            limiter: Arc::default(),
         }
     }
 }
@@ -73,28 +78,53 @@ impl ToolSearch {
                 unknown_as_result(next.run(exchange).await)
             }
             Call::CallTool(params) => {
-                let arguments = params.arguments.as_ref();
-                let result = match &*params.name {
-                    search::SEARCH_TOOLS => match visible_tools(&exchange, next).await {
-                        Ok(tools) => search::search_tools(&*self.ranker, &tools, arguments).await,
-                        Err(reply) => return reply,
-                    },
-                    search::DESCRIBE_TOOLS => match visible_tools(&exchange, next).await {
-                        Ok(tools) => search::describe_tools(&tools, arguments),
-                        Err(reply) => return reply,
-                    },
+                match &*params.name {
+                    search::SEARCH_TOOLS | search::DESCRIBE_TOOLS => {
+                        self.find(&exchange, next, params).await
+                    }
                     // The server has not replaced it: its arguments are invalid, or it calls one of the three tools.
                     search::CALL_TOOL => {
-                        CallToolResult::error(match search::inner_call(arguments) {
+                        let problem = match search::inner_call(params.arguments.as_ref()) {
                             Err(problem) => problem,
                             Ok(inner) => format!("call {} itself, without call_tool", inner.name),
-                        })
+                        };
+                        CallToolResult::error(problem).into()
                     }
-                    _ => return next.run(exchange).await,
-                };
-                result.into()
+                    _ => next.run(exchange).await,
+                }
             }
             _ => next.run(exchange).await,
+        }
+    }
+
+    /// Answers a call of `search_tools` or `describe_tools` within the limits.
+    async fn find(&self, exchange: &Exchange, next: &Next, params: &CallToolParams) -> Reply {
+        let caller = CallerKey::new(exchange.extensions.get::<Principal>());
+        let arguments = params.arguments.as_ref();
+        let mut refused = None;
+        let finding = async {
+            let result = match visible_tools(exchange, next).await {
+                Err(reply) => {
+                    refused = Some(reply);
+                    CallToolResult::default()
+                }
+                Ok(tools) if params.name == search::SEARCH_TOOLS => {
+                    search::search_tools(&*self.ranker, &tools, arguments).await
+                }
+                Ok(tools) => search::describe_tools(&tools, arguments),
+            };
+            Ok(result.into())
+        };
+        let found = async {
+            self.limiter.count(&caller)?;
+            let _turn = self.limiter.turn().await?;
+            self.limiter.run(finding).await
+        };
+        let found: Result<ResultBody, ToolError> = found.await;
+        match (refused, found) {
+            (Some(reply), _) => reply,
+            (None, Ok(body)) => body.into(),
+            (None, Err(error)) => CallToolResult::error(error.to_string()).into(),
         }
     }
 

@@ -14,7 +14,7 @@ use super::claims::check_claims;
 use super::error::GatewayError;
 use super::limits::UsedStates;
 use super::options::GatewayServer;
-use super::pinned::PinnedTools;
+use super::pinned::PinnedItems;
 use super::questions::{Broadcast, Parked, Questions};
 use super::quota::WaitingCalls;
 use super::sessions::{ConnectShared, Sessions};
@@ -32,7 +32,7 @@ pub(super) struct Setup {
     pub(super) directory: Directory,
     /// The gateway's clients, for extension notifications.
     pub(super) clients: Broadcaster,
-    pub(super) pins: Option<PinnedTools>,
+    pub(super) pins: Option<PinnedItems>,
     /// The maximum number of characters of a tool's name, unless the settings name the tool.
     pub(super) max_tool_name: usize,
 }

@@ -34,7 +34,7 @@ pub struct ServerStatus {
     pub health: Health,
     /// The names of the tools that clients may call, also of those that only some callers see.
     pub tools: Vec<String>,
-    /// The names of the tools that are held until a user approves them; see [`Gateway::pin`](super::Gateway::pin).
+    /// The names of the tools and prompts that are held until a user approves them; see [`Gateway::pin`](super::Gateway::pin).
     pub held: Vec<String>,
     /// Number of prompts.
     pub prompts: usize,

@@ -1,15 +1,24 @@
 //! Many servers, and servers that harm others.
 
+use std::convert::Infallible;
 use std::time::{Duration, Instant};
 
+use bytes::Bytes;
+use futures::SinkExt as _;
+use futures::channel::mpsc;
+use http::Request;
+use http_body::Frame;
+use http_body_util::{BodyExt as _, StreamBody};
 use mcp::gateway::{Gateway, ToolMode};
+use mcp::http::StreamableHttp;
 use mcp::prelude::*;
 use mcp::types::{JsonObject, escape_line};
 use mcp::{InProcess, Log};
 use serde_json::{Value, json};
 use tokio::time::timeout;
+use tower::ServiceExt as _;
 
-use crate::kit::server_of;
+use crate::kit::{meta, server_of};
 
 const LIMIT: Duration = Duration::from_secs(20);
 
@@ -179,5 +188,91 @@ async fn hostile_texts_stay_data_of_the_search() {
             refused.is_error() && refused.text() != "stolen",
             "{refused:?}"
         );
+    }
+}
+
+/// Sends a call in two parts. Returns the sender of the second part, and the text of the response.
+async fn send_half(
+    endpoint: &StreamableHttp,
+    name: &str,
+    arguments: Value,
+) -> (impl AsyncFnOnce(), tokio::task::JoinHandle<String>) {
+    let params = json!({"name": name, "arguments": arguments, "_meta": meta()});
+    let body = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params});
+    let body = Bytes::from(body.to_string());
+    assert!(body.len() <= 4 << 20, "{name}: {}", body.len());
+    let (mut sender, receiver) = mpsc::channel::<Result<Frame<Bytes>, Infallible>>(1);
+    let (first, last) = (body.slice(..body.len() - 1), body.slice(body.len() - 1..));
+    sender.send(Ok(Frame::data(first))).await.unwrap();
+    let request = Request::post("/mcp")
+        .header("host", "localhost")
+        .header("content-type", "application/json")
+        .header("accept", "application/json, text/event-stream")
+        .header("mcp-protocol-version", "2026-07-28")
+        .header("mcp-method", "tools/call")
+        .header("mcp-name", name)
+        .body(StreamBody::new(receiver))
+        .unwrap();
+    let response = endpoint.clone().oneshot(request);
+    let response = tokio::spawn(async move {
+        let body = response.await.unwrap().into_body();
+        let body = body.collect().await.unwrap().to_bytes();
+        String::from_utf8_lossy(&body).into_owned()
+    });
+    let finish = async move || sender.send(Ok(Frame::data(last))).await.unwrap();
+    (finish, response)
+}
+
+/// One thread serves everybody.
+#[tokio::test]
+async fn other_calls_are_answered_beside_bodies_at_the_limit() {
+    let schema = json!({"type": "object", "properties": {"list": {"type": "array", "items": {"type": "integer"}}}});
+    let schema: JsonObject = serde_json::from_value(schema).unwrap();
+    let sum = Tool::new("sum")
+        .input_schema(schema)
+        .description("Adds numbers");
+    let server =
+        many_tools("shop", 50).tool(sum.handler(|RawArgs(_): RawArgs| "added").forwarded());
+    let gateway = Gateway::new("gateway", "1.0.0").server(server_of("shop", server));
+    let opened = gateway.tool_mode(ToolMode::Search).connect().await.unwrap();
+    let endpoint = StreamableHttp::new(opened.server);
+    let text = "thing \u{e0041}\"".repeat(300_000);
+    let names: Vec<String> = (0..300_000).map(|number| format!("t{number}")).collect();
+    let list = vec![7; 1_500_000];
+    let members: JsonObject = (0..200_000)
+        .map(|number| (format!("m{number}"), Value::Null))
+        .collect();
+    let in_string = json!({"list": vec!["\"\\"; 300_000]}).to_string();
+    for (name, arguments) in [
+        ("search_tools", json!({"queries": [text]})),
+        ("search_tools", json!({"queries": names})),
+        ("describe_tools", json!({"names": names})),
+        ("describe_tools", json!({"names": [text]})),
+        ("call_tool", json!({"name": text})),
+        (
+            "call_tool",
+            json!({"name": "shop__sum", "arguments": {"list": list}}),
+        ),
+        (
+            "call_tool",
+            json!({"name": "shop__sum", "arguments": in_string}),
+        ),
+        (
+            "call_tool",
+            json!({"name": "shop__sum", "arguments": members}),
+        ),
+        ("shop__sum", json!({"list": list})),
+        ("search_tools", json!(members)),
+    ] {
+        let (finish, response) = send_half(&endpoint, name, arguments).await;
+        let (rest, other) = send_half(&endpoint, "shop__tool_1", json!({})).await;
+        rest().await;
+        let other = timeout(LIMIT, other).await.unwrap().unwrap();
+        assert!(other.contains("done"), "{other}");
+        assert!(!response.is_finished(), "its body is not complete");
+        finish().await;
+        let response = timeout(LIMIT, response).await.unwrap().unwrap();
+        assert!(response.len() < 300_000, "{name}: {}", response.len());
+        assert!(response.contains("\"jsonrpc\""), "{name}: {response:.300}");
     }
 }

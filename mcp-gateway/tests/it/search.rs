@@ -220,6 +220,33 @@ async fn layers_and_limits_see_the_tool() {
 }
 
 #[tokio::test]
+async fn searches_count_against_their_limits() {
+    let limits = CallLimits::new().rate(3, Duration::from_secs(3600));
+    let gateway = gateway(Arc::default()).search_limits(limits);
+    let url = url(gateway).await;
+    for front in &ERAS {
+        // All anonymous callers are counted together.
+        let client = builder(front).connect(&url).await.unwrap();
+        let mut refused = 0;
+        for (tool, arguments) in [
+            ("search_tools", json!({"queries": ["post a message"]})),
+            ("describe_tools", json!({"names": ["chat__post_message"]})),
+            ("search_tools", json!({})),
+            ("describe_tools", json!({"names": ["chat__post_message"]})),
+        ] {
+            let result = client.call(tool, arguments).await.unwrap();
+            refused += usize::from(result.text().contains("too many calls of this tool"));
+        }
+        assert_eq!(refused, if *front == ERAS[0] { 1 } else { 4 });
+        let call = call_of("chat__delete_channel", json!({}));
+        assert_eq!(
+            client.call("call_tool", call).await.unwrap().text(),
+            "deleted"
+        );
+    }
+}
+
+#[tokio::test]
 async fn callers_find_and_call_only_what_they_may_see() {
     let admin = ToolOptions::new().visible_to(|caller| caller.has_scope("admin"));
     let server = server_of("chat", chat(Arc::default())).tool("delete_channel", admin);

@@ -379,3 +379,30 @@ async fn pinned_set_does_not_offer_a_changed_tool() {
         assert!(is_done(&done), "{done}");
     }
 }
+
+#[tokio::test]
+async fn tools_of_a_group_server_that_has_listed_none_at_first_are_held() {
+    let file = temporary("late.lock");
+    let late = Arc::new(Server::new("late", "1.0.0").tool(Tool::new("a").handler(|| "done")));
+    let tools = late.tools();
+    tools.remove("a");
+    let served = late.clone();
+    let group = Group::builder()
+        .server("late", move || Client::connect(InProcess(served.clone())))
+        .build();
+    let pins = PinFile::open(&file).unwrap();
+    let set = ToolSet::from(&group).pin(pins.clone());
+    set.definitions(Provider::Anthropic).await.unwrap();
+    tools.put(Tool::new("wipe").handler(|| "done")).unwrap();
+    let names = async {
+        while pins.held().is_empty() {
+            set.definitions(Provider::Anthropic).await.unwrap();
+            tokio::task::yield_now().await;
+        }
+    };
+    tokio::time::timeout(std::time::Duration::from_secs(20), names)
+        .await
+        .unwrap();
+    let definitions = set.definitions(Provider::Anthropic).await.unwrap();
+    assert!(!definitions.to_string().contains("wipe"), "{definitions}");
+}

@@ -1,12 +1,12 @@
 //! The gateway configuration file: TOML, or an `mcp.json`.
 
 use mcp::HttpClient;
-use mcp::gateway::config::GatewayConfig;
+use mcp::gateway::config::{GatewayConfig, PinNew};
 use mcp::gateway::{Gateway, GatewayServer, ToolMode, ToolPatterns};
 use mcp::group::{GroupConfig, Naming, Variables};
 use mcp::toolset::PinFile;
 
-use crate::cli::{GatewayArgs, ToolsArg};
+use crate::cli::{GatewayArgs, PinNewArg, ToolsArg};
 use crate::failure::{Failure, usage};
 use crate::output;
 use crate::target::Logins;
@@ -71,7 +71,16 @@ impl Source {
             let path = self.path();
             usage!("{path}: {error}")
         };
-        let config = GatewayConfig::read(&self.args.file).map_err(|error| usage(&error))?;
+        let mut config = GatewayConfig::read(&self.args.file).map_err(|error| usage(&error))?;
+        if let Some(file) = &self.args.pin {
+            config.tools.pin = Some(file.clone());
+        }
+        if let Some(new) = self.args.pin_new {
+            config.tools.pin_new = Some(match new {
+                PinNewArg::Approve => PinNew::Approve,
+                PinNewArg::Hold => PinNew::Hold,
+            });
+        }
         if config.authorization.is_none()
             && let Some((server, key)) = server_of_callers(&config)
         {
@@ -108,7 +117,17 @@ impl Source {
             }
             gateway = gateway.server(server);
         }
-        Ok(gateway)
+        let Some(file) = &self.args.pin else {
+            return match self.args.pin_new {
+                Some(_) => Err(usage!("--pin-new needs --pin, the lock file")),
+                None => Ok(gateway),
+            };
+        };
+        let pins = PinFile::open(file).map_err(Failure::usage)?;
+        Ok(match self.args.pin_new {
+            Some(PinNewArg::Hold) => gateway.pin(pins.hold_new()),
+            Some(PinNewArg::Approve) | None => gateway.pin(pins),
+        })
     }
 
     /// Adds the settings of the command line.
@@ -139,10 +158,7 @@ impl Source {
             Some(ToolsArg::Search) => gateway.tool_mode(ToolMode::Search),
             None => gateway,
         };
-        Ok(match &self.args.pin {
-            Some(file) => gateway.pin(PinFile::open(file).map_err(Failure::usage)?),
-            None => gateway,
-        })
+        Ok(gateway)
     }
 }
 

@@ -140,10 +140,10 @@ impl ServerLists {
         );
         if let Some(pins) = &self.setup.pins {
             if is_complete {
-                pins.clear();
+                pins.clear_tools();
             }
             for (upstream, items) in &mut next {
-                pins.hold(upstream, items);
+                pins.hold_tools(upstream, items);
             }
         }
         let is_listed = |name: &str| {
@@ -170,12 +170,20 @@ impl ServerLists {
             .map(|server| server.listing.prompts.as_deref());
         let lists: Vec<_> = lists.collect();
         let naming = self.naming;
-        let next = self.prompts.next(
+        let mut next = self.prompts.next(
             (&self.servers, indices),
             &lists,
             |prompt| &prompt.name,
             |server, own, is_shared| server.wanted_names(naming, own, is_shared),
         );
+        if let Some(pins) = &self.setup.pins {
+            if is_complete {
+                pins.clear_prompts();
+            }
+            for (upstream, items) in &mut next {
+                pins.hold_prompts(upstream, items);
+            }
+        }
         self.prompts.serve(
             next,
             is_complete,
