@@ -411,10 +411,10 @@ pub(crate) struct GatewayArgs {
     /// List all tools, or three that find the others
     #[arg(long, value_name = "MODE")]
     pub(crate) tools: Option<ToolsArg>,
-    /// Offer only tools and prompts with the definitions in this lock file; see `mcp pin`
+    /// Offer only what this lock file has; see `mcp pin`
     #[arg(long, value_name = "FILE")]
     pub(crate) pin: Option<PathBuf>,
-    /// Approve the tools and prompts of a server that the lock file does not have, or hold them
+    /// Approve or hold what new servers list
     #[arg(long, value_name = "MODE")]
     pub(crate) pin_new: Option<PinNewArg>,
     /// Let all calls of this server share one process or session

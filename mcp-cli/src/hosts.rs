@@ -15,7 +15,9 @@ use std::path::PathBuf;
 use clap::ValueEnum;
 
 pub(crate) use self::edit::{EditError, insert, remove};
-pub(crate) use self::entry::{Entry, Launch, is_secret, placeholder, to_value, variables};
+pub(crate) use self::entry::{
+    Entry, Launch, expanded, is_secret, placeholder, secret_argument, to_value, variables,
+};
 pub(crate) use self::undo::Undo;
 use crate::config::{self, Location};
 

@@ -16,7 +16,7 @@ use self::source::{Loaded, Source};
 use super::serve;
 use crate::admin::AdminPage;
 use crate::cli::GatewayArgs;
-use crate::failure::{Failure, FailureKind};
+use crate::failure::{Failure, FailureKind, usage};
 use crate::log;
 use crate::output::{self, Output};
 
@@ -28,10 +28,20 @@ pub(super) async fn run(args: &GatewayArgs, output: &Output) -> Result<(), Failu
         config,
         content,
     } = source.load().await?;
+    let is_protected = config
+        .as_ref()
+        .is_some_and(|config| config.authorization.is_some());
+    if args.stdio && is_protected {
+        return Err(usage!(
+            "{}: the table `authorization` needs HTTP: a program that starts the gateway with --stdio sends no access token; \
+             remove one of them",
+            args.file.display()
+        ));
+    }
     // Hosts give up on a gateway that answers late. The log names servers that start slowly or fail.
     let opened = gateway.start_limit(Duration::ZERO).connect().await;
     let opened = opened.map_err(Failure::usage)?;
-    let watching = watch::follow(source, opened.control.clone(), content);
+    let watching = watch::follow(source, opened.control.clone(), content, config.clone());
     let _watching = AbortOnDropHandle::new(tokio::spawn(watching));
     let config = config.as_ref();
     let admin = config.and_then(|config| config.admin);

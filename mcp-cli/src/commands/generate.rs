@@ -55,7 +55,9 @@ fn name(args: &GenArgs) -> String {
 
 /// Writes the file, unless it has this content: a newer file would be compiled again.
 async fn write(file: &Path, source: &str) -> Result<(), Failure> {
-    if let Ok(existing) = tokio::fs::read(file).await
+    let found = tokio::fs::metadata(file).await;
+    if found.is_ok_and(|found| found.is_file() && found.len() == source.len() as u64)
+        && let Ok(existing) = tokio::fs::read(file).await
         && existing == source.as_bytes()
     {
         return Ok(());

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use mcp::group::{ServerSpec, files};
-use serde_json::json;
+use serde_json::{Value, json};
 use tokio::process::Command;
 use tokio::time::{sleep, timeout};
 
@@ -96,6 +96,7 @@ async fn launch(args: &ServerArgs, output: &Output) -> Result<(Launch, String), 
             args: rest.to_vec(),
             env: pairs(&args.env, '=', "variable")?,
         };
+        check_arguments(&launch)?;
         let stem = Path::new(program).file_stem();
         return Ok((
             launch,
@@ -134,17 +135,7 @@ async fn launch(args: &ServerArgs, output: &Output) -> Result<(Launch, String), 
     }
     let spec = entry.spec.map_err(|error| usage!("{word}: {error}"))?;
     target::approve_entry(&location, word, &spec, &[], args.yes, output).await?;
-    let launch = match spec {
-        ServerSpec::Command {
-            command, args, env, ..
-        } => Launch::Program { command, args, env },
-        ServerSpec::Url { url, headers, .. } => Launch::Url { url, headers },
-        _ => {
-            return Err(usage!(
-                "the entry of {word:?} is neither a command nor a URL"
-            ));
-        }
-    };
+    let launch = launch_of(word, spec)?;
     let (Launch::Program { env: values, .. }
     | Launch::Url {
         headers: values, ..
@@ -155,6 +146,77 @@ async fn launch(args: &ServerArgs, output: &Output) -> Result<(Launch, String), 
         ));
     }
     Ok((launch, entry.name))
+}
+
+/// Refuses arguments with secrets: the settings of the host would show them.
+fn check_arguments(launch: &Launch) -> Result<(), Failure> {
+    if let Launch::Program { args, .. } = launch
+        && let Some(name) = hosts::secret_argument(args)
+    {
+        return Err(usage!(
+            "the argument {name} looks like a secret; keep its value in the environment, and pass --env NAME"
+        ));
+    }
+    Ok(())
+}
+
+/// Returns how the server of an entry is started or reached: as the user has approved it, in each folder and with each host.
+fn launch_of(word: &str, spec: ServerSpec) -> Result<Launch, Failure> {
+    let launch = match spec {
+        ServerSpec::Command {
+            command,
+            args,
+            env,
+            env_file,
+            cwd,
+            ..
+        } => {
+            let members = [("envFile", env_file), ("cwd", cwd)];
+            if let Some((member, _)) = members.iter().find(|(_, value)| value.is_some()) {
+                return Err(usage!(
+                    "the entry of {word:?} has {member:?}, which hosts do not have; pass its command after `--`"
+                ));
+            }
+            let command = absolute_program(&command, &args)?;
+            Launch::Program { command, args, env }
+        }
+        ServerSpec::Url { url, headers, .. } => Launch::Url { url, headers },
+        _ => {
+            return Err(usage!(
+                "the entry of {word:?} is neither a command nor a URL"
+            ));
+        }
+    };
+    check_arguments(&launch)?;
+    if let Launch::Url { url, .. } = &launch
+        && config::parse_url(url).is_some_and(|url| url.password().is_some())
+    {
+        return Err(usage!(
+            "the URL of the entry {word:?} contains a password; pass it as --header 'Authorization: Basic ${{VARIABLE}}'"
+        ));
+    }
+    let texts: Vec<&str> = match &launch {
+        Launch::Program { command, args, env } => {
+            let values = env.iter().map(|(_, value)| value);
+            let texts = [command].into_iter().chain(args).chain(values);
+            texts.map(String::as_str).collect()
+        }
+        Launch::Url { url, headers } => {
+            let values = headers.iter().map(|(_, value)| value);
+            [url]
+                .into_iter()
+                .chain(values)
+                .map(String::as_str)
+                .collect()
+        }
+    };
+    if let Some(text) = texts.into_iter().find_map(hosts::expanded) {
+        return Err(usage!(
+            "the entry of {word:?} has the text {text:?}, in whose place a host could put a variable or a file; pass its URL or \
+             command"
+        ));
+    }
+    Ok(launch)
 }
 
 /// Splits `NAME=value` or `Name: value`. A variable without a value becomes a reference to itself. Refuses values of
@@ -403,9 +465,24 @@ impl Change<'_> {
         }
         if let Some(entry) = self.entry {
             let json = to_value(entry).to_string();
-            claude(&["mcp", "add-json", "--scope", "user", name, &json]).await?;
+            let added = claude(&["mcp", "add-json", "--scope", "user", name, &json]).await;
+            if let Err(problem) = added {
+                self.put_back().await?;
+                return Err(problem);
+            }
         }
         Ok(())
+    }
+
+    /// Lets Claude Code add the entry again that it has removed.
+    async fn put_back(&self) -> Result<(), Failure> {
+        let name = self.name;
+        let old: Value = serde_json::from_str(self.settings.text()).unwrap_or_default();
+        let Some(old) = old["mcpServers"].get(name).map(Value::to_string) else {
+            return Ok(());
+        };
+        let added = claude(&["mcp", "add-json", "--scope", "user", name, &old]).await;
+        added.map_err(|problem| usage!("{problem}; the former entry of {name:?} is lost: {old}"))
     }
 
     fn print(&self, is_changed: bool, backup: Option<&Path>, output: &Output) {

@@ -79,6 +79,12 @@ fn find_sdk(given: Option<&Path>) -> Result<Option<PathBuf>, Failure> {
 }
 
 fn create_folder(path: &Path) -> Result<(), Failure> {
+    if fs::symlink_metadata(path).is_ok_and(|found| found.is_symlink()) {
+        let path = path.display();
+        return Err(usage!(
+            "{path} is a link; choose another name, or remove it"
+        ));
+    }
     match fs::read_dir(path).map(|mut entries| entries.next().is_some()) {
         Ok(true) => Err(usage!(
             "{} has files; choose another name, or a folder that is empty",

@@ -1,10 +1,11 @@
 //! `mcp pack`.
 
 use std::fs::File;
-use std::io::{self, Write as _};
+use std::io::{self, Read as _, Seek as _, Write as _};
 use std::path::{Path, PathBuf};
 
 use mcp::Client;
+use mcp::group::files;
 use mcp::types::escape_json;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
@@ -13,14 +14,18 @@ use zip::write::SimpleFileOptions;
 
 use crate::cli::PackArgs;
 use crate::failure::{Failure, usage};
-use crate::hosts::is_secret;
+use crate::hosts::{is_secret, secret_argument};
 use crate::output::Output;
 use crate::{target, written};
 
 /// Largest program in bytes.
 const MAX_PROGRAM: u64 = 1 << 30;
+/// Largest `Cargo.toml` in bytes.
+const MAX_MANIFEST: u64 = 1 << 20;
 /// Longest description that the registry accepts, in characters.
 const MAX_DESCRIPTION: usize = 100;
+/// The file with the entry for the registry.
+const ENTRY: &str = "server.json";
 /// The schema of `server.json`.
 const REGISTRY_SCHEMA: &str =
     "https://static.modelcontextprotocol.io/schemas/2025-12-11/server.schema.json";
@@ -32,7 +37,13 @@ pub(super) async fn run(args: &PackArgs, output: &Output) -> Result<(), Failure>
         ));
     };
     let program = Path::new(program);
-    check_program(program)?;
+    let mut packed = Packed::open(program)?;
+    if let Some(name) = secret_argument(&args.target.server.command[1..]) {
+        return Err(usage!(
+            "the argument {name} looks like a secret, and the bundle would contain its value; pass it as a variable: --env NAME, \
+             so that users are asked for theirs"
+        ));
+    }
     let package = Package::of_folder();
     let server = target::with_client_only(&args.target, output, describe).await?;
     let manifest = manifest(args, &server, &package, program)?;
@@ -49,9 +60,13 @@ pub(super) async fn run(args: &PackArgs, output: &Output) -> Result<(), Failure>
         .output
         .clone()
         .unwrap_or_else(|| bundle_name(&manifest));
-    let written = written::write_with(&path, |file| write_bundle(file, &manifest, program));
+    if let Some(name) = registry {
+        check_entry(&path.with_file_name(ENTRY), name)?;
+    }
+    let written = written::write_with(&path, |file| write_bundle(file, &manifest, &mut packed));
     written.map_err(|error| Failure::unwritable(&path, &error))?;
-    let digest = digest(&path).map_err(|error| Failure::unwritable(&path, &error))?;
+    let digest = File::open(&path).and_then(|mut bundle| digest(&mut bundle));
+    let digest = digest.map_err(|error| Failure::unwritable(&path, &error))?;
     let entry = match registry {
         Some(name) => Some(write_entry(&path, name, &digest, args, &manifest)?),
         None => None,
@@ -93,26 +108,58 @@ impl Package {
         struct Manifest {
             package: Package,
         }
-        let text = std::fs::read_to_string("Cargo.toml").unwrap_or_default();
+        let path = Path::new("Cargo.toml");
+        let is_file = std::fs::metadata(path).is_ok_and(|found| found.is_file());
+        let text = is_file.then(|| files::read(path, MAX_MANIFEST).ok());
+        let text = text.flatten().unwrap_or_default();
         let manifest = toml::from_str(&text);
         manifest.map_or_else(|_| Self::default(), |manifest: Manifest| manifest.package)
     }
 }
 
-fn check_program(path: &Path) -> Result<(), Failure> {
-    let found = std::fs::metadata(path)
-        .ok()
-        .filter(std::fs::Metadata::is_file);
-    let Some(found) = found else {
-        return Err(usage!(
-            "{} is not a file; a bundle contains the program itself: build it first",
-            path.display()
-        ));
-    };
-    if found.len() > MAX_PROGRAM {
-        return Err(usage!("{} has more than 1 GiB", path.display()));
+/// The program as it was before its start: it can replace its own file by another one while it is described.
+struct Packed {
+    file: File,
+    digest: String,
+}
+
+impl Packed {
+    fn open(path: &Path) -> Result<Self, Failure> {
+        let found = std::fs::metadata(path)
+            .ok()
+            .filter(std::fs::Metadata::is_file);
+        let Some(found) = found else {
+            return Err(usage!(
+                "{} is not a file; a bundle contains the program itself: build it first",
+                path.display()
+            ));
+        };
+        if found.len() > MAX_PROGRAM {
+            return Err(usage!("{} has more than 1 GiB", path.display()));
+        }
+        let opened = File::open(path).and_then(|mut file| {
+            let digest = digest(&mut file)?;
+            Ok(Self { file, digest })
+        });
+        opened.map_err(|error| Failure::unusable(path, error))
     }
-    Ok(())
+
+    /// Copies the program.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the file cannot be read, or is not what it was before.
+    fn copy(&mut self, to: &mut impl io::Write) -> io::Result<()> {
+        self.file.rewind()?;
+        if digest(&mut self.file)? != self.digest {
+            return Err(io::Error::other(
+                "the program has changed its own file while it was described",
+            ));
+        }
+        self.file.rewind()?;
+        io::copy(&mut (&self.file).take(MAX_PROGRAM), to)?;
+        Ok(())
+    }
 }
 
 fn manifest(
@@ -252,11 +299,12 @@ fn bundle_name(manifest: &Value) -> PathBuf {
         .chars()
         .map(|c| if is_plain(c) { c } else { '-' })
         .collect();
-    format!("{}.mcpb", name.trim_start_matches('.')).into()
+    // A name that begins with `-` is an option of other commands.
+    format!("{}.mcpb", name.trim_start_matches(['.', '-'])).into()
 }
 
 /// Writes the bundle. The same inputs give the same bytes.
-fn write_bundle(file: &mut File, manifest: &Value, program: &Path) -> io::Result<()> {
+fn write_bundle(file: &mut File, manifest: &Value, program: &mut Packed) -> io::Result<()> {
     let mut bundle = ZipWriter::new(file);
     let options = SimpleFileOptions::default();
     bundle.start_file("manifest.json", options)?;
@@ -266,13 +314,12 @@ fn write_bundle(file: &mut File, manifest: &Value, program: &Path) -> io::Result
         .as_str()
         .unwrap_or_default();
     bundle.start_file(entry_point, options.unix_permissions(0o755))?;
-    let mut program = io::Read::take(File::open(program)?, MAX_PROGRAM);
-    io::copy(&mut program, &mut bundle)?;
+    program.copy(&mut bundle)?;
     bundle.finish()?;
     Ok(())
 }
 
-fn digest(path: &Path) -> io::Result<String> {
+fn digest(file: &mut File) -> io::Result<String> {
     struct Hasher(hmac_sha256::Hash);
     impl io::Write for Hasher {
         fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
@@ -284,7 +331,7 @@ fn digest(path: &Path) -> io::Result<String> {
         }
     }
     let mut hasher = Hasher(hmac_sha256::Hash::new());
-    io::copy(&mut File::open(path)?, &mut hasher)?;
+    io::copy(file, &mut hasher)?;
     let digest = hasher.0.finalize();
     Ok(digest.iter().map(|byte| format!("{byte:02x}")).collect())
 }
@@ -327,6 +374,22 @@ fn check_registry<'a>(
     Ok(name)
 }
 
+/// Checks that a file to write is not there, or is the entry of the same server.
+fn check_entry(path: &Path, name: &str) -> Result<(), Failure> {
+    if std::fs::symlink_metadata(path).is_err() {
+        return Ok(());
+    }
+    let text = files::read(path, MAX_MANIFEST).unwrap_or_default();
+    let old: Value = serde_json::from_str(&text).unwrap_or_default();
+    if old["name"] == name {
+        return Ok(());
+    }
+    let path = path.display();
+    Err(usage!(
+        "{path} is not the entry of {name:?}; move it away, or write the bundle into another folder with --output"
+    ))
+}
+
 /// Writes `server.json` beside the bundle.
 fn write_entry(
     bundle: &Path,
@@ -352,7 +415,7 @@ fn write_entry(
             "environmentVariables": variables.collect::<Vec<_>>(),
         }],
     });
-    let path = bundle.with_file_name("server.json");
+    let path = bundle.with_file_name(ENTRY);
     let written = written::write(&path, escape_json(&format!("{entry:#}\n")).as_bytes());
     written.map_err(|error| Failure::unwritable(&path, &error))?;
     Ok(path)
@@ -426,7 +489,7 @@ mod tests {
     #[test]
     fn names_of_servers_make_names_of_files() {
         let manifest = json!({"name": "../my shop", "version": "1.0.0"});
-        assert_eq!(bundle_name(&manifest), Path::new("-my-shop-1.0.0.mcpb"));
+        assert_eq!(bundle_name(&manifest), Path::new("my-shop-1.0.0.mcpb"));
         assert_eq!(
             author_of("Ada <ada@example.com>"),
             json!({"name": "Ada", "email": "ada@example.com"})

@@ -1,5 +1,6 @@
 //! Server entries in the settings of each host.
 
+use mcp::types::truncate;
 use serde_json::{Map, Value, json};
 
 use super::Host;
@@ -44,6 +45,50 @@ pub(crate) fn to_value(entry: &Entry) -> Value {
 pub(crate) fn is_secret(name: &str) -> bool {
     let name = name.to_ascii_lowercase();
     SECRETS.iter().any(|word| name.contains(word))
+}
+
+/// Returns the first argument that usually has a secret as its value, such as `--api-key`. References to variables are no values.
+pub(crate) fn secret_argument(args: &[String]) -> Option<&str> {
+    /// Ends of names whose values say where a secret is, or what kind it has.
+    const HARMLESS: [&str; 11] = [
+        "file", "path", "dir", "folder", "env", "mode", "type", "url", "id", "name", "store",
+    ];
+    let mut rest = args.iter();
+    while let Some(arg) = rest.next() {
+        let Some(option) = arg.strip_prefix("--") else {
+            continue;
+        };
+        let (name, value) = match option.split_once('=') {
+            Some((name, value)) => (name, Some(value)),
+            None => (option, rest.clone().next().map(String::as_str)),
+        };
+        let value = value.filter(|value| !value.is_empty() && !value.starts_with('-'));
+        let lower = name.to_ascii_lowercase();
+        if is_secret(name)
+            && !HARMLESS.iter().any(|end| lower.ends_with(end))
+            && value.is_some_and(|value| !value.contains("${"))
+        {
+            return Some(arg.split_once('=').map_or(arg, |(name, _)| name));
+        }
+    }
+    None
+}
+
+/// Returns the start of a text in whose place a host could put a variable or a file: `$NAME`, `${…}`, `{env:…}`, `{file:…}`.
+/// No host has an escape for it.
+pub(crate) fn expanded(text: &str) -> Option<&str> {
+    let is_name = |rest: &str| rest.starts_with(|c: char| c.is_alphabetic() || "_{(".contains(c));
+    let dollars = text.match_indices('$').map(|(at, _)| at);
+    let dollar = dollars.into_iter().find(|at| is_name(&text[at + 1..]));
+    let braces = text.match_indices('{').map(|(at, _)| at);
+    let mut braces = braces.filter(|at| {
+        let rest = text[at + 1..].trim_start().to_ascii_lowercase();
+        ["env:", "file:", "input:"]
+            .iter()
+            .any(|start| rest.starts_with(start))
+    });
+    let at = [dollar, braces.next()].into_iter().flatten().min()?;
+    Some(truncate(&text[at..], 40))
 }
 
 impl Host {
@@ -281,7 +326,48 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::super::Host;
-    use super::{Launch, is_secret, to_value};
+    use super::{Launch, expanded, is_secret, secret_argument, to_value};
+
+    #[test]
+    fn arguments_with_the_value_of_a_secret_are_found() {
+        for (words, expected) in [
+            ("--api-key sk-123", Some("--api-key")),
+            ("--all --token=abc", Some("--token")),
+            ("run --Password x", Some("--Password")),
+            ("--token ${TOKEN}", None),
+            ("--token", None),
+            ("--token --all", None),
+            ("--token=", None),
+            ("--key-file a.pem --token-env TOKEN", None),
+            ("--level debug -v", None),
+            ("", None),
+        ] {
+            let words: Vec<String> = words.split_whitespace().map(str::to_owned).collect();
+            assert_eq!(secret_argument(&words), expected, "{words:?}");
+        }
+    }
+
+    #[test]
+    fn texts_that_a_host_could_expand_are_found() {
+        for (text, expected) in [
+            ("http://a/?x=$KEY", Some("$KEY")),
+            ("${KEY}", Some("${KEY}")),
+            ("a ${env:KEY}", Some("${env:KEY}")),
+            ("${file:~/.ssh/id_rsa}", Some("${file:~/.ssh/id_rsa}")),
+            ("${input:key}", Some("${input:key}")),
+            ("{env:KEY}", Some("{env:KEY}")),
+            ("x{file:/etc/passwd} $A", Some("{file:/etc/passwd} $A")),
+            ("{ ENV:KEY}", Some("{ ENV:KEY}")),
+            ("$(id)", Some("$(id)")),
+            ("$_A", Some("$_A")),
+            ("costs 5$, or $5", None),
+            ("{\"a\": {\"b\": 1}}", None),
+            ("env:KEY", None),
+            ("", None),
+        ] {
+            assert_eq!(expanded(text), expected, "{text}");
+        }
+    }
 
     fn pairs(list: &[(&str, &str)]) -> Vec<(String, String)> {
         let owned = list

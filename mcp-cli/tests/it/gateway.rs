@@ -293,7 +293,10 @@ async fn changed_tool_is_held_until_mcp_pin_approves_it() {
     assert_eq!(shown["held"][1]["name"], "far__fail");
     let digest = shown["held"][0]["digest"].as_str().unwrap();
     for (wanted, reason) in [
-        ("far__nothing@1".to_owned(), "no held tool has such a name"),
+        (
+            "far__nothing@1".to_owned(),
+            "nothing that is held has such a name",
+        ),
         ("far__add".to_owned(), "has no digest"),
         ("far__add@1".to_owned(), "has changed since it was shown"),
         (
@@ -514,6 +517,82 @@ fn unusable_arguments_are_refused() {
     );
     let run = mcp(&["serve", "--", "no-such-program-anywhere"]);
     assert_eq!(run.code, 4, "{run:?}");
+}
+
+/// Each restriction has its effect, or the gateway does not start: none is silently void.
+#[test]
+fn restrictions_that_a_mode_makes_void_are_refused() {
+    let server = "[servers.a]\nurl = \"http://127.0.0.1:9/\"\n";
+    let authorization = "[authorization]\nresource = \"http://127.0.0.1/mcp\"\nissuers = [\"http://127.0.0.1:9\"]\n";
+    let json = folder("gateway_void").join("gateway.json");
+    std::fs::write(
+        &json,
+        "{\"mcpServers\": {\"a\": {\"url\": \"http://127.0.0.1:9/\"}}}",
+    )
+    .unwrap();
+    let json = json.to_str().unwrap();
+    let protected = toml("void_protected", &format!("{authorization}{server}"));
+    let held = toml(
+        "void_held",
+        &format!("[tools]\npin_new = \"hold\"\n{server}"),
+    );
+    let plain = toml("void_plain", server);
+    let limited = toml(
+        "void_limited",
+        &format!("[tools.limits]\nper_seconds = 1.0\n{server}"),
+    );
+    for (words, reason) in [
+        (
+            &["gateway", &*protected, "--stdio"][..],
+            "the table `authorization` needs HTTP",
+        ),
+        (&["gateway", &held], "`tools.pin_new`"),
+        (&["gateway", &plain, "--pin-new", "hold"], "`tools.pin_new`"),
+        (
+            &["gateway", json, "--pin-new", "hold"],
+            "--pin-new needs --pin",
+        ),
+        (&["gateway", &limited], "`tools.limits.per_seconds`"),
+        (
+            &["gateway", &plain, "--stdio", "--allow-host", "a.example"],
+            "cannot be used with",
+        ),
+        (
+            &["gateway", &plain, "--one-process", "b"],
+            "has no server \"b\"",
+        ),
+    ] {
+        let refused = mcp(words);
+        assert!(
+            refused.code != 0 && refused.err.contains(reason),
+            "{words:?}: {refused:?}"
+        );
+    }
+}
+
+/// A table that a running gateway cannot apply is not applied in part.
+#[test]
+fn restrictions_added_to_the_file_of_a_running_gateway_are_reported() {
+    let server = format!(
+        "[http]\nlisten = \"127.0.0.1:0\"\n[servers.far]\nurl = \"{}\"\n",
+        http_shop()
+    );
+    let file = toml("added", &server);
+    let served = start(&["gateway", &file]);
+    for (added, table) in [
+        (
+            "[authorization]\nresource = \"http://127.0.0.1/mcp\"\nissuers = [\"http://127.0.0.1:9\"]\n",
+            "authorization",
+        ),
+        ("[tools]\npin = \"mcp.lock\"\n", "tools"),
+    ] {
+        toml("added", &format!("{server}{added}"));
+        let line = served.wait_for_line("was not applied");
+        assert!(
+            line.contains(&format!("the table `{table}` has changed")),
+            "{line}"
+        );
+    }
 }
 
 /// Sends a GET request to the admin page. Returns the head and the body of the response.

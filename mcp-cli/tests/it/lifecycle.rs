@@ -363,6 +363,7 @@ fn command_of_claude_code_replaces_and_repeats_as_other_hosts_do() {
     let claude = folder.join("bin/claude");
     // As the real one: it refuses to replace an entry.
     let script = "#!/bin/sh\nfile=\"$HOME/.claude.json\"\nif [ $2 = remove ]; then echo '{}' > \"$file\"; exit; fi\n\
+        case \"$6\" in *impossible*) echo refused >&2; exit 1;; esac\n\
         if grep -q '\"shop\"' \"$file\" 2>/dev/null; then echo \"MCP server $5 already exists\" >&2; exit 1; fi\n\
         printf '{\"mcpServers\":{\"%s\":%s}}' \"$5\" \"$6\" > \"$file\"\n";
     fs::write(&claude, script).unwrap();
@@ -397,6 +398,12 @@ fn command_of_claude_code_replaces_and_repeats_as_other_hosts_do() {
     assert_eq!(
         install(&["--replace", "--", "npx", "b"]),
         (Some(0), json!(true))
+    );
+    assert!(fs::read_to_string(&file).unwrap().contains("[\"b\"]"));
+    // The old entry comes back when the new one is refused.
+    assert_eq!(
+        install(&["--replace", "--", "npx", "impossible"]).0,
+        Some(1)
     );
     assert!(fs::read_to_string(&file).unwrap().contains("[\"b\"]"));
     let uninstall = ["uninstall", "shop", "--host", "claude-code"];

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::future::pending;
+use std::net::Ipv4Addr;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -282,7 +283,12 @@ async fn open(client: ClientBuilder, program: &Program, front: &Front) -> Result
                 // Another program may listen at an address that this one only prints.
                 let is_asked = url.port_or_known_default() == Some(port)
                     && matches!(url.host_str(), Some("127.0.0.1" | "localhost"));
-                let is_own = !is_taken && (program.url.is_some() || is_asked);
+                let address = if is_asked && program.url.is_none() {
+                    asked_address(&url).await
+                } else {
+                    None
+                };
+                let is_own = !is_taken && (program.url.is_some() || address.is_some());
                 let token = printed_token(&printed).filter(|_| is_own);
                 let mut client = client.clone();
                 if is_own {
@@ -297,7 +303,8 @@ async fn open(client: ClientBuilder, program: &Program, front: &Front) -> Result
                         client = client.header(name.as_str(), value.as_str());
                     }
                 }
-                match client.connect(url.as_str()).await {
+                let address = address.as_ref().unwrap_or(&url);
+                match client.connect(address.as_str()).await {
                     Ok(client) => {
                         if token.is_some_and(|token| front.callers.add(token)) && front.is_http {
                             let text = "clients need the token that the program prints";
@@ -383,6 +390,17 @@ async fn is_address_taken(program: &Program, port: u16) -> Result<bool, String> 
     Ok(is_taken)
 }
 
+/// Returns the URL of a program that was asked to listen at a port of 127.0.0.1, with that address: another program may listen
+/// at the same port of `[::1]`, which `localhost` can mean, too. `None`: nothing listens there.
+async fn asked_address(url: &Url) -> Option<Url> {
+    let mut address = url.clone();
+    address.set_host(Some("127.0.0.1")).ok()?;
+    let port = address.port_or_known_default()?;
+    let connecting = TcpStream::connect((Ipv4Addr::LOCALHOST, port));
+    timeout(MAX_CONNECT, connecting).await.ok()?.ok()?;
+    Some(address)
+}
+
 /// Returns true if a program listens at a URL of this machine.
 async fn is_taken(url: &Url) -> bool {
     let addresses = url.socket_addrs(|| None).unwrap_or_default();
@@ -460,7 +478,21 @@ fn refusal(is_tool: bool, problem: &str) -> Reply {
 
 #[cfg(test)]
 mod tests {
-    use super::{printed_token, printed_urls};
+    use tokio::net::TcpListener;
+
+    use super::{asked_address, config, printed_token, printed_urls};
+
+    #[tokio::test]
+    async fn localhost_is_the_address_that_the_program_was_asked_to_serve() {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let port = listener.local_addr().unwrap().port();
+        let printed = config::parse_url(&format!("http://localhost:{port}/mcp")).unwrap();
+        let asked = asked_address(&printed).await.unwrap();
+        assert_eq!(asked.as_str(), format!("http://127.0.0.1:{port}/mcp"));
+        // A program that listens at the other address only gets no credentials.
+        drop(listener);
+        assert_eq!(asked_address(&printed).await, None);
+    }
 
     #[test]
     fn last_token_is_found_in_what_a_program_prints() {
