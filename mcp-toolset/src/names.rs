@@ -48,6 +48,14 @@ impl Names {
         names
     }
 
+    /// Names of a set that shows the tools' own names. They are unique with case and separators only.
+    pub(crate) fn own<'a>(own: impl Iterator<Item = &'a str>, reserved: &[&str]) -> Self {
+        Self {
+            name_by_own: own.map(|own| (own.to_owned(), own.to_owned())).collect(),
+            reserved: reserved.iter().map(|name| folded(name)).collect(),
+        }
+    }
+
     /// Returns the name of a tool for a model.
     pub(crate) fn name<'a>(&'a self, own: &'a str) -> &'a str {
         self.name_by_own.get(own).map_or(own, String::as_str)
@@ -150,6 +158,7 @@ mod tests {
             // Tools that are named as others are shortened to.
             own.extend(all.iter().step_by(3).map(|own| &**own));
             let names = Names::new(own.iter().copied(), &["pay", "read_result"]);
+            let shown = Names::own(own.iter().copied(), &["pay", "read_result"]);
             let reversed = Names::new(own.iter().rev().copied(), &["pay", "read_result"]);
             let distinct: BTreeSet<&str> = own.iter().copied().collect();
             let mut unique = BTreeSet::from(["pay".to_owned(), folded("read_result")]);
@@ -160,6 +169,12 @@ mod tests {
                 prop_assert!(name.chars().all(|c| c.is_ascii_alphanumeric() || "_-".contains(c)));
                 prop_assert!(unique.insert(folded(name)), "{} of {}", name, own);
                 prop_assert_eq!(names.find(name), Some(own));
+                // A set that shows own names calls the tool whose name it shows.
+                prop_assert_eq!(shown.name(own), own);
+                prop_assert_eq!(shown.find(own), Some(own));
+                let similar = shown.find(&own.to_uppercase());
+                let fits = |own: &str| folded(own) == folded(&own.to_uppercase());
+                prop_assert!(similar.is_none_or(|found| found == own || fits(found)));
             }
         }
     }

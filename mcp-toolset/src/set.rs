@@ -12,6 +12,7 @@ use mcp_types::{CallToolResult, RawObject, Tool, escape_line};
 use parking_lot::Mutex;
 use serde_json::{Value, json};
 use tokio::runtime::Handle;
+use tokio::task::yield_now;
 
 use crate::approval::{Approval, Decision, ProposedCall};
 use crate::budget::{self, READ_RESULT, StoredResults, Tokens, read_result_tool};
@@ -210,6 +211,8 @@ impl ToolSet {
         let mut definitions = Vec::new();
         // The set's own tools first: they are never left out.
         for tool in own.iter().chain(all.take(max)) {
+            // Other tasks run between two schemas.
+            yield_now().await;
             let name = list.names.name(&tool.name);
             match definition(provider, name, tool, &mut steps) {
                 Ok(definition) => {
@@ -457,7 +460,10 @@ impl ToolSet {
         let mut held = BTreeSet::new();
         let mut tools: Vec<Tool> = match &self.source {
             Source::Client(client) => {
-                let tools = client.list_tools().await?;
+                let mut tools = client.list_tools().await?;
+                // Of two tools with one name, the first counts, as in groups and lock files.
+                let mut seen = BTreeSet::new();
+                tools.retain(|tool| seen.insert(tool.name.clone()));
                 let listed = tools.iter().map(|tool| (&*tool.name, tool));
                 held.extend(self.held(&self.server_name, listed.collect()).await);
                 tools
@@ -498,7 +504,13 @@ impl ToolSet {
         let own: Vec<Tool> = self.own_tools().collect();
         let own: Vec<&str> = own.iter().map(|tool| &*tool.name).collect();
         // Also those that are left out or held: no other tool answers to their names.
-        let names = Names::new(tools.iter().map(|tool| &*tool.name), &own);
+        let all = tools.iter().map(|tool| &*tool.name);
+        // The name that a model is shown is the one that it calls: a search shows the tools' own names.
+        let names = if self.ranker.is_some() {
+            Names::own(all, &own)
+        } else {
+            Names::new(all, &own)
+        };
         tools.retain(|tool| self.filters.iter().all(|filter| filter(tool)));
         tools.retain(|tool| !own.contains(&&*tool.name));
         held.retain(|held| tools.iter().any(|tool| tool.name == *held));

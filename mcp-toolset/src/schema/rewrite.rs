@@ -1,10 +1,11 @@
 //! The schema for a profile.
 
 use std::collections::HashSet;
-use std::ptr;
+use std::{io, ptr};
 
 use mcp_core::schema::SchemaError;
 use mcp_types::{JsonObject, shorten};
+use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use super::keyword::{Keyword, flag, keyword};
@@ -176,9 +177,10 @@ impl<'a> Rewriter<'a> {
             self.whole_object(schema, at)?
         } else {
             let mut variants = Vec::new();
+            let mut known = HashSet::new();
             for alternative in alternatives {
                 let variant = self.nested(alternative, Some(schema), at.beside())?;
-                if !variants.contains(&variant) {
+                if known.insert(variant.to_string()) {
                     variants.push(variant);
                 }
             }
@@ -204,6 +206,7 @@ impl<'a> Rewriter<'a> {
             return node;
         }
         let mut flat: Vec<Value> = Vec::new();
+        let mut known = HashSet::new();
         for mut variant in variants {
             let is_sole = variant.as_object().is_some_and(|node| node.len() == 1);
             let union = variant.get_mut("anyOf").filter(|_| is_sole);
@@ -212,7 +215,7 @@ impl<'a> Rewriter<'a> {
                 _ => vec![variant],
             };
             for variant in inner {
-                if !flat.contains(&variant) {
+                if known.insert(variant.to_string()) {
                     flat.push(variant);
                 }
             }
@@ -315,7 +318,7 @@ impl<'a> Rewriter<'a> {
         fields.required.extend(shared);
         sets.retain(|set| !set.is_empty());
         if !sets.is_empty() {
-            fields.note = Some(note("one of these sets is required", &json!(sets)));
+            fields.note = Some(note("one of these sets is required", &sets));
         }
         Ok(fields)
     }
@@ -421,7 +424,7 @@ impl<'a> Rewriter<'a> {
             .map(str::len)
             .sum();
         if values.is_empty() || !self.accepts_values(values.len(), chars) {
-            return vec![note("one of", &json!(all))];
+            return vec![note("one of", &all)];
         }
         self.values += values.len();
         self.chars += chars;
@@ -565,7 +568,7 @@ impl Fields<'_> {
 
 /// Returns a note about the values of an object or an array.
 fn constants(schema: &Merged<'_>) -> Option<String> {
-    Some(note("one of", &json!(schema.values()?)))
+    Some(note("one of", &schema.values()?))
 }
 
 /// Returns the name of a bound in the current draft: draft 4 has `exclusiveMinimum` as a flag of `minimum`. `None`: the keyword
@@ -608,13 +611,40 @@ fn json_text(text: &str, kind: &str) -> Value {
     json!({ "type": "string", "description": text.trim() })
 }
 
-fn note(name: &str, value: &Value) -> String {
+/// Returns a keyword with the start of its value as JSON, or of its text. A note costs what it shows: references can name a long
+/// value at each of ten thousand places.
+fn note(name: &str, value: &impl Serialize) -> String {
     /// Maximum length of a keyword, in characters.
     const MAX_NAME: usize = 64;
 
-    let value = match value {
-        Value::String(text) => text.clone(),
-        value => value.to_string(),
+    let mut start = Start(Vec::new());
+    // An error: the rest is not shown.
+    let is_whole = serde_json::to_writer(&mut start, value).is_ok();
+    let start = String::from_utf8_lossy(&start.0);
+    let text = is_whole.then(|| serde_json::from_str::<String>(&start).ok());
+    let value = match text.flatten() {
+        Some(text) => text,
+        None if is_whole => start.into_owned(),
+        None => start.trim_start_matches('"').to_owned(),
     };
     format!("{}: {}", shorten(name, MAX_NAME), shorten(&value, MAX_NOTE))
+}
+
+/// The first bytes that are written: more than [`MAX_NOTE`] characters have.
+struct Start(Vec<u8>);
+
+impl io::Write for Start {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let left = (4 * MAX_NOTE + 8).saturating_sub(self.0.len());
+        if left == 0 {
+            return Err(io::ErrorKind::FileTooLarge.into());
+        }
+        let written = bytes.len().min(left);
+        self.0.extend_from_slice(&bytes[..written]);
+        Ok(written)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
 }

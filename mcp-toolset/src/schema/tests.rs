@@ -1,5 +1,8 @@
 //! Schemas that are made to cost time, stack or memory.
 
+use std::time::{Duration, Instant};
+
+use allocation_counter::measure;
 use mcp_types::JsonObject;
 use serde_json::{Map, Value, json};
 
@@ -228,4 +231,88 @@ fn schema_with_paths_without_end_is_refused_with_the_reason() {
     let chain = &schemas["chain of alternatives"];
     let error = restore(json!({"a": "x"}), chain, &mut MANY.clone()).unwrap_err();
     assert!(error.to_string().contains("more than 128 steps"), "{error}");
+}
+
+fn object(schema: Value) -> JsonObject {
+    match schema {
+        Value::Object(schema) => schema,
+        other => panic!("{other} is not an object"),
+    }
+}
+
+/// References name a long keyword at many places: each place costs what its note shows.
+#[test]
+fn long_keywords_at_many_places_cost_what_is_shown() {
+    let long = json!({"const": "x".repeat(150_000)});
+    let names: Map<String, Value> = (0..1_900)
+        .map(|n| (format!("p{n}"), reference(0)))
+        .collect();
+    for keyword in [
+        "additionalProperties",
+        "unevaluatedProperties",
+        "propertyNames",
+        "items",
+        "prefixItems",
+        "additionalItems",
+        "unevaluatedItems",
+        "contains",
+        "not",
+        "if",
+        "then",
+        "else",
+        "contentSchema",
+        "patternProperties",
+        "dependentSchemas",
+        "dependencies",
+    ] {
+        for kind in ["array", "object"] {
+            let value = match keyword {
+                "prefixItems" => json!([long]),
+                "patternProperties" | "dependentSchemas" | "dependencies" => json!({"a": long}),
+                _ => long.clone(),
+            };
+            let schema = object(json!({
+                "type": "object",
+                "properties": names,
+                "$defs": {"d0": {"type": kind, keyword: value}},
+            }));
+            for provider in PROVIDERS {
+                let mut rewritten = None;
+                let memory = measure(|| {
+                    rewritten = Some(rewrite(&schema, provider.profile(), &mut MANY.clone()));
+                });
+                let size = rewritten
+                    .unwrap()
+                    .map_or(0, |schema| schema.to_string().len());
+                let bytes = memory.bytes_total as usize;
+                // Schemas that are part of the result are copied.
+                let allowed = (32 << 20) + 20 * size;
+                assert!(
+                    bytes < allowed,
+                    "{keyword}, {kind}, {provider:?}: {bytes} bytes for {size}"
+                );
+            }
+        }
+    }
+}
+
+/// The limit is for debug builds on slow machines: comparing each alternative with all others takes ten times as long.
+#[test]
+fn alternatives_cost_linear_time() {
+    let texts: Vec<Value> = (0..9_000)
+        .map(|n| json!({"description": n.to_string()}))
+        .collect();
+    let constants: Vec<Value> = (0..6_500)
+        .map(|n| json!({"type": "string", "const": n.to_string()}))
+        .collect();
+    for alternatives in [texts, constants] {
+        let schema =
+            object(json!({"type": "object", "properties": {"a": {"anyOf": alternatives}}}));
+        for provider in PROVIDERS {
+            let start = Instant::now();
+            let _ = rewrite(&schema, provider.profile(), &mut MANY.clone());
+            let time = start.elapsed();
+            assert!(time < Duration::from_secs(4), "{provider:?}: {time:?}");
+        }
+    }
 }

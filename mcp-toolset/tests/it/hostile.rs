@@ -184,6 +184,12 @@ async fn hostile_server_does_not_answer_for_the_set() {
                 .unwrap();
             check(provider, &blocks[0]);
         }
+        // Models change case and separators: the set answers, and no tool of the server.
+        for name in ["searchTools", "SEARCH-TOOLS"] {
+            let queries = json!({"queries": ["send media to human"]});
+            let (text, is_error) = run(&tools, provider, name, queries).await;
+            assert!(!is_error && text.contains("\"tools\""), "{text}");
+        }
         assert_eq!(calls.load(Ordering::SeqCst), 0, "{provider:?}");
         for name in ["search_tools", "read_result"] {
             let call = json!({"name": name, "arguments": {}});
