@@ -3,16 +3,19 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::sync::Arc;
+use std::time::Duration;
 
-use futures_util::future::join_all;
+use futures_util::FutureExt as _;
+use futures_util::future::{BoxFuture, Shared, join_all};
 use mcp_client::Client;
-use mcp_client::group::Group;
+use mcp_client::group::{Group, GroupList};
 use mcp_core::schema::{JsonSchema, SchemaError, Validator as _};
 use mcp_types::{CallToolResult, RawObject, Tool, escape_line};
 use parking_lot::Mutex;
 use serde_json::{Value, json};
 use tokio::runtime::Handle;
 use tokio::task::yield_now;
+use tokio::time::timeout;
 
 use crate::approval::{Approval, Decision, ProposedCall};
 use crate::budget::{self, READ_RESULT, StoredResults, Tokens, read_result_tool};
@@ -37,6 +40,9 @@ const MAX_DEFINITION_BYTES: usize = 4_000_000;
 
 /// Steps through the schemas of all tools: those of 100 tools at the limit of one. A call cannot exceed the latter.
 const MAX_STEPS: usize = 1_000_000;
+
+/// Longest wait of a call for the lists of a group that are known already.
+const LIST_LIMIT: Duration = Duration::from_secs(1);
 
 /// Answer to a call of a tool that has changed while the user was asked.
 const CHANGED: &str = "the tool has changed while the user was asked, so that the call did not run; read its definition again";
@@ -85,7 +91,12 @@ pub struct ToolSet {
     ranker: Option<Arc<dyn Ranker>>,
     results: StoredResults,
     listed: Mutex<Arc<List>>,
+    /// The request for the lists of a group that runs.
+    pending: Mutex<Option<Gathering>>,
 }
+
+/// A request for the lists of a group. `None`: it has panicked.
+type Gathering = Shared<BoxFuture<'static, Option<Arc<GroupList<Tool>>>>>;
 
 enum Source {
     Group(Group),
@@ -128,6 +139,7 @@ impl ToolSet {
             ranker: None,
             results: StoredResults::default(),
             listed: Mutex::default(),
+            pending: Mutex::default(),
         }
     }
 
@@ -395,17 +407,22 @@ impl ToolSet {
 
     /// Returns whether the server still has the tool with this definition.
     async fn still_lists(&self, list: &List, tool: &Tool) -> bool {
-        let origin = list.origin(&tool.name, &self.server_name);
-        let Ok(now) = self.list().await else {
+        let (server, own) = list.origin(&tool.name, &self.server_name);
+        // No other server delays the call.
+        let listed = match &self.source {
+            Source::Group(group) => match group.client(&server).await {
+                Ok(client) => client.list_tools().await,
+                Err(error) => Err(error),
+            },
+            Source::Client(client) => client.list_tools().await,
+        };
+        let mut listed = listed.into_iter().flatten();
+        // Of two tools with one name, the first counts.
+        let Some(mut now) = listed.find(|other| other.name == own) else {
             return false;
         };
-        now.tools.iter().any(|other| {
-            // Its name in the group may have changed.
-            let is_same = now.origin(&other.name, &self.server_name) == origin;
-            let mut other = other.clone();
-            other.name.clone_from(&tool.name);
-            is_same && tool_digest("", &other) == tool_digest("", tool)
-        })
+        now.name.clone_from(&tool.name);
+        tool_digest("", &now) == tool_digest("", tool)
     }
 
     /// Returns the tools of the set itself.
@@ -454,12 +471,48 @@ impl ToolSet {
         held.map(|(name, _)| name.to_owned()).collect()
     }
 
-    /// Requests the list of tools.
+    /// Requests the list of tools, of all servers of a group.
     async fn list(&self) -> Result<Arc<List>, mcp_client::Error> {
+        match &self.source {
+            Source::Client(_) => self.list_of(None).await,
+            Source::Group(group) => {
+                let gathered = group.list_tools().await;
+                self.list_of(Some(&gathered)).await
+            }
+        }
+    }
+
+    /// Requests the list of tools. `None`: a server of the group has not answered in time. The request goes on, and the next one
+    /// takes its answer: a server that does not answer does not delay the others for longer.
+    async fn list_in_time(&self) -> Option<Result<Arc<List>, mcp_client::Error>> {
+        let (Source::Group(group), Ok(runtime)) = (&self.source, Handle::try_current()) else {
+            return Some(self.list().await);
+        };
+        let gathering = {
+            let mut pending = self.pending.lock();
+            let running = pending.take().filter(|running| running.peek().is_none());
+            let start = || {
+                let group = group.clone();
+                let listing = runtime.spawn(async move { group.list_tools().await });
+                async move { listing.await.ok().map(Arc::new) }
+                    .boxed()
+                    .shared()
+            };
+            pending.insert(running.unwrap_or_else(start)).clone()
+        };
+        let gathered = timeout(LIST_LIMIT, gathering).await.ok()??;
+        Some(self.list_of(Some(&gathered)).await)
+    }
+
+    /// Makes the list of what the servers have answered. `gathered`: of a group.
+    async fn list_of(
+        &self,
+        gathered: Option<&GroupList<Tool>>,
+    ) -> Result<Arc<List>, mcp_client::Error> {
         let mut servers = BTreeMap::new();
         let mut held = BTreeSet::new();
-        let mut tools: Vec<Tool> = match &self.source {
-            Source::Client(client) => {
+        let mut tools: Vec<Tool> = match (&self.source, gathered) {
+            (Source::Client(client), _) => {
                 let mut tools = client.list_tools().await?;
                 // Of two tools with one name, the first counts, as in groups and lock files.
                 let mut seen = BTreeSet::new();
@@ -468,8 +521,8 @@ impl ToolSet {
                 held.extend(self.held(&self.server_name, listed.collect()).await);
                 tools
             }
-            Source::Group(group) => {
-                let list = group.list_tools().await;
+            (Source::Group(_), None) => Vec::new(),
+            (Source::Group(group), Some(list)) => {
                 for (server, error) in &list.failures {
                     let error = escape_line(&error.to_string()).into_owned();
                     tracing::warn!(server = %mcp_types::escaped(&server), error, "the tools of a server are left out");
@@ -492,10 +545,10 @@ impl ToolSet {
                 for (server, tools) in by_server {
                     held.extend(self.held(server, tools).await);
                 }
-                let named = list.items.into_iter().map(|listed| {
-                    let mut tool = listed.item;
-                    let own = std::mem::replace(&mut tool.name, listed.name);
-                    servers.insert(tool.name.clone(), (listed.server, own));
+                let named = list.items.iter().map(|listed| {
+                    let mut tool = listed.item.clone();
+                    let own = std::mem::replace(&mut tool.name, listed.name.clone());
+                    servers.insert(tool.name.clone(), (listed.server.clone(), own));
                     tool
                 });
                 named.collect()
@@ -513,7 +566,8 @@ impl ToolSet {
         };
         tools.retain(|tool| self.filters.iter().all(|filter| filter(tool)));
         tools.retain(|tool| !own.contains(&&*tool.name));
-        held.retain(|held| tools.iter().any(|tool| tool.name == *held));
+        let offered: BTreeSet<&str> = tools.iter().map(|tool| &*tool.name).collect();
+        held.retain(|held| offered.contains(&**held));
         tools.retain(|tool| !held.contains(&tool.name));
         let list = Arc::new(List {
             tools,
@@ -528,11 +582,13 @@ impl ToolSet {
     /// Returns the list that the model knows. Before the first definitions, it is requested. A deferred set follows changes.
     async fn current_list(&self) -> Result<Arc<List>, mcp_client::Error> {
         let listed = self.listed.lock().clone();
-        if listed.tools.is_empty() || self.ranker.is_some() {
-            self.list().await
-        } else {
-            Ok(listed)
+        if listed.tools.is_empty() {
+            return self.list().await;
         }
+        if self.ranker.is_none() {
+            return Ok(listed);
+        }
+        self.list_in_time().await.unwrap_or(Ok(listed))
     }
 }
 

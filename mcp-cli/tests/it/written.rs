@@ -405,6 +405,22 @@ fn bundle_has_the_program_that_was_described() {
         ];
         mcp_in(&folder, &[&words[..], more, &["--", program]].concat(), "")
     };
+    // A long file is not read.
+    let manifest = |length: usize| {
+        let package = "[package]\nname = \"shop\"\ndescription = \"A shop.\"\nauthors = [\"Ada\"]\n";
+        let manifest = format!("#{}\n{package}", "x".repeat(length));
+        drop(fs::remove_file(folder.join("Cargo.toml")));
+        fs::write(folder.join("Cargo.toml"), manifest).unwrap();
+    };
+    let (program, _) = script("");
+    for (length, code) in [(10, 0), (2 << 20, 1)] {
+        manifest(length);
+        let words = ["pack", "-o", "shop.mcpb", "--dry-run", "--", &*program];
+        let packed = mcp_in(&folder, &words, "");
+        assert_eq!(packed.code, code, "{length}: {packed:?}");
+    }
+    fs::remove_file(folder.join("Cargo.toml")).unwrap();
+    symlink("/dev/zero", folder.join("Cargo.toml")).unwrap();
     // It becomes a link to a key of the user while it runs.
     let (program, text) = script("rm \"$0\"; ln -s id_rsa \"$0\"");
     let done = pack(&program, &[]);

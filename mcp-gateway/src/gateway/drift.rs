@@ -1,9 +1,10 @@
 //! Logs how the tools of a running server change, for the gateway's operator.
 
 use std::collections::HashMap;
+use std::time::{Duration, Instant};
 
 use mcp_client::catalog::{Impact, Snapshot};
-use mcp_types::{JsonObject, Tool};
+use mcp_types::{JsonObject, Tool, shorten};
 use serde_json::{Value, json};
 
 /// Longer lists are not compared, so that a server that changes its list all the time takes no time of others.
@@ -11,10 +12,41 @@ const MAX_TOOLS: usize = 500;
 /// Largest number of differences that are logged.
 const MAX_DIFFERENCES: usize = 20;
 
+/// Length of a name or a difference, in characters.
+const MAX_TEXT: usize = 500;
+/// Lists that are compared at once, and the time after which one more is.
+const MAX_LISTS: u32 = 10;
+const INTERVAL: Duration = Duration::from_secs(30);
+
+/// The pace at which the differences of one server are logged: it decides how often its list changes.
+#[derive(Debug, Default)]
+pub(super) struct Pace {
+    free_at: Option<Instant>,
+}
+
+impl Pace {
+    /// Logs the differences of two lists, unless too many were logged.
+    pub(super) fn log(&mut self, server: &str, old: &[Tool], new: &[Tool]) {
+        if self.permits(Instant::now()) {
+            log(server, old, new);
+        }
+    }
+
+    fn permits(&mut self, now: Instant) -> bool {
+        let free_at = self.free_at.map_or(now, |free_at| now.max(free_at)) + INTERVAL;
+        let is_permitted = free_at <= now + INTERVAL * MAX_LISTS;
+        if is_permitted {
+            self.free_at = Some(free_at);
+        }
+        is_permitted
+    }
+}
+
 /// Logs the differences of two lists. Breaking ones are warnings: clients and models that know the older list may
 /// fail. So are changed descriptions.
-pub(super) fn log(server: &str, old: &[Tool], new: &[Tool]) {
+fn log(server: &str, old: &[Tool], new: &[Tool]) {
     for tool in changed_texts(old, new).take(MAX_DIFFERENCES) {
+        let tool = &*shorten(tool, MAX_TEXT);
         tracing::warn!(
             server,
             tool,
@@ -32,6 +64,7 @@ pub(super) fn log(server: &str, old: &[Tool], new: &[Tool]) {
     for difference in diff.differences().iter().take(MAX_DIFFERENCES) {
         // The names and texts are those of the server: quoted, they cannot imitate a log line.
         let difference_text = difference.to_string();
+        let difference_text = &*shorten(&difference_text, MAX_TEXT);
         match difference.impact {
             Impact::Breaking => {
                 tracing::warn!(
@@ -94,10 +127,23 @@ fn snapshot(tools: &[Tool]) -> Option<Snapshot> {
 
 #[cfg(test)]
 mod tests {
+    use std::time::{Duration, Instant};
+
     use mcp_types::Tool;
     use serde_json::{Value, json};
 
-    use super::changed_texts;
+    use super::{INTERVAL, Pace, changed_texts};
+
+    #[test]
+    fn server_that_changes_often_is_logged_seldom() {
+        let start = Instant::now();
+        let mut pace = Pace::default();
+        let seconds = (0..600).map(|second| start + Duration::from_secs(second));
+        let logged = seconds.filter(|now| pace.permits(*now)).count();
+        assert!((10..=10 + 600 / 30).contains(&logged), "{logged}");
+        let later = start + Duration::from_secs(600) + INTERVAL;
+        assert!(pace.permits(later));
+    }
 
     fn tool(name: &str, description: &str, argument: &Value) -> Tool {
         let schema = json!({"type": "object", "properties": {"a": argument}});

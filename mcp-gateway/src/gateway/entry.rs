@@ -11,7 +11,7 @@ use tokio::sync::oneshot;
 use tokio::time::Instant;
 
 use super::changes::Kinds;
-use super::drift;
+use super::drift::Pace;
 use super::error::GatewayError;
 use super::listing::Listing;
 use super::manifest::Manifest;
@@ -30,6 +30,7 @@ pub(super) struct ListedServer {
     manifest: Option<Arc<Manifest>>,
     /// The manifest has the lists.
     is_saved: bool,
+    drift: Pace,
     pub(super) prefix: String,
     pub(super) generation: u64,
     pub(super) listing: Listing,
@@ -61,6 +62,7 @@ impl ListedServer {
             start: StartSettings::default(),
             manifest: None,
             is_saved: false,
+            drift: Pace::default(),
             prefix: String::new(),
             generation,
             listing: Listing::default(),
@@ -141,7 +143,7 @@ impl ListedServer {
         if let (Some(old), Some(new)) = (&all.tools, &new.tools)
             && old != new
         {
-            drift::log(&self.upstream.server, old, new);
+            self.drift.log(&self.upstream.server, old, new);
         }
         self.is_saved &= !all.replace(new);
         if let Some(manifest) = &self.manifest

@@ -483,3 +483,71 @@ async fn tool_that_is_listed_twice_is_defined_once() {
     assert_eq!(definitions.as_array().unwrap().len(), 1, "{definitions}");
     assert!(!definitions.to_string().contains("second"), "{definitions}");
 }
+
+/// A server that stops to answer its list delays no call of another one.
+#[tokio::test]
+async fn server_that_never_lists_again_delays_no_call_of_another_one() {
+    use std::sync::atomic::AtomicBool;
+    use std::time::{Duration, Instant};
+
+    use mcp::core::{Call, Exchange};
+    use mcp::middleware::{Next, from_fn};
+
+    for is_deferred in [false, true] {
+        let hangs = Arc::new(AtomicBool::new(false));
+        let hanging = hangs.clone();
+        let group = Group::builder()
+            .server("good", || {
+                let tool = Tool::new("wipe").handler(|| "done");
+                Client::connect(InProcess(Server::new("good", "1.0.0").tool(tool)))
+            })
+            .server("hang", move || {
+                let hangs = hanging.clone();
+                let layer = from_fn(move |exchange: Exchange, next: Next| {
+                    let is_list = matches!(exchange.call, Call::ListTools(_));
+                    let hangs = is_list && hangs.load(Ordering::SeqCst);
+                    async move {
+                        if hangs {
+                            std::future::pending::<()>().await;
+                        }
+                        next.run(exchange).await
+                    }
+                });
+                let tool = Tool::new("other").handler(|| "done");
+                let server = Server::new("hang", "1.0.0").tool(tool).layer(layer);
+                Client::connect(InProcess(server))
+            })
+            .build();
+        let approval = Approval::by_annotations().ask(|_| async { Answer::Once });
+        let mut set = ToolSet::from(&group).approve(approval);
+        if is_deferred {
+            set = set.deferred();
+        }
+        set.definitions(Provider::Anthropic).await.unwrap();
+        // A deferred set has listed once.
+        let (name, input) = if is_deferred {
+            ("call_tool", json!({"name": "good__wipe"}))
+        } else {
+            ("good__wipe", json!({}))
+        };
+        let reply = json!([{"type": "tool_use", "id": "c1", "name": name, "input": input}]);
+        assert!(is_done(
+            &set.run(Provider::Anthropic, &reply).await.unwrap()[0]
+        ));
+        hangs.store(true, Ordering::SeqCst);
+        let start = Instant::now();
+        for _ in 0..3 {
+            let done = set
+                .run(Provider::Anthropic, &reply)
+                .await
+                .unwrap()
+                .remove(0);
+            assert!(is_done(&done), "{done}");
+        }
+        assert!(
+            start.elapsed() < Duration::from_secs(20),
+            "{is_deferred}: {:?}",
+            start.elapsed()
+        );
+    }
+}

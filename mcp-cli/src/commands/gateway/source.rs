@@ -73,7 +73,8 @@ impl Source {
         };
         let mut config = GatewayConfig::read(&self.args.file).map_err(|error| usage(&error))?;
         if let Some(file) = &self.args.pin {
-            config.tools.pin = Some(file.clone());
+            // Paths of the file are relative to it, those of the command line to the current folder.
+            config.tools.pin = Some(std::path::absolute(file).map_err(|error| usage(&error))?);
         }
         if let Some(new) = self.args.pin_new {
             config.tools.pin_new = Some(match new {
