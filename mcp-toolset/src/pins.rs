@@ -40,6 +40,9 @@ const ACTED_ON: [&str; 3] = [keys::UI, keys::UI_RESOURCE_URI, "openai/outputTemp
 /// listed none of their kind at first. Icons, other members of `_meta` and members that the protocol does not define are not
 /// compared.
 ///
+/// A tool set compares its tools when it lists them: a deferred set at each call, another one at each
+/// [`definitions`](crate::ToolSet::definitions). Until then the model calls a tool by the definition that it has read.
+///
 /// Clones share the file, and changes of other processes are read. The file is read and written under a lock, that of a file
 /// beside it (`FILE.guard`). If the file cannot be written, or is damaged meanwhile, a new server's items are held, and the file
 /// stays as it is. If a server changes its list often, ten changes are logged and written at once, and then one per 30 seconds:
