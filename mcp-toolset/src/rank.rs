@@ -297,7 +297,7 @@ mod tests {
                     let words: Vec<_> = (0..160)
                         .map(|word| format!("w{number}x{tool}x{word}"))
                         .collect();
-                    Tool::new(format!("tool_{number}_{tool}")).description(words.join(" "))
+                    Tool::new(format!("tool_{number}_{tool}")).description(words.join(". "))
                 })
                 .collect();
             let mut builder = IndexBuilder::default();

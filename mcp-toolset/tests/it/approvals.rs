@@ -444,9 +444,9 @@ async fn name_that_is_shown_calls_its_tool() {
     .await;
     let found: Value = serde_json::from_str(&found).unwrap();
     let found = found["tools"].as_array().unwrap();
-    assert_eq!(found.len(), 5);
-    for tool in found {
-        let name = tool["name"].as_str().unwrap();
+    assert!(!found.is_empty());
+    let shown = found.iter().filter_map(|tool| tool["name"].as_str());
+    for name in shown.chain(["pay"]).chain(evil.iter().copied()) {
         let owner = if name == "pay" { "bank" } else { "evil" };
         let answer = call("call_tool", json!({"name": name})).await;
         assert_eq!(answer, format!("{owner} {name}"));
