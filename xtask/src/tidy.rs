@@ -8,6 +8,7 @@
 //! | [`cycles`] | no circles of modules within a crate |
 //! | [`examples`] | examples import from `mcp` and compile |
 //! | [`versions`] | protocol versions and eras are compared in three places only |
+//! | [`file_reads`] | library crates and the command read files with a limit |
 //! | [`literals`] | method names, header names, error codes and `_meta` keys are constants |
 //! | [`log_values`] | log events of the library crates escape what they display |
 //! | [`publishing`] | metadata and exact versions of the published packages |
@@ -16,6 +17,7 @@
 
 mod cycles;
 mod examples;
+mod file_reads;
 mod layers;
 mod links;
 mod literals;
@@ -32,9 +34,10 @@ use crate::workspace::Workspace;
 /// The findings of a rule about source files.
 type Rule = fn(&Sources) -> Vec<Finding>;
 
-const RULES: [Rule; 7] = [
+const RULES: [Rule; 8] = [
     cycles::check,
     examples::check,
+    file_reads::check,
     links::check,
     literals::check,
     log_values::check,

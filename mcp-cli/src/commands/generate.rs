@@ -4,6 +4,7 @@ use std::path::Path;
 
 use mcp::catalog::Impact;
 use mcp::generate::{Generated, Generator, catalog_of};
+use mcp::group::files;
 use serde_json::json;
 
 use super::diff;
@@ -28,7 +29,7 @@ pub(super) async fn run(command: &GenCommand, output: &Output) -> Result<(), Fai
     let generated = generator.generate(&snapshot).map_err(Failure::usage)?;
     let source = generated.to_source().map_err(Failure::usage)?;
     match &args.output {
-        Some(file) => write(file, &source).await?,
+        Some(file) => write(file, &source)?,
         None => output.raw(source.as_bytes()),
     }
     if args.output.is_some() {
@@ -54,12 +55,9 @@ fn name(args: &GenArgs) -> String {
 }
 
 /// Writes the file, unless it has this content: a newer file would be compiled again.
-async fn write(file: &Path, source: &str) -> Result<(), Failure> {
-    let found = tokio::fs::metadata(file).await;
-    if found.is_ok_and(|found| found.is_file() && found.len() == source.len() as u64)
-        && let Ok(existing) = tokio::fs::read(file).await
-        && existing == source.as_bytes()
-    {
+fn write(file: &Path, source: &str) -> Result<(), Failure> {
+    let is_file = file.metadata().is_ok_and(|found| found.is_file());
+    if is_file && files::read(file, source.len() as u64).is_ok_and(|old| old == source) {
         return Ok(());
     }
     let written = written::write(file, source);

@@ -5,11 +5,16 @@ use mcp::gateway::config::{GatewayConfig, PinNew};
 use mcp::gateway::{Gateway, GatewayServer, ToolMode, ToolPatterns};
 use mcp::group::{GroupConfig, Naming, Variables};
 use mcp::toolset::PinFile;
+use tokio::fs::File;
+use tokio::io::AsyncReadExt as _;
 
 use crate::cli::{GatewayArgs, PinNewArg, ToolsArg};
 use crate::failure::{Failure, usage};
 use crate::output;
 use crate::target::Logins;
+
+/// Number of bytes of the file that are compared. A file that is longer cannot be loaded.
+const MAX_CONTENT: u64 = (1 << 20) + 1;
 
 /// The file, and the command line's settings.
 #[derive(Clone)]
@@ -40,9 +45,13 @@ impl Source {
         self.args.file.display()
     }
 
-    /// Returns the content of the file now. `None`: it cannot be read.
+    /// Returns the content of the file now, up to [`MAX_CONTENT`]. `None`: it cannot be read.
     pub(super) async fn content(&self) -> Option<Vec<u8>> {
-        tokio::fs::read(&self.args.file).await.ok()
+        let file = File::open(&self.args.file).await.ok()?;
+        let mut content = Vec::new();
+        let mut file = file.take(MAX_CONTENT);
+        file.read_to_end(&mut content).await.ok()?;
+        Some(content)
     }
 
     /// Reads the file.

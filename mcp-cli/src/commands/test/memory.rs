@@ -1,5 +1,12 @@
 //! Memory of child processes.
 
+#[cfg(target_os = "linux")]
+use mcp::group::files;
+
+/// Largest description of a process in bytes.
+#[cfg(target_os = "linux")]
+const MAX_STATUS: u64 = 64 << 10;
+
 /// Returns the resident memory of this process's descendants in KiB. `None` if the operating system
 /// does not report it, or if there are no descendants.
 #[cfg(target_os = "linux")]
@@ -12,7 +19,7 @@ pub(super) fn of_children() -> Option<u64> {
             .and_then(|name| name.parse().ok());
         let Some(id) = id else { continue };
         // The process can have ended.
-        let Ok(status) = std::fs::read_to_string(entry.path().join("status")) else {
+        let Ok(status) = files::read(&entry.path().join("status"), MAX_STATUS) else {
             continue;
         };
         let parent: u32 = field(&status, "PPid:").and_then(|text| text.parse().ok())?;
