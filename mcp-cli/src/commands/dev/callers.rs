@@ -5,13 +5,17 @@ use std::error::Error;
 use std::sync::Arc;
 
 use axum::Router;
+use axum::body::Body;
 use axum::extract::{Request, State};
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::middleware::{Next, from_fn_with_state};
 use axum::response::{IntoResponse as _, Response};
+use futures_util::StreamExt as _;
+use http_body::Body as _;
 use mcp::StreamableHttp;
 use mcp::http::{Authorization, ProtectedEndpoint};
 use parking_lot::Mutex;
+use tokio_util::sync::CancellationToken;
 
 use crate::page_guard::is_equal;
 
@@ -33,6 +37,8 @@ struct Credentials {
     printed: Mutex<Vec<String>>,
     /// The header value of the inspector.
     inspector: String,
+    /// Ends what callers without a token have opened before the program printed its first one.
+    demanded: CancellationToken,
 }
 
 /// An endpoint for these callers.
@@ -49,10 +55,12 @@ impl Callers {
             headers: headers.to_vec(),
             printed: Mutex::default(),
             inspector: bearer(token),
+            demanded: CancellationToken::new(),
         }))
     }
 
-    /// Adds a token that the program has printed and gets. Returns true for the first one that callers need.
+    /// Adds a token that the program has printed and gets. Returns true for the first one that callers need, which ends the
+    /// responses to callers without one.
     pub(super) fn add(&self, token: &str) -> bool {
         let mut printed = self.0.printed.lock();
         let value = bearer(token);
@@ -60,6 +68,7 @@ impl Callers {
             printed.push(value);
             let surplus = printed.len().saturating_sub(MAX_TOKENS);
             printed.drain(..surplus);
+            self.0.demanded.cancel();
             return printed.len() == 1;
         }
         false
@@ -71,6 +80,7 @@ impl Callers {
             headers: given,
             printed,
             inspector,
+            ..
         } = &*self.0;
         if has(headers, header::AUTHORIZATION.as_str(), inspector) {
             return true;
@@ -134,7 +144,25 @@ async fn check(State(endpoint): State<Arc<Endpoint>>, request: Request, next: Ne
         endpoint.callers.admit(request.headers())
     };
     if is_admitted {
-        return next.run(request).await;
+        let is_open =
+            !has(request.headers(), &name, &value) && endpoint.callers.0.headers.is_empty();
+        let demanded = endpoint.callers.0.demanded.clone();
+        if !is_open || demanded.is_cancelled() {
+            return next.run(request).await;
+        }
+        let response = tokio::select! {
+            response = next.run(request) => Some(response),
+            () = demanded.cancelled() => None,
+        };
+        if let Some(response) = response {
+            return response.map(|body| match body.size_hint().exact() {
+                Some(_) => body,
+                None => Body::from_stream(
+                    body.into_data_stream()
+                        .take_until(demanded.cancelled_owned()),
+                ),
+            });
+        }
     }
     let challenge = [(header::WWW_AUTHENTICATE, "Bearer")];
     (StatusCode::UNAUTHORIZED, challenge, REFUSAL).into_response()
@@ -142,9 +170,18 @@ async fn check(State(endpoint): State<Arc<Endpoint>>, request: Request, next: Ne
 
 #[cfg(test)]
 mod tests {
-    use axum::http::HeaderMap;
+    use std::convert::Infallible;
+    use std::sync::Arc;
 
-    use super::Callers;
+    use axum::Router;
+    use axum::body::{Body, to_bytes};
+    use axum::http::{HeaderMap, Request, StatusCode};
+    use axum::middleware::from_fn_with_state;
+    use axum::routing::get;
+    use futures_util::{FutureExt as _, stream};
+    use tower_service::Service as _;
+
+    use super::{Callers, check};
 
     fn headers(list: &[(&'static str, &str)]) -> HeaderMap {
         let headers = list.iter();
@@ -175,5 +212,44 @@ mod tests {
         assert!(!callers.add("one") && !callers.admit(&none));
         assert!(!callers.admit(&headers(&[("x-key", "a")])));
         assert!(callers.admit(&headers(&[("x-key", "a"), ("x-team", "b")])));
+    }
+    /// A stream or call that began while the program had no token ends with its first one.
+    #[tokio::test]
+    async fn responses_without_a_token_end_when_the_program_prints_one() {
+        let callers = Callers::new(&[], "page");
+        let endpoint = Arc::new(callers.endpoint(false));
+        let streamed =
+            get(async || Body::from_stream(stream::pending::<Result<Vec<u8>, Infallible>>()));
+        let waiting = get(async || std::future::pending::<()>().await);
+        let router = Router::new()
+            .route("/stream", streamed)
+            .route("/call", waiting);
+        let mut router = router.layer(from_fn_with_state(endpoint, check));
+        let mut send = |path: &str, token: &str| {
+            let request = Request::get(path).header("authorization", format!("Bearer {token}"));
+            router.call(request.body(Body::empty()).unwrap())
+        };
+        let (open, page) = (
+            send("/stream", "").await.unwrap(),
+            send("/stream", "page").await.unwrap(),
+        );
+        let mut call = Box::pin(send("/call", ""));
+        assert!((&mut call).now_or_never().is_none());
+        let mut open = Box::pin(to_bytes(open.into_body(), 1));
+        assert!((&mut open).now_or_never().is_none());
+        callers.add("one");
+        let ended = open.now_or_never();
+        assert!(ended.is_some_and(|ended| ended.unwrap().is_empty()));
+        let refused = call.now_or_never();
+        assert!(
+            refused.is_some_and(|response| response.unwrap().status() == StatusCode::UNAUTHORIZED)
+        );
+        assert!(to_bytes(page.into_body(), 1).now_or_never().is_none());
+        assert_eq!(
+            send("/stream", "").await.unwrap().status(),
+            StatusCode::UNAUTHORIZED
+        );
+        let later = send("/stream", "one").await.unwrap();
+        assert!(to_bytes(later.into_body(), 1).now_or_never().is_none());
     }
 }
