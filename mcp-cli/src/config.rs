@@ -28,6 +28,25 @@ pub(crate) struct Location {
     dialect: Dialect,
 }
 
+impl Location {
+    /// Reads the servers of the file.
+    ///
+    /// # Errors
+    ///
+    /// Returns a [`ConfigError`] if the file cannot be read or parsed, or lists no servers. In a project also if it is a pipe or a
+    /// device, or a link to one, which could block each command in the folder.
+    pub(crate) fn read(&self) -> Result<Vec<ServerEntry>, ConfigError> {
+        let found = self.path.metadata();
+        if self.is_project && found.is_ok_and(|found| !found.is_file()) {
+            let (path, source) = (self.path.clone(), io::Error::other("it is not a file"));
+            return Err(ConfigError::Unreadable { path, source });
+        }
+        let is_own = matches!(self.owner, "file" | "project" | "user");
+        let config = self.dialect.read(&self.path, is_own)?;
+        Ok(config.servers)
+    }
+}
+
 /// The servers of one file, or the error that makes it unusable.
 #[derive(Debug)]
 pub(crate) struct ConfigFile {
@@ -43,9 +62,7 @@ pub(crate) fn read_all(file: Option<&Path>) -> Vec<ConfigFile> {
     };
     let is_explicit = file.is_some();
     let read = locations.into_iter().map(|location| {
-        let is_own = matches!(location.owner, "file" | "project" | "user");
-        let config = location.dialect.read(&location.path, is_own);
-        let servers = config.map(|config| config.servers);
+        let servers = location.read();
         ConfigFile { location, servers }
     });
     read.filter(|file| is_explicit || !is_absent(&file.servers))

@@ -8,6 +8,8 @@
 
 mod edit;
 mod entry;
+#[cfg(test)]
+mod tests;
 mod undo;
 
 use std::path::PathBuf;
@@ -16,7 +18,7 @@ use clap::ValueEnum;
 
 pub(crate) use self::edit::{EditError, insert, remove};
 pub(crate) use self::entry::{
-    Entry, Launch, expanded, is_secret, placeholder, secret_argument, to_value, variables,
+    Entry, Launch, is_secret, placeholder, secret_argument, to_value, variables,
 };
 pub(crate) use self::undo::Undo;
 use crate::config::{self, Location};

@@ -1,10 +1,12 @@
 //! Files that the command writes.
 //!
 //! The author of a project may have put a link where the command writes, so that it would change any file of the user.
-//! Below the current folder, links are refused. Elsewhere a link stays, and its target is replaced.
+//! In the project, links are refused. Elsewhere a link stays, and its target is replaced. The project is the folder at or
+//! above the current one that has a `.git`, else the current one.
 
 use std::fs::{self, File};
-use std::path::{Path, PathBuf};
+use std::io::Write as _;
+use std::path::{Component, Path, PathBuf};
 use std::{env, io};
 
 use mcp::group::files;
@@ -12,19 +14,31 @@ use mcp::group::files;
 /// Longest chain of links.
 const MAX_LINKS: usize = 40;
 
-/// Returns true for a path below the current folder, unless that is the user's home folder or the root.
+/// Returns true for a path in the project, unless that is the user's home folder or the root.
 pub(crate) fn is_in_project(path: &Path) -> bool {
     let Ok((folder, split)) = split(path) else {
         return true;
     };
-    let is_home = env::home_dir().and_then(|home| fs::canonicalize(home).ok());
-    is_home.as_ref() != Some(&folder) && folder.parent().is_some() && split.is_some()
+    Some(&folder) != home().as_ref() && folder.parent().is_some() && split.is_some()
 }
 
-/// Returns the current folder, and the path as a name of that folder and the part below it. The name can be another
+fn home() -> Option<PathBuf> {
+    fs::canonicalize(env::home_dir()?).ok()
+}
+
+/// Returns the project's folder: a clone at or above the current folder, below the user's home folder and the root.
+fn project() -> io::Result<PathBuf> {
+    let (folder, home) = (fs::canonicalize(env::current_dir()?)?, home());
+    let is_below = |part: &&Path| Some(*part) != home.as_deref() && part.parent().is_some();
+    let mut parts = folder.ancestors().take_while(is_below);
+    let clone = parts.find(|part| part.join(".git").exists());
+    Ok(clone.unwrap_or(&folder).to_owned())
+}
+
+/// Returns the project's folder, and the path as a name of that folder and the part below it. The name can be another
 /// one, such as the one with a link that a shell shows. `None`: the path leads elsewhere.
 fn split(path: &Path) -> io::Result<(PathBuf, Option<(PathBuf, PathBuf)>)> {
-    let folder = fs::canonicalize(env::current_dir()?)?;
+    let folder = project()?;
     let path = std::path::absolute(path)?;
     let is_folder = |part: &&Path| fs::canonicalize(part).is_ok_and(|found| found == folder);
     let name = path.ancestors().find(is_folder);
@@ -53,20 +67,28 @@ pub(crate) fn target(path: &Path, is_project: bool) -> io::Result<PathBuf> {
 }
 
 fn target_in_project(path: &Path) -> io::Result<PathBuf> {
+    let outside = || io::Error::other("it is not below the project's folder");
     let (_, split) = split(path)?;
-    let is_inside = |below: &Path| !below.components().any(|part| part.as_os_str() == "..");
-    let Some((name, below)) = split.filter(|(_, below)| is_inside(below)) else {
-        return Err(io::Error::other("it is not below the project's folder"));
-    };
-    let path = name.join(below);
-    let mut parts = path.ancestors().take_while(|part| *part != name);
-    match parts.find(|part| part.is_symlink()) {
-        Some(link) => Err(io::Error::other(format!(
-            "{} is a link, which could lead to any file; remove it, or name a file outside of the folder",
-            link.display()
-        ))),
-        None => Ok(path),
+    let (name, below) = split.ok_or_else(outside)?;
+    let mut target = name.clone();
+    for part in below.components() {
+        if part == Component::ParentDir {
+            if target == name {
+                return Err(outside());
+            }
+            // The folder that is left is not a link.
+            target.pop();
+            continue;
+        }
+        target.push(part);
+        if target.is_symlink() {
+            let link = target.display();
+            return Err(io::Error::other(format!(
+                "{link} is a link, which could lead to any file; remove it, or name a file outside of the folder"
+            )));
+        }
     }
+    Ok(target)
 }
 
 /// Returns what is opened for a path that the user has named: a pipe or a device itself, such as `/dev/stdout`.
@@ -88,13 +110,44 @@ fn is_special(path: &Path) -> bool {
     fs::metadata(path).is_ok_and(|found| !found.is_file())
 }
 
+/// Keeps the content of a file beside it, as FILE.mcp-backup with the same permissions. Returns false and the path if that is
+/// there already: it stays.
+///
+/// # Errors
+///
+/// Returns an error if the copy cannot be written.
+pub(crate) fn keep(path: &Path, content: &[u8]) -> io::Result<(bool, PathBuf)> {
+    let mut kept = path.to_owned().into_os_string();
+    kept.push(".mcp-backup");
+    let kept = PathBuf::from(kept);
+    match File::create_new(&kept) {
+        Ok(mut file) => {
+            file.set_permissions(fs::metadata(path)?.permissions())?;
+            file.write_all(content)?;
+            Ok((true, kept))
+        }
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok((false, kept)),
+        Err(error) => Err(error),
+    }
+}
+
+/// Says what [`keep`] has done.
+pub(crate) fn describe((is_new, path): &(bool, PathBuf)) -> String {
+    let path = path.display();
+    if *is_new {
+        format!("the old file is {path}")
+    } else {
+        format!("the old file is not kept, as {path} is there already")
+    }
+}
+
 /// Replaces a file that the user has named.
 ///
 /// # Errors
 ///
 /// As [`target`], and if the file cannot be written.
 pub(crate) fn write(path: &Path, content: impl AsRef<[u8]>) -> io::Result<()> {
-    write_with(path, |file| io::Write::write_all(file, content.as_ref()))
+    write_with(path, |file| file.write_all(content.as_ref()))
 }
 
 /// Replaces a file that the user has named by one that `fill` writes.

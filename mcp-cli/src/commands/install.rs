@@ -2,13 +2,15 @@
 
 use std::fs::{self, File, TryLockError};
 use std::io::{self, Read as _, Write as _};
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
+use std::slice;
 use std::time::Duration;
 
 use mcp::group::{ServerSpec, files};
 use serde_json::{Value, json};
 use tokio::process::Command;
 use tokio::time::{sleep, timeout};
+use url::Url;
 
 use crate::cli::{EntryArgs, InstallArgs, ServerArgs, UninstallArgs};
 use crate::failure::{Failure, usage};
@@ -109,14 +111,7 @@ async fn launch(args: &ServerArgs, output: &Output) -> Result<(Launch, String), 
         ));
     };
     if word.contains("://") {
-        let Some(url) = config::parse_url(word) else {
-            return Err(usage!("{word:?} is not an http or https URL"));
-        };
-        if url.password().is_some() {
-            return Err(Failure::usage(
-                "the URL contains a password; pass it as --header 'Authorization: Basic ${VARIABLE}'",
-            ));
-        }
+        let url = url_of(word)?;
         let name = url.host_str().unwrap_or_default().replace('.', "-");
         return Ok((
             Launch::Url {
@@ -135,17 +130,19 @@ async fn launch(args: &ServerArgs, output: &Output) -> Result<(Launch, String), 
     }
     let spec = entry.spec.map_err(|error| usage!("{word}: {error}"))?;
     target::approve_entry(&location, word, &spec, &[], args.yes, output).await?;
-    let launch = launch_of(word, spec)?;
-    let (Launch::Program { env: values, .. }
-    | Launch::Url {
-        headers: values, ..
-    }) = &launch;
-    if let Some((name, _)) = values.iter().find(|(name, _)| is_secret(name)) {
-        return Err(usage!(
-            "the entry of {word:?} has the value of {name:?} in plain text; pass its URL or command, with a reference to a variable"
+    Ok((launch_of(word, spec)?, entry.name))
+}
+
+/// Parses a URL, and writes it as it is used: hosts that parse it in another way reach the same server.
+fn url_of(text: &str) -> Result<Url, Failure> {
+    let url = config::parse_url(text);
+    let url = url.ok_or_else(|| usage!("{text:?} is not an http or https URL"))?;
+    if url.password().is_some() {
+        return Err(Failure::usage(
+            "the URL contains a password; pass it as --header 'Authorization: Basic ${VARIABLE}'",
         ));
     }
-    Ok((launch, entry.name))
+    Ok(url)
 }
 
 /// Refuses arguments with secrets: the settings of the host would show them.
@@ -177,10 +174,17 @@ fn launch_of(word: &str, spec: ServerSpec) -> Result<Launch, Failure> {
                     "the entry of {word:?} has {member:?}, which hosts do not have; pass its command after `--`"
                 ));
             }
+            let has_path = |value: &str| value.split([':', ';', ' ']).any(is_path_in_folder);
+            if let Some((name, _)) = env.iter().find(|(_, value)| has_path(value)) {
+                return Err(path_in_folder("variable", name));
+            }
             let command = absolute_program(&command, &args)?;
             Launch::Program { command, args, env }
         }
-        ServerSpec::Url { url, headers, .. } => Launch::Url { url, headers },
+        ServerSpec::Url { url, headers, .. } => Launch::Url {
+            url: url_of(&url)?.into(),
+            headers,
+        },
         _ => {
             return Err(usage!(
                 "the entry of {word:?} is neither a command nor a URL"
@@ -188,32 +192,21 @@ fn launch_of(word: &str, spec: ServerSpec) -> Result<Launch, Failure> {
         }
     };
     check_arguments(&launch)?;
-    if let Launch::Url { url, .. } = &launch
-        && config::parse_url(url).is_some_and(|url| url.password().is_some())
-    {
-        return Err(usage!(
-            "the URL of the entry {word:?} contains a password; pass it as --header 'Authorization: Basic ${{VARIABLE}}'"
-        ));
-    }
-    let texts: Vec<&str> = match &launch {
-        Launch::Program { command, args, env } => {
-            let values = env.iter().map(|(_, value)| value);
-            let texts = [command].into_iter().chain(args).chain(values);
-            texts.map(String::as_str).collect()
-        }
-        Launch::Url { url, headers } => {
-            let values = headers.iter().map(|(_, value)| value);
-            [url]
-                .into_iter()
-                .chain(values)
-                .map(String::as_str)
-                .collect()
-        }
-    };
-    if let Some(text) = texts.into_iter().find_map(hosts::expanded) {
+    if let Some(text) = launch.expanded() {
         return Err(usage!(
             "the entry of {word:?} has the text {text:?}, in whose place a host could put a variable or a file; pass its URL or \
              command"
+        ));
+    }
+    let (values, url) = match &launch {
+        Launch::Program { env, .. } => (env, None),
+        Launch::Url { url, headers } => (headers, Some(url)),
+    };
+    let mut names = values.iter().map(|(name, _)| name.as_str());
+    let in_url = url.and_then(|url| hosts::secret_argument(slice::from_ref(url)));
+    if let Some(name) = names.find(|name| is_secret(name)).or(in_url) {
+        return Err(usage!(
+            "the entry of {word:?} has the value of {name:?} in plain text; pass its URL or command, with a reference to a variable"
         ));
     }
     Ok(launch)
@@ -243,7 +236,7 @@ fn pairs(list: &[String], separator: char, what: &str) -> Result<Vec<(String, St
     list.iter().map(split).collect()
 }
 
-/// Hosts start programs in folders of their own, so a path must be absolute.
+/// Hosts start programs in folders of their own, so paths must be absolute. Returns the program's path.
 fn absolute_program(program: &str, args: &[String]) -> Result<String, Failure> {
     let is_cargo_run = program == "cargo"
         && args.iter().any(|arg| arg == "run")
@@ -253,6 +246,9 @@ fn absolute_program(program: &str, args: &[String]) -> Result<String, Failure> {
             "hosts start programs in other folders: install target/release/NAME after `cargo build --release`, or add --manifest-path",
         ));
     }
+    if let Some(arg) = args.iter().find(|arg| is_path_in_folder(arg)) {
+        return Err(path_in_folder("argument", arg));
+    }
     if !programs::is_path(program) {
         return Ok(program.to_owned());
     }
@@ -261,6 +257,29 @@ fn absolute_program(program: &str, args: &[String]) -> Result<String, Failure> {
         return Ok(path.to_string_lossy().into_owned());
     }
     Err(usage!("{} is not a file; build it first", path.display()))
+}
+
+fn path_in_folder(what: &str, text: &str) -> Failure {
+    usage!(
+        "the {what} {text:?} is a path in this folder, and hosts start programs in other folders: pass the command after `--` \
+         with the whole path"
+    )
+}
+
+/// Returns true for an argument, or the value of one, that is a path below the current folder. A folder without a separator in
+/// its name is not one: it can be a name of something else, such as a package.
+fn is_path_in_folder(arg: &str) -> bool {
+    let value = arg
+        .strip_prefix('-')
+        .and_then(|option| option.split_once('='));
+    let text = value.map_or(arg, |(_, value)| value);
+    let path = Path::new(text);
+    let has_dots = matches!(
+        path.components().next(),
+        Some(Component::CurDir | Component::ParentDir)
+    );
+    let is_found = path.is_file() || text.contains(['/', '\\']) && path.exists();
+    has_dots || path.is_relative() && is_found
 }
 
 fn check_name(name: &str) -> Result<(), Failure> {
@@ -322,9 +341,8 @@ impl Settings {
         self.old.as_deref().unwrap_or_default()
     }
 
-    /// Replaces the file. Keeps its first content beside it, and returns the path of that when it is new.
-    /// `None` removes the file.
-    fn replace(&self, edited: Option<&str>) -> io::Result<Option<PathBuf>> {
+    /// Replaces the file. Keeps its first content beside it, as [`written::keep`]. `None` removes the file.
+    fn replace(&self, edited: Option<&str>) -> io::Result<Option<(bool, PathBuf)>> {
         if let Some(folder) = self.target.parent() {
             fs::create_dir_all(folder)?;
         }
@@ -333,20 +351,9 @@ impl Settings {
                 "another program has changed it; try again",
             ));
         }
-        let mut backup = None;
-        if let Some(old) = &self.old {
-            let mut path = self.target.clone().into_os_string();
-            path.push(".mcp-backup");
-            match File::create_new(&path) {
-                Ok(mut file) => {
-                    file.set_permissions(fs::metadata(&self.target)?.permissions())?;
-                    file.write_all(old.as_bytes())?;
-                    backup = Some(path.into());
-                }
-                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
-                Err(error) => return Err(error),
-            }
-        }
+        let old = self.old.as_ref();
+        let backup = old.map(|old| written::keep(&self.target, old.as_bytes()));
+        let backup = backup.transpose()?;
         match edited {
             Some(edited) => files::replace_with(&self.target, !self.is_project, |file| {
                 file.write_all(edited.as_bytes())
@@ -364,6 +371,9 @@ async fn lock() -> Option<File> {
     fs::create_dir_all(&folder).ok()?;
     let mut options = File::options();
     options.create(true).append(true);
+    // Whoever can open it can lock it.
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
     let file = options.open(folder.join("install.lock")).ok()?;
     let locked = async {
         loop {
@@ -427,7 +437,7 @@ impl Change<'_> {
                 }
             }
         }
-        self.print(is_changed, backup.as_deref(), output);
+        self.print(is_changed, backup.as_ref(), output);
         Ok(())
     }
 
@@ -485,7 +495,7 @@ impl Change<'_> {
         added.map_err(|problem| usage!("{problem}; the former entry of {name:?} is lost: {old}"))
     }
 
-    fn print(&self, is_changed: bool, backup: Option<&Path>, output: &Output) {
+    fn print(&self, is_changed: bool, backup: Option<&(bool, PathBuf)>, output: &Output) {
         let owner = self.args.host.owner();
         if output.json {
             return output.document(&json!({
@@ -493,7 +503,7 @@ impl Change<'_> {
                 "file": self.settings.path,
                 "name": self.name,
                 "entry": self.entry.map(to_value),
-                "backup": backup,
+                "backup": backup.filter(|(is_new, _)| *is_new).map(|(_, path)| path),
                 "changed": is_changed,
                 "dryRun": self.args.dry_run,
             }));
@@ -515,7 +525,7 @@ impl Change<'_> {
             None => output.line(&format!("- {}", self.name)),
         }
         if let Some(backup) = backup {
-            output.note(&format!("the old file is {}", backup.display()));
+            output.note(&written::describe(backup));
         }
         if is_changed && !self.args.dry_run && self.entry.is_some() {
             output.note(&format!("restart {owner} to use the server"));

@@ -8,6 +8,7 @@ use serde_json::json;
 use crate::cli::{NewArgs, Template};
 use crate::failure::{Failure, usage};
 use crate::output::Output;
+use crate::written;
 
 /// The clone in which this program was built. It does not exist where the program comes from a registry.
 const OWN_CLONE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
@@ -79,12 +80,7 @@ fn find_sdk(given: Option<&Path>) -> Result<Option<PathBuf>, Failure> {
 }
 
 fn create_folder(path: &Path) -> Result<(), Failure> {
-    if fs::symlink_metadata(path).is_ok_and(|found| found.is_symlink()) {
-        let path = path.display();
-        return Err(usage!(
-            "{path} is a link; choose another name, or remove it"
-        ));
-    }
+    written::destination(path).map_err(|error| Failure::unwritable(path, &error))?;
     match fs::read_dir(path).map(|mut entries| entries.next().is_some()) {
         Ok(true) => Err(usage!(
             "{} has files; choose another name, or a folder that is empty",

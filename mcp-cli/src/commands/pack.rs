@@ -61,11 +61,11 @@ pub(super) async fn run(args: &PackArgs, output: &Output) -> Result<(), Failure>
         .clone()
         .unwrap_or_else(|| bundle_name(&manifest));
     if let Some(name) = registry {
-        check_entry(&path.with_file_name(ENTRY), name)?;
+        keep_entry(&path.with_file_name(ENTRY), name, output)?;
     }
     let written = written::write_with(&path, |file| write_bundle(file, &manifest, &mut packed));
     written.map_err(|error| Failure::unwritable(&path, &error))?;
-    let digest = File::open(&path).and_then(|mut bundle| digest(&mut bundle));
+    let digest = File::open(&path).and_then(|bundle| copy(bundle, &mut io::sink()));
     let digest = digest.map_err(|error| Failure::unwritable(&path, &error))?;
     let entry = match registry {
         Some(name) => Some(write_entry(&path, name, &digest, args, &manifest)?),
@@ -137,8 +137,8 @@ impl Packed {
         if found.len() > MAX_PROGRAM {
             return Err(usage!("{} has more than 1 GiB", path.display()));
         }
-        let opened = File::open(path).and_then(|mut file| {
-            let digest = digest(&mut file)?;
+        let opened = File::open(path).and_then(|file| {
+            let digest = copy((&file).take(MAX_PROGRAM), &mut io::sink())?;
             Ok(Self { file, digest })
         });
         opened.map_err(|error| Failure::unusable(path, error))
@@ -151,14 +151,12 @@ impl Packed {
     /// Returns an error if the file cannot be read, or is not what it was before.
     fn copy(&mut self, to: &mut impl io::Write) -> io::Result<()> {
         self.file.rewind()?;
-        if digest(&mut self.file)? != self.digest {
-            return Err(io::Error::other(
-                "the program has changed its own file while it was described",
-            ));
+        if copy((&self.file).take(MAX_PROGRAM), to)? == self.digest {
+            return Ok(());
         }
-        self.file.rewind()?;
-        io::copy(&mut (&self.file).take(MAX_PROGRAM), to)?;
-        Ok(())
+        Err(io::Error::other(
+            "the program has changed its own file while it was described",
+        ))
     }
 }
 
@@ -319,20 +317,22 @@ fn write_bundle(file: &mut File, manifest: &Value, program: &mut Packed) -> io::
     Ok(())
 }
 
-fn digest(file: &mut File) -> io::Result<String> {
-    struct Hasher(hmac_sha256::Hash);
-    impl io::Write for Hasher {
+/// Copies all bytes. Returns their digest.
+fn copy(mut from: impl io::Read, to: &mut impl io::Write) -> io::Result<String> {
+    struct Hashing<W>(hmac_sha256::Hash, W);
+    impl<W: io::Write> io::Write for Hashing<W> {
         fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-            self.0.update(bytes);
-            Ok(bytes.len())
+            let written = self.1.write(bytes)?;
+            self.0.update(&bytes[..written]);
+            Ok(written)
         }
         fn flush(&mut self) -> io::Result<()> {
-            Ok(())
+            self.1.flush()
         }
     }
-    let mut hasher = Hasher(hmac_sha256::Hash::new());
-    io::copy(file, &mut hasher)?;
-    let digest = hasher.0.finalize();
+    let mut copied = Hashing(hmac_sha256::Hash::new(), to);
+    io::copy(&mut from, &mut copied)?;
+    let digest = copied.0.finalize();
     Ok(digest.iter().map(|byte| format!("{byte:02x}")).collect())
 }
 
@@ -374,19 +374,27 @@ fn check_registry<'a>(
     Ok(name)
 }
 
-/// Checks that a file to write is not there, or is the entry of the same server.
-fn check_entry(path: &Path, name: &str) -> Result<(), Failure> {
-    if std::fs::symlink_metadata(path).is_err() {
+/// Keeps a file that would be replaced, unless it is an entry of the same server.
+fn keep_entry(path: &Path, name: &str, output: &Output) -> Result<(), Failure> {
+    let unwritable = |error| Failure::unwritable(path, &error);
+    let path = &written::destination(path).map_err(unwritable)?;
+    if !path.is_file() {
         return Ok(());
     }
-    let text = files::read(path, MAX_MANIFEST).unwrap_or_default();
-    let old: Value = serde_json::from_str(&text).unwrap_or_default();
-    if old["name"] == name {
+    let old = files::read(path, MAX_MANIFEST).map_err(|error| Failure::unusable(path, error))?;
+    let entry: Value = serde_json::from_str(&old).unwrap_or_default();
+    if entry["name"] == name {
+        return Ok(());
+    }
+    let kept = written::keep(path, old.as_bytes()).map_err(unwritable)?;
+    let text = written::describe(&kept);
+    if kept.0 {
+        output.note(&text);
         return Ok(());
     }
     let path = path.display();
     Err(usage!(
-        "{path} is not the entry of {name:?}; move it away, or write the bundle into another folder with --output"
+        "{path} is not the entry of {name:?}, and {text}; move it away, or write into another folder with --output"
     ))
 }
 

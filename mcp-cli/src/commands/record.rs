@@ -17,6 +17,7 @@ use crate::failure::Failure;
 use crate::output::Output;
 use crate::session_file::{self, Side};
 use crate::target::{self, Server};
+use crate::written;
 
 /// Largest number of messages that wait to be written.
 const QUEUE: usize = 256;
@@ -91,7 +92,7 @@ impl Writer {
     ///
     /// # Errors
     ///
-    /// Returns an error for a symbolic link, which could lead to a file of somebody else.
+    /// Returns an error for a symbolic link, and for one in a path of the project: it could lead to a file of somebody else.
     fn create(path: &Path, target: &str, max_bytes: u64) -> io::Result<Self> {
         let mut options = File::options();
         options.write(true);
@@ -104,6 +105,7 @@ impl Writer {
             // A pipe or a device.
             Ok(found) if !found.is_file() => {}
             found => {
+                written::destination(path)?;
                 if found.is_ok() {
                     fs::remove_file(path)?;
                 }

@@ -47,39 +47,70 @@ pub(crate) fn is_secret(name: &str) -> bool {
     SECRETS.iter().any(|word| name.contains(word))
 }
 
-/// Returns the first argument that usually has a secret as its value, such as `--api-key`. References to variables are no values.
+/// Returns the first name in the arguments whose value usually is a secret: `--api-key VALUE`, `--api-key=VALUE`, `API_KEY=VALUE`,
+/// `Authorization: VALUE`, `?api_key=VALUE`. References to variables are not values.
 pub(crate) fn secret_argument(args: &[String]) -> Option<&str> {
-    /// Ends of names whose values say where a secret is, or what kind it has.
-    const HARMLESS: [&str; 11] = [
-        "file", "path", "dir", "folder", "env", "mode", "type", "url", "id", "name", "store",
-    ];
-    let mut rest = args.iter();
-    while let Some(arg) = rest.next() {
-        let Some(option) = arg.strip_prefix("--") else {
-            continue;
-        };
-        let (name, value) = match option.split_once('=') {
-            Some((name, value)) => (name, Some(value)),
-            None => (option, rest.clone().next().map(String::as_str)),
-        };
-        let value = value.filter(|value| !value.is_empty() && !value.starts_with('-'));
-        let lower = name.to_ascii_lowercase();
-        if is_secret(name)
-            && !HARMLESS.iter().any(|end| lower.ends_with(end))
-            && value.is_some_and(|value| !value.contains("${"))
-        {
-            return Some(arg.split_once('=').map_or(arg, |(name, _)| name));
+    let next = args.iter().skip(1).map(Some).chain([None]);
+    args.iter().zip(next).find_map(|(arg, next)| {
+        let mut names = named_values(arg);
+        if let Some(name) = names.find_map(|(name, value)| is_plain_secret(name, value)) {
+            return Some(name);
         }
-    }
-    None
+        let name = arg.strip_prefix('-').filter(|name| !name.contains('='))?;
+        let value = next.filter(|next| !next.starts_with('-'))?;
+        is_plain_secret(name.trim_start_matches('-'), value)
+    })
 }
 
-/// Returns the start of a text in whose place a host could put a variable or a file: `$NAME`, `${…}`, `{env:…}`, `{file:…}`.
-/// No host has an escape for it.
-pub(crate) fn expanded(text: &str) -> Option<&str> {
+/// Finds each `NAME=VALUE` and `NAME: VALUE` in a text.
+fn named_values(text: &str) -> impl Iterator<Item = (&str, &str)> {
+    let is_name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
+    text.match_indices(['=', ':'])
+        .filter_map(move |(at, sign)| {
+            let (before, after) = (&text[..at], &text[at + 1..]);
+            let value = if sign == "=" {
+                after
+            } else {
+                after.strip_prefix(' ')?
+            };
+            let start = before.trim_end_matches(is_name).len();
+            Some((before[start..].trim_start_matches('-'), value))
+        })
+}
+
+/// Returns the name if its value looks like a secret.
+fn is_plain_secret<'a>(name: &'a str, value: &str) -> Option<&'a str> {
+    /// Ends of names whose values say where a secret is, what kind it has, or something else.
+    const HARMLESS: [&str; 12] = [
+        "author", "dir", "env", "file", "folder", "id", "mode", "name", "path", "store", "type",
+        "url",
+    ];
+    let lower = name.to_ascii_lowercase();
+    let is_flag = matches!(value, "" | "true" | "false") || value.parse::<f64>().is_ok();
+    let is_harmless =
+        is_flag || value.contains("${") || HARMLESS.iter().any(|end| lower.ends_with(end));
+    (is_secret(name) && !is_harmless).then_some(name)
+}
+
+impl Launch {
+    /// Returns the start of a text in whose place a host could put a variable or a file: `$NAME`, `${…}`, `{env:…}`,
+    /// `{file:…}`. No host has an escape for it.
+    pub(crate) fn expanded(&self) -> Option<&str> {
+        let (first, args, values) = match self {
+            Self::Program { command, args, env } => (command, args.as_slice(), env),
+            Self::Url { url, headers } => (url, &[][..], headers),
+        };
+        // Some hosts replace references in the whole file, and so in names.
+        let values = values.iter().flat_map(|(name, value)| [name, value]);
+        let mut texts = [first].into_iter().chain(args).chain(values);
+        texts.find_map(|text| expanded(text))
+    }
+}
+
+fn expanded(text: &str) -> Option<&str> {
     let is_name = |rest: &str| rest.starts_with(|c: char| c.is_alphabetic() || "_{(".contains(c));
-    let dollars = text.match_indices('$').map(|(at, _)| at);
-    let dollar = dollars.into_iter().find(|at| is_name(&text[at + 1..]));
+    let mut dollars = text.match_indices('$').map(|(at, _)| at);
+    let dollar = dollars.find(|at| is_name(&text[at + 1..]));
     let braces = text.match_indices('{').map(|(at, _)| at);
     let mut braces = braces.filter(|at| {
         let rest = text[at + 1..].trim_start().to_ascii_lowercase();
@@ -331,19 +362,36 @@ mod tests {
     #[test]
     fn arguments_with_the_value_of_a_secret_are_found() {
         for (words, expected) in [
-            ("--api-key sk-123", Some("--api-key")),
-            ("--all --token=abc", Some("--token")),
-            ("run --Password x", Some("--Password")),
-            ("--token ${TOKEN}", None),
+            ("--api-key sk-123", Some("api-key")),
+            ("-token sk-123", Some("token")),
+            ("--all --token=abc", Some("token")),
+            ("run --Password x", Some("Password")),
+            ("run -e API_KEY=sk-123 image", Some("API_KEY")),
+            ("API_KEY=sk-123", Some("API_KEY")),
+            ("https://a.example/?b=1&api_key=sk-123", Some("api_key")),
+            ("--token ${TOKEN} --header=Cookie=${A}", None),
             ("--token", None),
             ("--token --all", None),
             ("--token=", None),
-            ("--key-file a.pem --token-env TOKEN", None),
+            (
+                "--key-file a.pem --key-file=a.pem b --token-env TOKEN",
+                None,
+            ),
+            ("--max-tokens 4096 --session-timeout=2.5 --auth true", None),
+            ("--author Ada -v /a/key:/key", None),
             ("--level debug -v", None),
             ("", None),
         ] {
             let words: Vec<String> = words.split_whitespace().map(str::to_owned).collect();
             assert_eq!(secret_argument(&words), expected, "{words:?}");
+        }
+        for (word, expected) in [
+            ("Authorization: Bearer sk-123", Some("Authorization")),
+            ("--header=X-Api-Key: sk-123", Some("X-Api-Key")),
+            ("Authorization: Bearer ${TOKEN}", None),
+            ("--sort=key:desc", None),
+        ] {
+            assert_eq!(secret_argument(&[word.to_owned()]), expected, "{word}");
         }
     }
 

@@ -2,7 +2,8 @@
 
 use std::fs;
 use std::os::unix::fs::{PermissionsExt as _, symlink};
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::process::Command;
 
 use serde_json::json;
 
@@ -201,7 +202,9 @@ fn link_of_a_backup_leads_nowhere() {
         if dangling {
             fs::remove_file(&victim).unwrap();
         }
-        assert_eq!(mcp_in(&folder, &words, "").code, 0);
+        let done = mcp_in(&folder, &words, "");
+        assert_eq!(done.code, 0);
+        assert!(done.err.contains("the old file is not kept"), "{done:?}");
         assert_eq!(victim.exists(), !dangling);
         assert!(dangling || fs::read_to_string(&victim).unwrap() == VICTIM);
     }
@@ -256,9 +259,52 @@ fn link_of_the_user_stays_and_its_target_is_replaced() {
     }
 }
 
+/// Creates a clone for a test: tests may run below a clone of this repository.
+fn project(name: &str) -> PathBuf {
+    let folder = folder(name);
+    fs::create_dir(folder.join(".git")).unwrap();
+    folder
+}
+
+/// The project is the whole clone: also a path above the current folder goes through none of its links.
+#[test]
+fn path_above_the_current_folder_goes_through_no_link_of_the_clone() {
+    folder("written-above");
+    let folder = project("written-above/clone");
+    fs::create_dir(folder.join("sub")).unwrap();
+    symlink("../../authorized_keys", folder.join("m.json")).unwrap();
+    symlink("..", folder.join("up")).unwrap();
+    for path in ["../m.json", "../up/m.json"] {
+        let words = [
+            "install", "--host", "cursor", "--file", path, "--name", "shop", "--", "npx",
+        ];
+        let refused = mcp_in(&folder.join("sub"), &words, "");
+        assert!(
+            refused.code == 1 && refused.err.contains("is a link"),
+            "{path}: {refused:?}"
+        );
+    }
+    // Outside of the clone, a link is one of the user.
+    symlink("keys.json", folder.join("../link.json")).unwrap();
+    let words = [
+        "install",
+        "--host",
+        "cursor",
+        "--file",
+        "../../link.json",
+        "--name",
+        "shop",
+        "--",
+        "npx",
+    ];
+    let done = mcp_in(&folder.join("sub"), &words, "");
+    assert_eq!(done.code, 0, "{done:?}");
+    assert!(folder.join("../keys.json").is_file() && folder.join("../link.json").is_symlink());
+}
+
 #[test]
 fn path_out_of_a_project_is_refused() {
-    let folder = folder("written-out/project");
+    let folder = project("written-out/project");
     let path = "a/../../mcp.json";
     let words = [
         "install", "--host", "cursor", "--file", path, "--name", "shop", "--", "npx",
@@ -308,48 +354,121 @@ fn entry_of_a_project_means_the_same_in_the_file_of_a_host() {
         "windsurf",
         "zed",
     ];
+    let expands = "could put a variable or a file";
     let mut entries = Vec::new();
     for text in [
         "$OPENAI_API_KEY",
         "{env:OPENAI_API_KEY}",
-        "{file:~/.ssh/id_rsa}",
+        "{file:id_rsa}",
+        "${file:id_rsa",
     ] {
-        entries.extend([
-            json!({"url": format!("http://127.0.0.1:9/mcp?x={text}")}),
-            json!({"url": "http://127.0.0.1:9/mcp", "headers": {"X-Team": format!("a {text}")}}),
-            json!({"command": "evil", "args": ["--all", text]}),
-            json!({"command": "evil", "env": {"LEVEL": text}}),
-            json!({"command": text}),
-        ]);
+        entries.extend(
+            [
+                json!({"url": format!("http://127.0.0.1:9/mcp?x={text}")}),
+                json!({"url": "http://127.0.0.1:9/mcp", "headers": {"X-Team": format!("a {text}")}}),
+                json!({"url": "http://127.0.0.1:9/mcp", "headers": {text: "a"}}),
+                json!({"command": "evil", "args": ["--all", text]}),
+                json!({"command": "evil", "env": {"LEVEL": text}}),
+                json!({"command": "evil", "env": {text: "a"}}),
+                json!({"command": text}),
+            ]
+            .map(|entry| (entry, expands)),
+        );
     }
+    let in_folder = "is a path in this folder";
     entries.extend([
-        json!({"command": "evil", "cwd": "/opt/trusted"}),
-        json!({"command": "evil", "envFile": "/opt/trusted/.env"}),
-        json!({"command": "./missing"}),
+        (json!({"command": "evil", "cwd": "/opt/trusted"}), "\"cwd\""),
+        (
+            json!({"command": "evil", "envFile": "run.js"}),
+            "\"envFile\"",
+        ),
+        (json!({"command": "./missing"}), "is not a file"),
+        (json!({"command": "node", "args": ["run.js"]}), in_folder),
+        (
+            json!({"command": "node", "args": ["./missing.js"]}),
+            in_folder,
+        ),
+        (
+            json!({"command": "node", "args": ["--import=lib/a.js"]}),
+            in_folder,
+        ),
+        (
+            json!({"command": "uv", "args": ["--directory", "."]}),
+            in_folder,
+        ),
+        (
+            json!({"command": "npx", "env": {"PATH": "/bin:./bin"}}),
+            in_folder,
+        ),
+        (
+            json!({"command": "node", "env": {"NODE_OPTIONS": "--require=run.js"}}),
+            in_folder,
+        ),
+        (
+            json!({"command": "evil", "args": ["--api-key", "sk-123"]}),
+            "looks like a secret",
+        ),
+        (
+            json!({"command": "evil", "env": {"API_KEY": "sk-123"}}),
+            "in plain text",
+        ),
+        (
+            json!({"url": "http://127.0.0.1:9/mcp?api_key=sk-123"}),
+            "in plain text",
+        ),
+        (
+            json!({"url": "http://ada:sk-123@127.0.0.1:9/mcp"}),
+            "contains a password",
+        ),
     ]);
     let folder = folder("written-expanded");
-    for (number, entry) in entries.iter().enumerate() {
-        // Each host once, and each entry.
-        let host = hosts[number % hosts.len()];
-        let content = json!({"mcpServers": {"shop": entry}}).to_string();
-        fs::write(folder.join(".mcp.json"), content).unwrap();
-        let file = folder.join("settings");
-        let path = file.to_str().unwrap();
-        let install = ["install", "--host", host, "--file", path, "shop", "--yes"];
-        let refused = mcp_in(&folder, &install, "");
-        assert_eq!(refused.code, 1, "{host} {entry}: {refused:?}");
-        assert!(!file.exists(), "{host} {entry}");
+    fs::create_dir(folder.join("lib")).unwrap();
+    for file in ["run.js", "lib/a.js"] {
+        fs::write(folder.join(file), "").unwrap();
+    }
+    let servers = entries.iter().enumerate();
+    let servers = servers.map(|(number, (entry, _))| (format!("s{number}"), entry.clone()));
+    let servers: serde_json::Map<_, _> = servers.collect();
+    fs::write(
+        folder.join(".mcp.json"),
+        json!({ "mcpServers": servers }).to_string(),
+    )
+    .unwrap();
+    for host in hosts {
+        for (number, (entry, reason)) in entries.iter().enumerate() {
+            let (file, name) = (folder.join("settings"), format!("s{number}"));
+            let path = file.to_str().unwrap();
+            let install = ["install", "--host", host, "--file", path, &name, "--yes"];
+            let refused = mcp_in(&folder, &install, "");
+            assert!(
+                refused.code == 1
+                    && refused.err.contains(reason)
+                    && !refused.err.contains("sk-123"),
+                "{host} {entry}: {refused:?}"
+            );
+            assert!(!file.exists(), "{host} {entry}");
+        }
     }
     // A program of the project is written with its path.
     let tool = folder.join("tool");
     fs::write(&tool, "").unwrap();
-    let content = json!({"mcpServers": {"shop": {"command": "./tool"}}}).to_string();
-    fs::write(folder.join(".mcp.json"), content).unwrap();
-    let install = ["install", "--host", "cursor", "shop", "--yes"];
-    let done = mcp_in(&folder, &install, "");
-    assert_eq!(done.code, 0, "{done:?}");
+    // A URL is written as it was shown, whichever parser a host has. A folder can have the name of a package.
+    let content = json!({"mcpServers": {
+        "shop": {"command": "./tool", "args": ["-y", "lib", "5$"]},
+        "far": {"url": "http:\\\\127.0.0.1:9\\@good.example/mcp"},
+    }});
+    fs::write(folder.join(".mcp.json"), content.to_string()).unwrap();
+    for name in ["shop", "far"] {
+        let install = ["install", "--host", "cursor", name, "--yes"];
+        let done = mcp_in(&folder, &install, "");
+        assert_eq!(done.code, 0, "{done:?}");
+    }
     let text = fs::read_to_string(folder.join("home/.cursor/mcp.json")).unwrap();
     assert!(text.contains(tool.to_str().unwrap()), "{text}");
+    assert!(
+        text.contains("http://127.0.0.1:9/@good.example/mcp"),
+        "{text}"
+    );
 }
 
 #[test]
@@ -378,7 +497,7 @@ fn bundle_contains_no_value_of_a_secret() {
     assert_eq!(files.count(), 1);
 }
 
-/// What is packed is the program that was described, and what is read for it is bounded.
+/// The bundle has the bytes that were described, and its sources are read with a limit.
 #[test]
 fn bundle_has_the_program_that_was_described() {
     let folder = folder("written-packed");
@@ -477,15 +596,24 @@ fn bundle_has_the_program_that_was_described() {
         "--url",
         "https://example.com/shop.mcpb",
     ];
+    let (entry, kept) = (
+        folder.join("server.json"),
+        folder.join("server.json.mcp-backup"),
+    );
+    let done = pack(&program, &registry);
+    assert!(
+        done.code == 0 && done.err.contains("the old file is "),
+        "{done:?}"
+    );
+    assert_eq!(fs::read_to_string(&kept).unwrap(), VICTIM);
+    fs::write(&entry, "{}").unwrap();
     let refused = pack(&program, &registry);
     assert!(
         refused.code == 1 && refused.err.contains("is not the entry of"),
         "{refused:?}"
     );
-    assert_eq!(
-        fs::read_to_string(folder.join("server.json")).unwrap(),
-        VICTIM
-    );
+    assert_eq!(fs::read_to_string(&entry).unwrap(), "{}");
+    assert_eq!(fs::read_to_string(&kept).unwrap(), VICTIM);
     fs::remove_file(folder.join("server.json")).unwrap();
     for _ in 0..2 {
         let done = pack(&program, &registry);
@@ -553,8 +681,16 @@ fn audit_and_saved_contents_go_through_no_link() {
         "{audit:?}"
     );
     let url = crate::kit::http_shop();
-    let save = mcp_in(&folder, &["call", &url, "picture", "--save", "out"], "");
-    assert!(save.code == 1 && save.err.contains("is a link"), "{save:?}");
+    for words in [
+        &["call", &url, "picture", "--save", "out"][..],
+        &["record", &url, "-o", "out/session.jsonl"],
+    ] {
+        let refused = mcp_in(&folder, words, "");
+        assert!(
+            refused.code == 1 && refused.err.contains("is a link"),
+            "{refused:?}"
+        );
+    }
     let files = fs::read_dir(&outside).unwrap();
     assert_eq!(files.count(), 1);
     assert_eq!(fs::read_to_string(outside.join("victim")).unwrap(), VICTIM);
@@ -568,7 +704,7 @@ fn new_project_goes_through_no_link() {
     fs::create_dir_all(&outside).unwrap();
     symlink("../written-new-outside", folder.join("shop")).unwrap();
     symlink("../written-new-nowhere", folder.join("other")).unwrap();
-    for name in ["shop", "other"] {
+    for name in ["shop", "other", "shop/inner"] {
         let refused = mcp_in(&folder, &["new", name], "");
         assert!(
             refused.code == 1 && refused.err.contains("is a link"),
@@ -577,6 +713,23 @@ fn new_project_goes_through_no_link() {
     }
     assert_eq!(fs::read_dir(&outside).unwrap().count(), 0);
     assert!(!folder.join("../written-new-nowhere").exists());
+}
+
+/// A file of the project that is a link to a device, or a pipe, would block each command in the folder.
+#[test]
+fn project_file_that_is_not_a_file_is_not_read() {
+    let folder = folder("written-device");
+    symlink("/dev/zero", folder.join("mcp.json")).unwrap();
+    let pipe = Command::new("mkfifo")
+        .arg(folder.join(".mcp.json"))
+        .status();
+    assert!(pipe.unwrap().success());
+    let shown = mcp_in(&folder, &["servers", "--json"], "");
+    assert_eq!(
+        shown.out.matches("it is not a file").count(),
+        2,
+        "{shown:?}"
+    );
 }
 
 #[test]
