@@ -36,8 +36,6 @@ pub(crate) struct Guard {
     port: u16,
     /// The page path: `/` and a random part.
     base: String,
-    /// The cookie value.
-    cookie: String,
     token: Mutex<Token>,
     /// The nonce of the style in the page: the browser applies no other inline style.
     nonce: String,
@@ -47,10 +45,21 @@ pub(crate) struct Guard {
     has_opener_check: bool,
 }
 
-/// The token in the URL of the page.
+/// The token in the URL of the page, and the value of the cookie that replaces it.
 struct Token {
     text: String,
+    cookie: String,
     is_used: bool,
+}
+
+impl Token {
+    fn new() -> Result<Self, Failure> {
+        Ok(Self {
+            text: random()?,
+            cookie: random()?,
+            is_used: false,
+        })
+    }
 }
 
 impl Guard {
@@ -70,11 +79,7 @@ impl Guard {
         Ok(Self {
             port,
             base: format!("/{}", random()?),
-            cookie: random()?,
-            token: Mutex::new(Token {
-                text: random()?,
-                is_used: false,
-            }),
+            token: Mutex::new(Token::new()?),
             nonce,
             policy: policy.try_into().unwrap_or(none),
             has_opener_check: false,
@@ -159,6 +164,7 @@ impl Guard {
 
     fn has_cookie(&self, headers: &HeaderMap) -> bool {
         let name = self.cookie_name();
+        let token = self.token.lock();
         let cookies = headers.get_all(header::COOKIE).into_iter();
         let pairs = cookies
             .filter_map(|cookie| cookie.to_str().ok())
@@ -166,23 +172,21 @@ impl Guard {
             .filter_map(|pair| pair.trim().split_once('='));
         pairs
             .filter(|(key, _)| *key == name)
-            .any(|(_, value)| is_equal(value, &self.cookie))
+            .any(|(_, value)| is_equal(value, &token.cookie))
     }
 
     /// Replaces the token in the URL by a cookie, so that it is in no history. A used token lets only the browser in that
-    /// has the cookie; for another one, the command prints a new URL.
+    /// has the cookie. Another one may be the user's, and the first that of somebody who has read the URL: the cookie ends,
+    /// and the command prints a new URL.
     fn let_in(&self, token: &str, has_cookie: bool) -> Response {
         let mut known = self.token.lock();
         if !is_equal(token, &known.text) {
             return refuse(StatusCode::UNAUTHORIZED, "wrong token");
         }
         if known.is_used && !has_cookie {
-            if let Ok(text) = random() {
-                let url = self.url_with(&text);
-                *known = Token {
-                    text,
-                    is_used: false,
-                };
+            if let Ok(token) = Token::new() {
+                let url = self.url_with(&token.text);
+                *known = token;
                 output::status(&format!(
                     "the URL was opened a second time; a new one: {url}"
                 ));
@@ -191,12 +195,11 @@ impl Guard {
             return refuse(StatusCode::UNAUTHORIZED, text);
         }
         known.is_used = true;
-        drop(known);
         let page = format!("{}/", self.base);
         let cookie = format!(
             "{}={}; HttpOnly; SameSite=Strict; Path={page}",
             self.cookie_name(),
-            self.cookie
+            known.cookie
         );
         let headers = [(header::LOCATION, page), (header::SET_COOKIE, cookie)];
         (StatusCode::SEE_OTHER, headers).into_response()

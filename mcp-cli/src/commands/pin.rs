@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 use super::support::to_json;
 use crate::cli::PinArgs;
 use crate::failure::{Failure, usage};
+use crate::name_cache::is_safe;
 use crate::output::Output;
 
 pub(super) fn run(args: &PinArgs, output: &Output) -> Result<(), Failure> {
@@ -20,7 +21,7 @@ pub(super) fn run(args: &PinArgs, output: &Output) -> Result<(), Failure> {
     check_digests(&args.approve, &held)?;
     let (approved, rest): (Vec<_>, Vec<_>) = held
         .into_iter()
-        .partition(|held| args.approve.contains(&shown(held)));
+        .partition(|held| args.approve.iter().any(|wanted| names(wanted, held)));
     for held in &approved {
         if !pins.approve(held).map_err(Failure::usage)? {
             let name = name(held);
@@ -46,7 +47,7 @@ pub(super) fn run(args: &PinArgs, output: &Output) -> Result<(), Failure> {
     } else {
         let (count, file) = (rest.len(), args.file.display());
         output.note(&format!(
-            "{count} held; `mcp pin {file} NAME@DIGEST` approves one as it is shown"
+            "{count} held; `mcp pin {file} NAME@DIGEST`, or the digest alone, approves one as it is shown"
         ));
     }
     Ok(())
@@ -59,7 +60,7 @@ pub(super) fn run(args: &PinArgs, output: &Output) -> Result<(), Failure> {
 /// Returns a [`Failure`] that says what is held now.
 fn check_digests(approve: &[String], held: &[HeldItem]) -> Result<(), Failure> {
     for wanted in approve {
-        if held.iter().any(|held| shown(held) == *wanted) {
+        if held.iter().any(|held| names(wanted, held)) {
             continue;
         }
         let Some((item, _)) = wanted.rsplit_once('@') else {
@@ -82,6 +83,11 @@ fn shown(held: &HeldItem) -> String {
     format!("{}@{}", name(held), held.digest())
 }
 
+/// Returns true for NAME@DIGEST, and for the digest, which is that of the server and the name, too.
+fn names(wanted: &str, held: &HeldItem) -> bool {
+    wanted == shown(held) || wanted == held.digest()
+}
+
 fn name(held: &HeldItem) -> String {
     format!("{}__{}", held.server, held.item.name())
 }
@@ -100,7 +106,14 @@ fn document(held: &HeldItem) -> Result<Value, Failure> {
 
 /// Prints the differences, and the lines of the definition that differ.
 fn print(held: &HeldItem, output: &Output) {
-    output.heading(&shown(held));
+    let shown = shown(held);
+    // The user pastes it into a shell.
+    if is_safe(&shown) {
+        output.heading(&shown);
+    } else {
+        output.heading(&held.digest());
+        output.line(&format!("its name is {:?}", name(held)));
+    }
     match &held.approved {
         Some(_) => match held.diff() {
             Ok(diff) => diff

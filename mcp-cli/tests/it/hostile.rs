@@ -484,3 +484,28 @@ fn audit_file_that_cannot_be_written_stops_the_start() {
         "{run:?}"
     );
 }
+
+/// `mcp pin` shows what its user pastes after the next `mcp pin`.
+#[test]
+fn name_for_the_next_command_is_inert_in_a_shell() {
+    let folder = folder("hostile-paste");
+    let pins = PinFile::open(folder.join("mcp.lock")).unwrap();
+    pins.check("evil", &[Tool::new("a")]);
+    let tools = [Tool::new("a"), Tool::new("x;touch${IFS}pwned;#")];
+    pins.check("evil", &tools);
+    let shown = mcp_in(&folder, &["pin", "mcp.lock"], "");
+    let digest = shown.out.lines().next().unwrap().trim();
+    assert!(
+        digest.len() == 64 && digest.bytes().all(|byte| byte.is_ascii_hexdigit()),
+        "{shown:?}"
+    );
+    assert!(
+        shown.out.contains("its name is \"evil__x;touch"),
+        "{shown:?}"
+    );
+    let approved = mcp_in(&folder, &["pin", "mcp.lock", digest], "");
+    assert!(
+        approved.code == 0 && approved.out.contains("approved evil__x"),
+        "{approved:?}"
+    );
+}

@@ -213,6 +213,8 @@ fn url_works_once_and_its_cookie_is_for_one_path() {
     let second = page.send(&start, &[], "");
     assert_eq!(second.status, 401, "{}", second.head);
     assert!(second.body.contains("works once"), "{}", second.body);
+    // The first browser may be that of another user, who has read the URL.
+    assert_eq!(page.send("GET /api/state", &own, "").status, 401);
     let mut line = String::new();
     let mut log = BufReader::new(page.child.stderr.take().unwrap());
     log.read_line(&mut line).unwrap();

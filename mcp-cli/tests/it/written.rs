@@ -526,7 +526,8 @@ fn bundle_has_the_program_that_was_described() {
     };
     // A long file is not read.
     let manifest = |length: usize| {
-        let package = "[package]\nname = \"shop\"\ndescription = \"A shop.\"\nauthors = [\"Ada\"]\n";
+        let package =
+            "[package]\nname = \"shop\"\ndescription = \"A shop.\"\nauthors = [\"Ada\"]\n";
         let manifest = format!("#{}\n{package}", "x".repeat(length));
         drop(fs::remove_file(folder.join("Cargo.toml")));
         fs::write(folder.join("Cargo.toml"), manifest).unwrap();
