@@ -541,8 +541,11 @@ fn uses_command(args: &EntryArgs) -> bool {
 
 async fn claude(words: &[&str]) -> Result<(), Failure> {
     let line = format!("claude {}", words.join(" "));
+    // It reads settings of the folder in which it runs, which somebody else may have written.
+    let folder = std::env::home_dir().filter(|home| home.is_dir());
     let run = Command::new("claude")
         .args(words)
+        .current_dir(folder.unwrap_or_else(|| "/".into()))
         .kill_on_drop(true)
         .output();
     let run = timeout(COMMAND_TIMEOUT, run).await;

@@ -362,7 +362,7 @@ fn command_of_claude_code_replaces_and_repeats_as_other_hosts_do() {
     fs::create_dir_all(folder.join("home")).unwrap();
     let claude = folder.join("bin/claude");
     // As the real one: it refuses to replace an entry.
-    let script = "#!/bin/sh\nfile=\"$HOME/.claude.json\"\nif [ $2 = remove ]; then echo '{}' > \"$file\"; exit; fi\n\
+    let script = "#!/bin/sh\n[ \"$(pwd -P)\" = \"$(cd \"$HOME\" && pwd -P)\" ] || exit 9\nfile=\"$HOME/.claude.json\"\nif [ $2 = remove ]; then echo '{}' > \"$file\"; exit; fi\n\
         case \"$6\" in *impossible*) echo refused >&2; exit 1;; esac\n\
         if grep -q '\"shop\"' \"$file\" 2>/dev/null; then echo \"MCP server $5 already exists\" >&2; exit 1; fi\n\
         printf '{\"mcpServers\":{\"%s\":%s}}' \"$5\" \"$6\" > \"$file\"\n";
