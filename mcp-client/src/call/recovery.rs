@@ -48,7 +48,7 @@ impl ActiveCall<'_> {
 
     /// Returns whether the call may be sent again after its connection was lost. A request state is sent
     /// once only, because servers may accept it once only.
-    // spec: MRTR-09, RSM-11
+    // spec: RSM-11
     pub(super) fn repeats_after_break(&mut self) -> bool {
         self.is_idempotent() && self.input.is_none() && self.retry.may_repeat()
     }

@@ -48,6 +48,7 @@ impl UsedStates {
         }
     }
 
+    // spec: MRTR-09
     fn insert(
         &mut self,
         caller: &CallerKey,
@@ -90,6 +91,7 @@ mod tests {
 
     use super::{MAX_OF_CALLER, UsedStates};
 
+    // spec: MRTR-09
     #[test]
     fn state_is_used_once_until_it_expires_within_the_limit_of_its_caller() {
         let mut used = UsedStates::default();

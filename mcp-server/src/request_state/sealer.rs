@@ -288,7 +288,7 @@ mod tests {
         assert_eq!(keys().open(&long, &here), Err(InvalidState));
     }
 
-    // spec: MRTR-09
+    // spec: MRTR-08
     #[test]
     fn state_after_lifetime_is_rejected() {
         let here = binding("a://b", None);

@@ -63,7 +63,7 @@ fn post<'a>(
 }
 
 /// Returns the message of an event, or `None` for events without one.
-// spec: HTTP-C-08, HTTP-S-11
+// spec: HTTP-S-11
 fn message(
     item: Result<SseItem, SseStreamError<ChannelError>>,
     status: StatusCode,

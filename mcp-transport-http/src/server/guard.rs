@@ -129,7 +129,7 @@ impl Guard {
         Ok(())
     }
 
-    // spec: HTTP-S-02, HTTP-S-03
+    // spec: HTTP-S-02, HTTP-S-03, SSE-05
     fn check_origin(&self, headers: &HeaderMap, header: SingleHeader<'_>) -> Result<(), Rejection> {
         if self.origins.allows_any() || header.first.is_none() {
             return Ok(());

@@ -164,6 +164,7 @@ impl Decoder {
                 return Ok(None);
             }
             Position::LineStart => {
+                // spec: HTTP-C-08
                 self.position = if first == b':' {
                     Position::Comment
                 } else {
