@@ -105,7 +105,9 @@ where
         }
         let credentials = match protection.credentials(&head.headers) {
             Ok(credentials) => credentials,
-            Err(refusal) => return ProtectedFuture::refused(protection.refuse(&refusal)),
+            Err(refusal) => {
+                return ProtectedFuture::refused(protection.refuse_unread(&head, &refusal));
+            }
         };
         let Some(caller) = protection.known_caller(&credentials) else {
             // The ready service must be called, so the clone replaces it.

@@ -7,9 +7,11 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant, UNIX_EPOCH};
 
 use bytes::Bytes;
-use http::header::{AUTHORIZATION, COOKIE, PROXY_AUTHORIZATION};
+use http::header::{
+    ACCESS_CONTROL_REQUEST_METHOD, ALLOW, AUTHORIZATION, CONTENT_TYPE, COOKIE, PROXY_AUTHORIZATION,
+};
 use http::request::Parts;
-use http::{Extensions, HeaderMap, Response};
+use http::{Extensions, HeaderMap, HeaderValue, Method, Response, StatusCode};
 use mcp_core::public_document::PublicDocument;
 use mcp_core::{
     AuthMetrics, LogLimit, Panicked, Principal, RequiredScopes, catch_panic, catch_panic_sync,
@@ -452,6 +454,44 @@ impl ProtectionState {
         };
         self.challenges.response(refusal, nonce)
     }
+}
+
+impl ProtectionState {
+    /// Returns the response to a request whose credentials cannot be read. A browser's preflight request never has
+    /// any, so its answer says what is missing instead.
+    pub(super) fn refuse_unread(&self, head: &Parts, refusal: &Refusal) -> Response<Bytes> {
+        let is_preflight = head.method == Method::OPTIONS
+            && head.headers.contains_key(ACCESS_CONTROL_REQUEST_METHOD);
+        if is_preflight {
+            refuse_preflight()
+        } else {
+            self.refuse(refusal)
+        }
+    }
+}
+
+/// Refuses a browser's question whether a page may send a request (CORS), and logs it.
+#[cold]
+fn refuse_preflight() -> Response<Bytes> {
+    static REFUSED: LogLimit = LogLimit::new();
+    const CURE: &str = "a web page needs CORS headers: put a CORS layer around the layer that checks \
+        tokens, because a preflight request has none, as in \
+        https://docs.rs/omnimcp/latest/mcp/guide/http/";
+    if let Some(suppressed) = REFUSED.permit(Instant::now()) {
+        let reason = CURE;
+        tracing::warn!(
+            reason,
+            suppressed,
+            "a browser's preflight request was refused"
+        );
+    }
+    let mut response = Response::new(Bytes::from_static(CURE.as_bytes()));
+    *response.status_mut() = StatusCode::METHOD_NOT_ALLOWED;
+    let headers = response.headers_mut();
+    headers.insert(ALLOW, HeaderValue::from_static("GET, POST, DELETE"));
+    let text = HeaderValue::from_static("text/plain; charset=utf-8");
+    headers.insert(CONTENT_TYPE, text);
+    response
 }
 
 /// Converts a panic of the program's code into an error, so that the request is refused.

@@ -627,6 +627,25 @@ async fn metadata_needs_no_token_and_ignores_the_host_header() {
     assert_eq!(world.send(get(Method::GET, root)).await.0, 200);
 }
 
+/// A browser sends no token with it, and shows the page's author no 401.
+#[tokio::test]
+async fn preflight_request_is_told_what_a_page_needs() {
+    let auth = ResourceServer::new(RESOURCE).issuer("https://login.example.com");
+    let world = World::new(auth);
+    let preflight = |header: &str| {
+        let request = Request::builder().method(Method::OPTIONS).uri("/mcp");
+        let request = request.header("host", "localhost").header(header, "POST");
+        request.body(Full::default()).unwrap()
+    };
+    let (status, body, head) = world.send(preflight("access-control-request-method")).await;
+    assert_eq!(status, 405);
+    assert!(body.contains("put a CORS layer around"), "{body}");
+    assert_eq!(head.headers().get("www-authenticate"), None);
+    // Another OPTIONS request needs a token.
+    let (status, _, _) = world.send(preflight("x-other")).await;
+    assert_eq!(status, 401);
+}
+
 // spec: AUTH-S-09, AUTH-S-08
 #[tokio::test]
 async fn missing_scopes_are_403_with_all_scopes_before_a_handler_runs() {
