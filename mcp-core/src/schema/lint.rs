@@ -253,6 +253,16 @@ impl<'a> Linter<'a> {
         {
             self.report(rules::CONDITIONAL, location);
         }
+        if is_root {
+            let properties = schema.get("properties").and_then(Value::as_object);
+            let mut untyped = properties
+                .into_iter()
+                .flatten()
+                .filter(|(_, own)| is_untyped(own));
+            if let Some((name, _)) = untyped.next() {
+                self.report(rules::UNTYPED, &format!("{location}/properties/{name}"));
+            }
+        }
         let is_refused = |name: &str| name.len() > MAX_PORTABLE_NAME || !is_tool_name(name);
         let properties = schema.get("properties").and_then(Value::as_object);
         let mut names = properties.into_iter().flatten().map(|(name, _)| name);
@@ -280,6 +290,26 @@ impl<'a> Linter<'a> {
                 self.report(rules::SECRET, &format!("inputSchema/properties/{pointer}"));
             }
         }
+    }
+}
+
+/// Returns true if a schema accepts values of each type, such as that of `serde_json::Value`.
+fn is_untyped(schema: &Value) -> bool {
+    const TYPED: [&str; 10] = [
+        "type",
+        "enum",
+        "const",
+        "$ref",
+        "$dynamicRef",
+        "anyOf",
+        "oneOf",
+        "allOf",
+        "not",
+        "if",
+    ];
+    match schema {
+        Value::Object(schema) => !TYPED.iter().any(|keyword| schema.contains_key(*keyword)),
+        other => *other == Value::Bool(true),
     }
 }
 
@@ -449,6 +479,20 @@ mod tests {
             ),
             (
                 with_property(json!({"type": "string", "x-mcp-header": "Region"})),
+                vec![],
+            ),
+            // The schema of `serde_json::Value`.
+            (
+                with_property(json!({"description": "The body"})),
+                vec![(property(), Warning, "language")],
+            ),
+            (
+                with_property(json!(true)),
+                vec![(property(), Warning, "language")],
+            ),
+            (with_property(json!({"const": 1})), vec![]),
+            (
+                with_property(json!({"type": "object", "properties": {"any": {}}})),
                 vec![],
             ),
             (

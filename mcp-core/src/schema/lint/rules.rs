@@ -103,6 +103,9 @@ rules! {
         "rename it";
     NO_ITEMS = Warning [Copilot, OpenAi, Gemini]: "Copilot, OpenAI and Gemini models",
         "refuse an array without `items`", "say what the elements are";
+    UNTYPED = Warning []: "language models",
+        "often send a text with JSON for a property of any type",
+        "give it a type of its own, such as a struct, or `serde_json::Map` for any object";
     ENUM_TYPE = Note [Gemini]: "Gemini models",
         "accept only strings in an `enum`", "list the values in the description";
     TYPE_BESIDE_ANY = Warning [Kimi]: "Kimi models",
