@@ -25,5 +25,6 @@ pub(crate) mod text;
 mod walk;
 
 pub(crate) use check::{ArgumentFormat, Path};
+pub(crate) use compile::integer_range;
 pub(crate) use node::Constraints;
 pub(crate) use walk::{Walk, element, listed_values, names};

@@ -8,7 +8,9 @@
 //! | `generate` | schemas of Rust types |
 //! | `lenient` | argument conversion to the types of a schema |
 //! | `explain` | mistakes in arguments, for language models |
+//! | `dropped` | arguments whose wrong values a type drops |
 
+mod dropped;
 mod explain;
 mod flatten;
 mod generate;
@@ -18,7 +20,10 @@ mod portable;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use dropped::{Decode, DroppedArguments, decode, drops};
 pub(crate) use explain::explain;
-pub(crate) use generate::{ArgumentSchema, generator, into_object, of_arguments, of_output};
+pub(crate) use generate::{
+    ArgumentSchema, generator, into_object, of_arguments, of_decoded_arguments, of_output,
+};
 pub(crate) use lenient::{convert_strings, repair, repair_in, whole_float};
 pub(crate) use portable::items_of;

@@ -15,7 +15,7 @@ use crate::constraints::range::Range;
 use crate::constraints::text::Length;
 use crate::constraints::{ArgumentFormat, Constraints};
 use crate::extract::FromCall;
-use crate::schema::{self, ArgumentSchema};
+use crate::schema::{self, ArgumentSchema, Decode, DroppedArguments};
 
 /// The name, doc comment and options of a parameter.
 #[derive(Debug, Default)]
@@ -68,6 +68,8 @@ pub struct Parameters {
     generator: SchemaGenerator,
     properties: JsonObject,
     required: Vec<Value>,
+    /// The decoder of each argument.
+    decoders: Vec<(&'static str, Decode)>,
     plan: ParameterPlan,
 }
 
@@ -80,6 +82,7 @@ impl Parameters {
             generator: schema::generator(),
             properties: JsonObject::new(),
             required: Vec::new(),
+            decoders: Vec::new(),
             plan: ParameterPlan::default(),
         }
     }
@@ -101,6 +104,7 @@ impl Parameters {
         if is_required {
             self.required.push(name.into());
         }
+        self.decoders.push((name, schema::decode::<T>));
         self.plan.push(Some(NamedArgument { name, is_required }));
     }
 
@@ -171,6 +175,19 @@ impl Parameters {
         if !definitions.is_empty() {
             root.insert("$defs".to_owned(), definitions.into());
         }
-        ArgumentSchema::from_object(root)
+        let dropped = DroppedArguments::new(&root, self.dropped(&root));
+        let mut arguments = ArgumentSchema::from_object(root);
+        arguments.dropped = dropped;
+        arguments
+    }
+
+    /// Returns the arguments whose types drop wrong values.
+    fn dropped(&self, root: &JsonObject) -> Vec<String> {
+        let decoders = self.decoders.iter().filter(|(name, decode)| {
+            let schema = root.get("properties").and_then(|all| all.get(*name));
+            let schema = schema.and_then(Value::as_object);
+            schema.is_some_and(|schema| schema::drops(root, schema, *decode))
+        });
+        decoders.map(|(name, _)| (*name).to_owned()).collect()
     }
 }

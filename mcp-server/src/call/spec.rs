@@ -9,7 +9,7 @@ use super::needs::HandlerNeeds;
 use super::prepare::Preparations;
 use crate::change_kinds::ChangeKinds;
 use crate::constraints::Constraints;
-use crate::schema::ArgumentSchema;
+use crate::schema::{ArgumentSchema, DroppedArguments};
 
 /// The requirements of a route handler. [`FromCall::describe`](crate::FromCall::describe) of each
 /// extractor adds its own when the route is created.
@@ -17,6 +17,7 @@ use crate::schema::ArgumentSchema;
 pub struct RouteSpec {
     pub(crate) input_schema: Option<Arc<JsonObject>>,
     pub(crate) constraints: Option<Constraints>,
+    pub(crate) dropped: Option<DroppedArguments>,
     pub(crate) states: Vec<(TypeId, &'static str)>,
     pub(crate) sends_logs: bool,
     pub(crate) change_kinds: ChangeKinds,
@@ -36,6 +37,7 @@ impl RouteSpec {
         self.set_arguments(ArgumentSchema {
             constraints: Constraints::from_schema(&schema),
             schema,
+            dropped: None,
             problem: None,
         });
     }
@@ -43,6 +45,7 @@ impl RouteSpec {
     pub(crate) fn set_arguments(&mut self, arguments: ArgumentSchema) {
         self.problems.extend(arguments.problem);
         self.constraints = arguments.constraints;
+        self.dropped = arguments.dropped;
         let schema = Arc::new(arguments.schema);
         if self.input_schema.replace(schema).is_some() {
             self.problem(

@@ -156,7 +156,7 @@ impl<'a> Compiler<'a> {
 }
 
 /// Returns the range of the Rust integer type that `format` names, such as `uint8`. Decoding checks it.
-pub(super) fn integer_range(format: &str) -> Option<(i128, i128)> {
+pub(crate) fn integer_range(format: &str) -> Option<(i128, i128)> {
     let (signed, bits) = match format.strip_prefix('u') {
         Some(rest) => (false, rest.strip_prefix("int")?),
         None => (true, format.strip_prefix("int")?),

@@ -34,17 +34,28 @@ impl<'a> Walk<'a> {
         hops <= MAX_HOPS && remaining > 0
     }
 
-    /// Returns whether a value counts as absent: `null` for an optional property, and an empty text where
-    /// text is none of the types, which numbers, choices and formats are not.
+    /// Returns whether a value counts as absent: `null` for an optional property that does not list it, and an
+    /// empty text where text is none of the types, which numbers, choices and formats are not.
     pub(crate) fn is_blank(&self, value: &Value, schema: &'a Value, is_required: bool) -> bool {
         match value {
-            Value::Null => !is_required,
+            Value::Null => {
+                let schema = schema.as_object();
+                !is_required && schema.is_none_or(|schema| !self.lists_null(schema, 0))
+            }
             Value::String(text) if text.is_empty() => {
                 let schema = schema.as_object();
                 schema.is_some_and(|schema| !self.takes_empty_text(schema, 0))
             }
             _ => false,
         }
+    }
+
+    fn lists_null(&self, schema: &'a JsonObject, hops: usize) -> bool {
+        self.step(hops)
+            && (names(schema, "type").any(|name| name == "null")
+                || self
+                    .parts(schema, &["allOf", "anyOf", "oneOf"])
+                    .any(|part| self.lists_null(part, hops + 1)))
     }
 
     fn takes_empty_text(&self, schema: &'a JsonObject, hops: usize) -> bool {

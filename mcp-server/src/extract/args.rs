@@ -61,7 +61,7 @@ impl<T: DeserializeOwned + JsonSchema> FromCall for Args<T> {
     }
 
     fn describe(spec: &mut RouteSpec) {
-        spec.set_arguments(schema::of_arguments::<T>());
+        spec.set_arguments(schema::of_decoded_arguments::<T>());
     }
 }
 

@@ -76,6 +76,7 @@ impl ToolRoute {
         Fut: Future<Output = Result<R, ToolError>> + Send + 'static,
     {
         let (generated, constraints) = (spec.input_schema.take(), spec.constraints.take());
+        let dropped = spec.dropped.take();
         let is_raw = !Arc::ptr_eq(&tool.input_schema, &Tool::new("").input_schema);
         let has_no_arguments = generated.is_none() && !is_raw;
         let constraints = if is_raw {
@@ -106,7 +107,7 @@ impl ToolRoute {
             handler,
             spec: Arc::new(spec),
             param_headers: param_headers.map(Arc::new),
-            checks: ToolChecks::new(is_raw, has_no_arguments, constraints),
+            checks: ToolChecks::new(is_raw, has_no_arguments, constraints, dropped),
             task_mode: TaskMode::Never,
             wraps_structure,
             is_forwarded: false,

@@ -12,7 +12,7 @@ use crate::call::CallContext;
 use crate::constraints::{ArgumentFormat, Constraints};
 use crate::rejection::{ArgumentError, Rejection};
 use crate::result::ToolError;
-use crate::schema::{convert_strings, explain};
+use crate::schema::{DroppedArguments, convert_strings, explain};
 use crate::validation::Validation;
 
 /// Checks of one tool.
@@ -23,6 +23,8 @@ pub(super) struct ToolChecks {
     /// The tool takes no arguments, as its schema says.
     has_no_arguments: bool,
     constraints: Option<Arc<Constraints>>,
+    /// Arguments of a Rust type that drops wrong values.
+    dropped: Option<Arc<DroppedArguments>>,
     /// The route's own check of the arguments, instead of the server's validator.
     pub(super) own: Option<Arc<dyn Check>>,
     /// Compiled at the first use, for the validator of the tool's server.
@@ -57,11 +59,13 @@ impl ToolChecks {
         is_raw: bool,
         has_no_arguments: bool,
         constraints: Option<Constraints>,
+        dropped: Option<DroppedArguments>,
     ) -> Self {
         Self {
             is_raw,
             has_no_arguments,
             constraints: constraints.map(Arc::new),
+            dropped: dropped.filter(|_| !is_raw).map(Arc::new),
             own: None,
             compiled: Arc::default(),
         }
@@ -94,9 +98,11 @@ impl ToolChecks {
         {
             call.set_arguments(converted);
         }
+        let kept = self.check_dropped(call);
         let own = self.own.clone().map(Ok);
         let input = own.or_else(|| self.compiled(tool, call.validation())?.input);
         let checked = match (input, &self.constraints) {
+            _ if kept.is_err() => kept,
             (Some(Ok(check)), _) => check_json_schema(&*check, call.arguments()),
             (Some(Err(error)), _) => return Err(unusable_schema(tool, "input", &error)),
             (None, Some(constraints)) => constraints.check(call.arguments(), ArgumentFormat::Json),
@@ -114,6 +120,16 @@ impl ToolChecks {
             let error = ToolError::from_rejection(Rejection::Arguments(error));
             error.into_reply(&tool.name, false)
         })
+    }
+
+    /// Checks the arguments that the tool's type would drop, and repairs them.
+    fn check_dropped(&self, call: &mut CallContext) -> Result<(), ArgumentError> {
+        if let (Some(dropped), Some(arguments)) = (&self.dropped, call.arguments())
+            && let Some(repaired) = dropped.check(arguments)?
+        {
+            call.set_arguments(repaired);
+        }
+        Ok(())
     }
 
     /// Returns the check of structured content, if the server has a validator and the tool a schema.

@@ -45,22 +45,39 @@ fn mistakes(
     let Ok(arguments) = arguments.parse::<Value>() else {
         return Vec::new();
     };
+    let bounds = Constraints::from_schema(schema);
+    mistakes_in(failed, schema, &arguments, format, bounds.as_ref())
+}
+
+/// Returns the mistakes in parsed arguments. `bounds` are the constraints of the schema.
+pub(super) fn mistakes_in(
+    failed: &str,
+    schema: &JsonObject,
+    arguments: &Value,
+    format: ArgumentFormat,
+    bounds: Option<&Constraints>,
+) -> Vec<Violation> {
     let mut explainer = Explainer {
         walk: Walk::new(schema),
         format,
         failed,
         found: Vec::new(),
     };
-    explainer.object(schema, &arguments, Path::Root, 0);
+    explainer.object(schema, arguments, Path::Root, 0);
     let mut found = explainer.found;
-    if let Some(constraints) = Constraints::from_schema(schema) {
-        let bounds = constraints.find_violations(&arguments, format);
+    if let Some(constraints) = bounds {
+        let bounds = constraints.find_violations(arguments, format);
         let is_new = |bound: &Violation| found.iter().all(|known| known.path != bound.path);
         let bounds: Vec<_> = bounds.into_iter().filter(is_new).collect();
         found.extend(bounds);
     }
     found.truncate(Violations::MAX);
     found
+}
+
+/// Returns whether a schema excludes a value, regardless of the values inside it.
+pub(super) fn excludes<'a>(walk: &Walk<'a>, schema: &'a JsonObject, value: &Value) -> bool {
+    expected_by(walk, schema, value, 0).is_some()
 }
 
 struct Explainer<'a> {
@@ -208,7 +225,9 @@ impl<'a> Explainer<'a> {
         path: Path<'_>,
         hops: usize,
     ) {
-        if self.wrong_tag(alternatives, value, path) {
+        if self.wrong_tag(alternatives, value, path)
+            || self.wrong_members(alternatives, value, path)
+        {
             return;
         }
         let before = std::mem::take(&mut self.found);
@@ -294,6 +313,44 @@ impl<'a> Explainer<'a> {
         true
     }
 
+    /// Reports the members whose type none of the alternatives with this member accepts: an alternative that
+    /// needs no member would hide such mistakes. Returns false if there are none, or a constant says which
+    /// alternative is meant.
+    fn wrong_members(&mut self, alternatives: &'a [Value], value: &Value, path: Path<'_>) -> bool {
+        let Some(members) = value.as_object() else {
+            return false;
+        };
+        let mut alternatives = alternatives.iter();
+        if alternatives
+            .clone()
+            .any(|alternative| self.has_its_constants(alternative, value))
+        {
+            return false;
+        }
+        let objects: Vec<_> = alternatives
+            .by_ref()
+            .filter_map(|alternative| self.properties(alternative))
+            .collect();
+        let mut is_wrong = false;
+        for (name, member) in members {
+            let own = objects.iter().filter_map(|object| object.get(name));
+            let refused = own.map(|own| self.expected_instead(own, member, 0));
+            let refused: Option<Vec<_>> = refused.collect();
+            let mut expected: Vec<_> = refused.into_iter().flatten().flatten().collect();
+            if expected.is_empty() {
+                continue;
+            }
+            expected.sort_unstable();
+            expected.dedup();
+            let expected = join_or(&expected);
+            let got = self.describe(member, &expected);
+            let reason = format!("expected {expected}, got {got}");
+            self.report(Path::Member(&path, name), reason);
+            is_wrong = true;
+        }
+        is_wrong
+    }
+
     /// Returns the properties of an alternative, which may be a reference.
     fn properties(&self, alternative: &'a Value) -> Option<&'a JsonObject> {
         let mut schema = alternative.as_object()?;
@@ -326,59 +383,7 @@ impl<'a> Explainer<'a> {
         value: &Value,
         hops: usize,
     ) -> Option<Vec<String>> {
-        match schema {
-            Value::Bool(false) => Some(vec!["nothing".to_owned()]),
-            Value::Object(schema) => self.expected_by(schema, value, hops),
-            _ => None,
-        }
-    }
-
-    fn expected_by(
-        &self,
-        schema: &'a JsonObject,
-        value: &Value,
-        hops: usize,
-    ) -> Option<Vec<String>> {
-        if !self.walk.step(hops) {
-            return None;
-        }
-        if let Some(listed) = listed_values(schema) {
-            let fits = listed.iter().any(|allowed| is_same(allowed, value));
-            let names = listed.iter().take(MAX_LISTED).map(summarize);
-            return (!fits).then(|| names.collect());
-        }
-        let types: Vec<_> = names(schema, "type").collect();
-        if !types.is_empty() && !types.iter().any(|name| is_of_type(value, name)) {
-            return Some(types.into_iter().map(type_phrase).collect());
-        }
-        for part in self.walk.parts(schema, ALL) {
-            if let Some(expected) = self.expected_by(part, value, hops + 1) {
-                return Some(expected);
-            }
-        }
-        for keyword in ["anyOf", "oneOf"] {
-            let Some(alternatives) = schema.get(keyword).and_then(Value::as_array) else {
-                continue;
-            };
-            let mut expected = Vec::new();
-            let fits = alternatives.iter().any(|alternative| {
-                match self.expected_instead(alternative, value, hops + 1) {
-                    None => true,
-                    Some(more) => {
-                        for name in more {
-                            if !expected.contains(&name) && name != "null" {
-                                expected.push(name);
-                            }
-                        }
-                        false
-                    }
-                }
-            });
-            if !fits && !expected.is_empty() {
-                return Some(expected);
-            }
-        }
-        None
+        expected_instead(&self.walk, schema, value, hops)
     }
 
     /// Names the type of a value, or the value itself where its type does not help.
@@ -394,6 +399,69 @@ impl<'a> Explainer<'a> {
             Value::Bool(_) | Value::Null => value.to_string(),
         }
     }
+}
+
+/// Returns what the schema expects instead of the value; `None` if the value fits, regardless of the
+/// values inside it.
+fn expected_instead<'a>(
+    walk: &Walk<'a>,
+    schema: &'a Value,
+    value: &Value,
+    hops: usize,
+) -> Option<Vec<String>> {
+    match schema {
+        Value::Bool(false) => Some(vec!["nothing".to_owned()]),
+        Value::Object(schema) => expected_by(walk, schema, value, hops),
+        _ => None,
+    }
+}
+
+fn expected_by<'a>(
+    walk: &Walk<'a>,
+    schema: &'a JsonObject,
+    value: &Value,
+    hops: usize,
+) -> Option<Vec<String>> {
+    if !walk.step(hops) {
+        return None;
+    }
+    if let Some(listed) = listed_values(schema) {
+        let fits = listed.iter().any(|allowed| is_same(allowed, value));
+        let names = listed.iter().take(MAX_LISTED).map(summarize);
+        return (!fits).then(|| names.collect());
+    }
+    let types: Vec<_> = names(schema, "type").collect();
+    if !types.is_empty() && !types.iter().any(|name| is_of_type(value, name)) {
+        return Some(types.into_iter().map(type_phrase).collect());
+    }
+    for part in walk.parts(schema, ALL) {
+        if let Some(expected) = expected_by(walk, part, value, hops + 1) {
+            return Some(expected);
+        }
+    }
+    for keyword in ["anyOf", "oneOf"] {
+        let Some(alternatives) = schema.get(keyword).and_then(Value::as_array) else {
+            continue;
+        };
+        let mut expected = Vec::new();
+        let fits = alternatives.iter().any(|alternative| {
+            match expected_instead(walk, alternative, value, hops + 1) {
+                None => true,
+                Some(more) => {
+                    for name in more {
+                        if !expected.contains(&name) && name != "null" {
+                            expected.push(name);
+                        }
+                    }
+                    false
+                }
+            }
+        });
+        if !fits && !expected.is_empty() {
+            return Some(expected);
+        }
+    }
+    None
 }
 
 fn is_same(allowed: &Value, value: &Value) -> bool {

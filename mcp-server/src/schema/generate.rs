@@ -4,8 +4,10 @@ use mcp_core::PARAM_HEADER;
 use mcp_types::JsonObject;
 use schemars::generate::{SchemaGenerator, SchemaSettings};
 use schemars::{JsonSchema, Schema};
+use serde::de::DeserializeOwned;
 use serde_json::Value;
 
+use super::dropped::{DroppedArguments, decode};
 use super::flatten::flatten;
 use super::optional::{for_each_subschema, omit_null, remove_null};
 use super::portable::portable;
@@ -16,6 +18,8 @@ use crate::constraints::Constraints;
 pub(crate) struct ArgumentSchema {
     pub(crate) schema: JsonObject,
     pub(crate) constraints: Option<Constraints>,
+    /// Arguments that are checked before decoding.
+    pub(crate) dropped: Option<DroppedArguments>,
     /// The reason why the type cannot describe arguments.
     pub(crate) problem: Option<String>,
 }
@@ -38,6 +42,7 @@ impl ArgumentSchema {
         Self {
             schema: clean(root),
             constraints,
+            dropped: None,
             problem: (!is_object).then(String::new),
         }
     }
@@ -47,11 +52,24 @@ impl ArgumentSchema {
 /// references (unless `T` contains itself) and without alternatives at its root.
 // spec: JSCH-01, JSCH-04
 pub(crate) fn of_arguments<T: JsonSchema>() -> ArgumentSchema {
+    described::<T>(|_| None)
+}
+
+/// Returns the schema of arguments, and those whose wrong values `T` drops.
+pub(crate) fn of_decoded_arguments<T: DeserializeOwned + JsonSchema>() -> ArgumentSchema {
+    described::<T>(|root| DroppedArguments::of_type(root, decode::<T>))
+}
+
+fn described<T: JsonSchema>(
+    dropped: fn(&JsonObject) -> Option<DroppedArguments>,
+) -> ArgumentSchema {
     let mut root = into_object(generator().into_root_schema_for::<T>());
     // Flattening removes keywords that are checked, so the constraints are compiled before.
     let constraints = Constraints::from_schema(&root);
     flatten(&mut root);
+    let dropped = dropped(&root);
     let mut arguments = ArgumentSchema::new(root, constraints);
+    arguments.dropped = dropped;
     if arguments.problem.is_some() {
         let name = T::schema_name();
         arguments.problem = Some(format!(

@@ -36,6 +36,15 @@ pub(crate) fn repair_in(property: &str, mut value: Value, schema: &JsonObject) -
     converter.value(&mut value, own).then_some(value)
 }
 
+/// Repairs parsed arguments. Returns whether anything changed.
+pub(super) fn repair_value(arguments: &mut Value, schema: &JsonObject) -> bool {
+    let converter = Converter {
+        walk: Walk::new(schema),
+        converts_strings: false,
+    };
+    converter.inner_values(arguments, schema, 0)
+}
+
 fn convert(arguments: &RawObject, schema: &JsonObject, converts_strings: bool) -> Option<Value> {
     let mut value: Value = arguments.parse().ok()?;
     let converter = Converter {

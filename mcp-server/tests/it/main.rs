@@ -13,6 +13,7 @@ mod checks;
 mod completions;
 mod computed_lists;
 mod custom_methods;
+mod dropped_arguments;
 mod extensions;
 mod extractors;
 mod forms;
