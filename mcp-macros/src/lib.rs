@@ -271,6 +271,7 @@ pub fn tool(options: TokenStream, item: TokenStream) -> TokenStream {
 /// | `annotations = …` | `Annotations` | none |
 /// | `icon = …`, `meta = …`, `layer = …`, `blocking`, `scopes(…)` | as in [`#[tool]`](macro@server) | none |
 /// | `cache = "5m public"` | maximum age, `public` or `private`; or a `CacheHint` | no caching |
+/// | `encoded_slashes("…")` | variables that take an encoded slash, see `TemplateRoute::encoded_slashes` | none |
 /// | `list = list_notes` | the function that lists a template's resources: a method of the block, or another function of extractors; see `TemplateRoute::list` | none |
 ///
 /// The function returns a type that implements `IntoContents`: a string, bytes, `Json<T>`, or an

@@ -61,7 +61,13 @@ impl RouteKind {
                 "app",
                 "app_only",
             ],
-            Self::Resource => &["mime_type", "annotations", "cache", "list"],
+            Self::Resource => &[
+                "mime_type",
+                "annotations",
+                "cache",
+                "list",
+                "encoded_slashes",
+            ],
             Self::Prompt => &[],
             Self::Completion => return vec!["prompt", "template", "argument", "layer", "blocking"],
         };
@@ -247,6 +253,14 @@ impl Route {
             let message = "`list` is for a URI template, such as `note://{id}`; a resource \
                            is listed by itself";
             errors.add_at(list, message);
+        }
+        if let Some(names) = options.texts("encoded_slashes", errors) {
+            if variables.is_empty() {
+                let message =
+                    "`encoded_slashes` names variables of a URI template, such as `note://{id}`";
+                errors.add_at(&names, message);
+            }
+            self.setters.extend(quote!(.encoded_slashes(#names)));
         }
         let mime_type = options.setter("mime_type", errors);
         let annotations = options.setter("annotations", errors);

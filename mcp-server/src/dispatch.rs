@@ -33,7 +33,10 @@ pub(crate) fn dispatch(registry: &Registry, exchange: Exchange) -> BoxFuture<'st
                 Some(ResourceMatch::Template(route, variables)) => {
                     route.call(CallContext::new(exchange, context), variables)
                 }
-                None => not_found(ItemKind::Resource, &params.uri),
+                None => {
+                    registry.log_not_found(&params.uri);
+                    not_found(ItemKind::Resource, &params.uri)
+                }
             }
         }
         Call::ListResources(page) if declared.resources.is_some() => {

@@ -31,7 +31,7 @@ pub use required_scopes::ScopedCall;
 pub(crate) use resource::ResourceHandler;
 pub use resource::{ResourceExt, ResourceRoute};
 pub use resource_list::PageCursor;
-pub(crate) use resource_list::{ListPosition, ListTarget};
+pub(crate) use resource_list::{ListPosition, ListTarget, PageCheck};
 pub use router::Routes;
 pub(crate) use scope::RouteScope;
 pub use template::TemplateRoute;

@@ -99,7 +99,7 @@ pub(crate) trait Listed: Clone + Send + Sync + 'static {
         None
     }
 
-    /// Returns why the server's validator cannot use the route's schemas.
+    /// Returns why the route's schemas or variables cannot be used.
     fn schema_problems(&self, _: &Validation) -> Vec<String> {
         Vec::new()
     }
@@ -198,6 +198,10 @@ listed! {
 
         fn has_argument(&self, name: &str) -> bool {
             self.has_variable(name)
+        }
+
+        fn schema_problems(&self, _: &Validation) -> Vec<String> {
+            self.slash_problems()
         }
     }
     PromptRoute: Prompt, Prompt (prompt by name), ListPromptsResult as ListPrompts {

@@ -76,6 +76,30 @@ impl Registry {
         is_visible.then_some(found)
     }
 
+    /// Logs why no route reads a URI for the caller, if a route might be expected to.
+    pub(crate) fn log_not_found(&self, uri: &str) {
+        let refused = || {
+            let mut templates = self.templates.iter();
+            templates.find_map(|route| Some((route.key(), route.refused(uri)?)))
+        };
+        if self.match_uri(uri).is_some() {
+            tracing::debug!("a resource was not found: the caller may not see it");
+        } else if let Some((template, (variable, reason))) = refused() {
+            tracing::debug!(
+                template,
+                %variable,
+                reason,
+                "a resource was not found: its template refuses a value"
+            );
+        }
+    }
+
+    /// Returns false if no route reads a URI, and no client without the server either: clients fetch `https:`
+    /// themselves.
+    pub(super) fn is_readable(&self, uri: &str) -> bool {
+        uri.starts_with("https:") || self.match_uri(uri).is_some()
+    }
+
     /// Returns whether the caller may learn that a URI has changed. URIs without a route are visible.
     // spec: GAP-10
     pub(super) fn is_uri_visible(&self, uri: &str, caller: &Caller<'_>) -> bool {

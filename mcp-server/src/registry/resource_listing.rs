@@ -1,13 +1,14 @@
 //! The list of resources: those that are routes, then those that templates compute.
 
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use mcp_core::{Listing, Reply, ResultBody};
-use mcp_types::{ListResourcesResult, Page};
+use mcp_types::{ListResourcesResult, Page, escaped};
 
 use super::snapshot::Registry;
 use crate::caller::Caller;
-use crate::routes::{ListPosition, ListTarget, TemplateRoute};
+use crate::routes::{ListPosition, ListTarget, PageCheck, TemplateRoute};
 
 /// A page of the resource list.
 pub(crate) enum ResourcePage<'a> {
@@ -44,12 +45,30 @@ impl Registry {
         let next = self.template_with_list(template + 1, caller);
         let target = ListTarget {
             items,
+            check: self.page_check(route),
             position,
             next_template: next.map(|(template, _)| template),
             page_size: self.resources.page_size,
             cache: self.resources.private_cache_hint(),
         };
         ResourcePage::Computed(route, target)
+    }
+
+    /// Returns the check of a computed page: it warns once per template about a resource that no route can
+    /// read, because clients would not find it.
+    fn page_check(&self, route: &TemplateRoute) -> PageCheck {
+        let (registry, has_warned) = (self.clone(), Arc::clone(&route.has_warned));
+        Box::new(move |listed| {
+            let unreadable = listed.iter().find(|item| !registry.is_readable(&item.uri));
+            if let Some(item) = unreadable
+                && !has_warned.swap(true, Ordering::Relaxed)
+            {
+                tracing::warn!(
+                    uri = %escaped(&item.uri),
+                    "a listed resource cannot be read: no resource has its URI, and no template matches it"
+                );
+            }
+        })
     }
 
     fn ready_page(&self, page: ListResourcesResult) -> ResourcePage<'_> {

@@ -66,10 +66,14 @@ impl ListPosition {
     }
 }
 
+/// Checks the computed resources of a page.
+pub(crate) type PageCheck = Box<dyn Fn(&[Resource]) + Send + Sync>;
+
 /// One page that a function computes.
 pub(crate) struct ListTarget {
     /// Route items at the start of the page.
     pub(crate) items: Vec<Resource>,
+    pub(crate) check: PageCheck,
     pub(crate) position: ListPosition,
     /// The template whose list follows.
     pub(crate) next_template: Option<usize>,
@@ -85,6 +89,7 @@ impl ListTarget {
         let position = &self.position;
         let mut rest = list.resources.into_iter().skip(position.offset);
         let taken: Vec<_> = rest.by_ref().take(room).collect();
+        (self.check)(&taken);
         let next = match (rest.next(), list.next, self.next_template) {
             (Some(_), _, _) => Some(ListPosition {
                 offset: position.offset + taken.len(),

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::future::ready;
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 use mcp_core::{BoxFuture, Fault, Reply};
 use mcp_types::{CacheHint, JsonObject, RawObject, ResourceTemplate};
@@ -22,7 +23,9 @@ use crate::handler::{CompletionHandler, ListHandler, ReadHandler};
 /// The URI of a request determines the values of the template's variables; the handler receives them
 /// as [`Args`](crate::Args). Values cannot escape from a directory that the handler appends them to:
 /// `..` segments, absolute paths, NUL and `\` match no template in any encoding, and `{name}` matches
-/// no `/`. If several templates match, the one that was registered first is used.
+/// no `/`; [`encoded_slashes`](Self::encoded_slashes) permits an encoded one. If several templates match, the
+/// one that was registered first is used. Encoded and plain forms of a character are the same in the
+/// template's text: `caf%C3%A9` matches `café`.
 ///
 /// | expression | matches |
 /// |---|---|
@@ -43,6 +46,8 @@ pub struct TemplateRoute {
     /// The list's requirements.
     list_spec: Arc<RouteSpec>,
     cache: Option<CacheHint>,
+    /// A warning about its list was logged.
+    pub(crate) has_warned: Arc<AtomicBool>,
     pub(crate) scope: RouteScope,
 }
 
@@ -71,6 +76,53 @@ impl TemplateRoute {
         self
     }
 
+    /// Lets variables take an encoded slash: with `encoded_slashes(["branch"])`, `git://{branch}/log` matches
+    /// `git://fix%2F7/log`, and the value is `fix/7`. By default such a URI matches no template. Values
+    /// with `..`, `\`, control characters or a slash at their start stay refused.
+    ///
+    /// Each one is a variable of a single segment, `{name}` or `{/name}`; [`Server::check`](crate::Server::check)
+    /// reports others.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use mcp::prelude::*;
+    ///
+    /// #[derive(serde::Deserialize, schemars::JsonSchema)]
+    /// struct Log {
+    ///     branch: String,
+    /// }
+    ///
+    /// let log = ResourceTemplate::new("git://{branch}/log")
+    ///     .read(|Args(log): Args<Log>| format!("commits of {}", log.branch))
+    ///     .encoded_slashes(["branch"]);
+    /// let server = Server::new("git", "1.0.0").template(log);
+    /// server.check()?;
+    /// # Ok::<(), mcp::SetupError>(())
+    /// ```
+    // spec: RSRC-07
+    #[must_use]
+    pub fn encoded_slashes<I: IntoIterator<Item: Into<String>>>(mut self, variables: I) -> Self {
+        if let Some(pattern) = &mut self.pattern {
+            let pattern = Arc::make_mut(pattern);
+            variables
+                .into_iter()
+                .for_each(|name| pattern.permit_slashes(name.into()));
+        }
+        self
+    }
+
+    /// Returns why variables cannot take slashes.
+    pub(crate) fn slash_problems(&self) -> Vec<String> {
+        let names = self
+            .pattern
+            .iter()
+            .flat_map(|pattern| pattern.misplaced_slashes());
+        let problem =
+            |name| format!("`{name}` in `encoded_slashes` is not a variable of one segment");
+        names.map(problem).collect()
+    }
+
     pub(crate) fn new(template: ResourceTemplate, mut handler: ResourceHandler) -> Self {
         let pattern = UriTemplate::parse(&template.uri_template);
         let spec = &mut handler.spec;
@@ -88,6 +140,7 @@ impl TemplateRoute {
             lister: None,
             list_spec: Arc::default(),
             cache: None,
+            has_warned: Arc::default(),
             scope: RouteScope::default(),
         }
     }
@@ -175,6 +228,11 @@ impl TemplateRoute {
     /// Returns the variable values, if the template matches.
     pub(crate) fn matches(&self, uri: &str) -> Option<Variables> {
         self.pattern.as_ref()?.matches(uri)
+    }
+
+    /// Returns the variable whose value keeps the template from matching, and the reason.
+    pub(crate) fn refused(&self, uri: &str) -> Option<(Box<str>, &'static str)> {
+        self.pattern.as_ref()?.refused(uri)
     }
 
     pub(crate) fn call(

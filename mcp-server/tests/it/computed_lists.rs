@@ -7,8 +7,10 @@ use mcp_server::{
     Server, State, routes,
 };
 use mcp_types::{Cursor, Page};
+use tracing::Level;
 
 use crate::kit::{exchange, fault, read_text, reply, resources, server};
+use crate::request_log::logged;
 
 #[derive(Clone)]
 struct Count(u32);
@@ -209,4 +211,104 @@ fn method_lists_resources_of_caller() {
 fn server_without_computed_lists_lists_routes() {
     let server = server(Server::new("s", "1").resource(Resource::new("s://help").read(|| "help")));
     assert_eq!(resources(&server).len(), 1);
+}
+
+#[test]
+fn listed_resource_that_no_route_reads_is_a_warning() {
+    let listing = |uris: &'static [&'static str]| {
+        let route = ResourceTemplate::new("note://{id}").read(|| "note");
+        let route = route.list(move || {
+            let resources = uris.iter().map(|uri| Resource::new(*uri));
+            resources.collect::<Vec<_>>()
+        });
+        Server::new("s", "1")
+            .template(route)
+            .resource(Resource::new("help://all").read(|| "help"))
+    };
+    for (uris, warned) in [
+        // Clients fetch `https:` without the server.
+        (
+            &[
+                "note://1",
+                "help://all",
+                "note://a%20b",
+                "https://example.com/a",
+            ][..],
+            None,
+        ),
+        (&["note://1", "notes://2"], Some("notes://2")),
+        (&["note://a/b"], Some("note://a/b")),
+        (&["note://a%2Fb\n"], Some("note://a%2Fb\\n")),
+    ] {
+        let server = listing(uris);
+        let log = logged(Level::WARN, || {
+            resources(&server);
+            resources(&server);
+        });
+        match warned {
+            None => assert_eq!(log, ""),
+            Some(uri) => {
+                assert_eq!(log.lines().count(), 1, "{log}");
+                assert!(log.contains("a listed resource cannot be read"), "{log}");
+                assert!(log.contains(&format!("uri={uri}")), "{log}");
+            }
+        }
+    }
+}
+
+#[test]
+fn log_says_why_a_resource_was_not_found() {
+    let notes = ResourceTemplate::new("note://{id}").read(|| "note");
+    let hidden = Resource::new("hidden://a")
+        .read(|| "a")
+        .visible_to(|_| false);
+    let server = Server::new("s", "1").template(notes).resource(hidden);
+    let refused = "a resource was not found: its template refuses a value";
+    let id = "template=\"note://{id}\" variable=id reason=\"it contains";
+    for (uri, expected) in [
+        ("other://1", String::new()),
+        ("note://a/b", String::new()),
+        (
+            "hidden://a",
+            "a resource was not found: the caller may not see it".to_owned(),
+        ),
+        ("note://a%2Fb", format!("{refused} {id} an encoded slash")),
+        ("note://..", format!("{refused} {id} `..`")),
+    ] {
+        let read = Call::ReadResource(mcp_types::ReadResourceParams::from(uri));
+        let log = logged(Level::DEBUG, || {
+            reply(&server, read);
+        });
+        assert!(log.contains(&expected), "{uri}: {log}");
+        assert_eq!(log.is_empty(), expected.is_empty(), "{uri}: {log}");
+    }
+}
+
+#[test]
+fn template_takes_encoded_slashes_where_it_is_told() {
+    #[derive(serde::Deserialize, schemars::JsonSchema)]
+    struct Branch {
+        branch: String,
+    }
+    /// Commits of a branch.
+    #[resource("log://{branch}", encoded_slashes("branch"), crate = mcp_server)]
+    fn log(branch: String) -> String {
+        branch
+    }
+    let route = || {
+        ResourceTemplate::new("git://{branch}")
+            .read(|mcp_server::Args(at): mcp_server::Args<Branch>| at.branch)
+    };
+    let server = Server::new("s", "1")
+        .template(route().encoded_slashes(["branch"]))
+        .template(log);
+    server.check().unwrap();
+    assert_eq!(read_text(&server, "git://fix%2F7"), "fix/7");
+    assert_eq!(read_text(&server, "log://fix%2F7"), "fix/7");
+    let wrong = Server::new("s", "1").template(route().encoded_slashes(["rev"]));
+    let error = wrong.check().unwrap_err().to_string();
+    assert!(
+        error.contains("`rev` in `encoded_slashes` is not a variable of one segment"),
+        "{error}"
+    );
 }

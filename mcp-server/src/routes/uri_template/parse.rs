@@ -2,6 +2,7 @@
 
 use mcp_types::uri_template;
 
+use super::value::normalize;
 use crate::uri::{is_uri, is_variable};
 
 /// A URI template that can be matched with URIs.
@@ -13,10 +14,13 @@ pub(crate) struct UriTemplate {
     pub(super) segments: Vec<Box<str>>,
     /// Variables of `{?a,b}`.
     pub(super) query: Vec<Box<str>>,
+    /// Variables that take an encoded `/`.
+    pub(super) with_slashes: Vec<Box<str>>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Part {
+    /// In the normal form.
     Literal(Box<str>),
     /// `{name}`
     Simple(Box<str>),
@@ -36,6 +40,7 @@ impl UriTemplate {
             parts: Vec::new(),
             segments: Vec::new(),
             query: Vec::new(),
+            with_slashes: Vec::new(),
         };
         for part in uri_template::parts(text) {
             match part {
@@ -63,6 +68,22 @@ impl UriTemplate {
         parts.chain(optional.map(|name| &**name))
     }
 
+    /// Lets a variable take an encoded `/`.
+    pub(crate) fn permit_slashes(&mut self, name: String) {
+        self.with_slashes.push(name.into());
+    }
+
+    /// Returns the names of variables with slashes that are not single segments of the template.
+    pub(crate) fn misplaced_slashes(&self) -> impl Iterator<Item = &str> {
+        let is_segment = |name: &str| {
+            let mut parts = self.parts.iter();
+            let is_simple = parts.any(|part| matches!(part, Part::Simple(own) if **own == *name));
+            is_simple || self.segments.iter().any(|own| **own == *name)
+        };
+        let names = self.with_slashes.iter().map(|name| &**name);
+        names.filter(move |name| !is_segment(name))
+    }
+
     fn add_literal(&mut self, text: &str) -> Result<(), String> {
         let is_forbidden = |c: char| c.is_ascii_control() || " \"<>\\^`|{}".contains(c);
         if let Some((at, found)) = text.char_indices().find(|(_, c)| is_forbidden(*c)) {
@@ -78,7 +99,7 @@ impl UriTemplate {
                  `{{?name}}` may follow one"
             ));
         }
-        self.parts.push(Part::Literal(text.into()));
+        self.parts.push(Part::Literal(normalize(text).into()));
         Ok(())
     }
 

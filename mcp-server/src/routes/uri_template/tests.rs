@@ -332,3 +332,107 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn encoded_slash_is_part_of_a_value_where_it_is_permitted() {
+    let mut template = parse("git://{branch}/log{/file}");
+    assert_eq!(values(&template, "git://fix%2F7/log"), "no");
+    template.permit_slashes("branch".to_owned());
+    for (uri, expected) in [
+        ("git://fix%2F7/log", "branch=fix/7"),
+        ("git://fix%2f7%2Fa/log/b", "branch=fix/7/a file=b"),
+        ("git://main/log", "branch=main"),
+        // A plain slash ends the segment.
+        ("git://fix/7/log", "no"),
+        // The other variable does not permit it.
+        ("git://main/log/a%2Fb", "no"),
+        ("git://%2Fetc/log", "no"),
+        ("git://a%2F..%2Fb/log", "no"),
+        ("git://a%2F%2E%2E/log", "no"),
+        ("git://..%2Fa/log", "no"),
+        ("git://a%2F..%20/log", "no"),
+        ("git://a%5Cb/log", "no"),
+        ("git://a%00/log", "no"),
+        ("git://a%0Ab/log", "no"),
+        ("git://C%3A%2Fx/log", "no"),
+        ("git://a%252Fb/log", "branch=a%2Fb"),
+    ] {
+        assert_eq!(values(&template, uri), expected, "{uri}");
+    }
+    template.permit_slashes("file".to_owned());
+    assert_eq!(
+        values(&template, "git://main/log/a%2Fb"),
+        "branch=main file=a/b"
+    );
+    assert!(template.misplaced_slashes().next().is_none());
+    let mut template = parse("x://{+path}{?q}");
+    for name in ["path", "q", "other"] {
+        template.permit_slashes(name.to_owned());
+    }
+    let misplaced: Vec<_> = template.misplaced_slashes().collect();
+    assert_eq!(misplaced, ["path", "q", "other"]);
+}
+
+#[test]
+fn literals_are_compared_without_regard_to_their_encoding() {
+    for (template, uris) in [
+        (
+            "x://caf%C3%A9/{id}",
+            &[
+                ("x://café/7", "id=7"),
+                ("x://caf%c3%a9/7", "id=7"),
+                ("x://caf%C3%A9/7", "id=7"),
+                ("x://c%61f%C3%A9/7", "id=7"),
+                ("x://cafe/7", "no"),
+                ("x://caf%C3%A9%2F7", "no"),
+                ("x://caf%25C3%25A9/7", "no"),
+            ][..],
+        ),
+        ("x://caf%c3%a9/{id}", &[("x://café/é", "id=é")]),
+        // A reserved character is not the same as its encoded form.
+        (
+            "x://a%2Fb/{id}",
+            &[("x://a%2fb/7", "id=7"), ("x://a/b/7", "no")],
+        ),
+        (
+            "x://a+b/{id}",
+            &[("x://a%2Bb/7", "no"), ("x://a+b/7", "id=7")],
+        ),
+        ("x://a%7Eb/{id}", &[("x://a~b/7", "id=7")]),
+    ] {
+        let template = parse(template);
+        for (uri, expected) in uris {
+            assert_eq!(values(&template, uri), *expected, "{uri}");
+        }
+    }
+}
+
+#[test]
+fn refused_value_has_a_reason() {
+    let template = parse("x://{id}/f/{+path}{?q}");
+    for (uri, expected) in [
+        (
+            "x://a%2Fb/f/p",
+            Some(("id", "it contains an encoded slash")),
+        ),
+        ("x://../f/p", Some(("id", "it contains `..`"))),
+        ("x://a%zz/f/p", Some(("id", "its encoding is malformed"))),
+        ("x://a%ff/f/p", Some(("id", "its encoding is malformed"))),
+        ("x://a/f/%2Fetc", Some(("path", "it is an absolute path"))),
+        ("x://a/f/b%5Cc", Some(("path", "it contains a backslash"))),
+        ("x://a/f/b?q=/etc", Some(("q", "it is an absolute path"))),
+        ("x://a/f/b", None),
+        ("x://a/b", None),
+        ("y://a", None),
+    ] {
+        let refused = template.refused(uri);
+        let found = refused.as_ref().map(|(name, reason)| (&**name, *reason));
+        match (found, expected) {
+            (Some((name, reason)), Some((variable, start))) => {
+                assert_eq!(name, variable, "{uri}");
+                assert!(reason.starts_with(start), "{uri}: {reason}");
+            }
+            (found, expected) => assert_eq!(found, expected, "{uri}"),
+        }
+    }
+}
