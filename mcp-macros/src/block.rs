@@ -268,14 +268,14 @@ impl GeneratedCode<'_> {
         let share = self
             .methods
             .needs_self
-            .then(|| quote_spanned!(span=> let this = #this;));
+            .then(|| quote_spanned!(span=> let __this = #this;));
         let imports = probe_traits(&private, span);
         quote_spanned! {span=>
             #imports
             #share
-            let routes = #private::Routes::new();
+            let __routes = #private::Routes::new();
             #(#methods)*
-            routes
+            __routes
         }
     }
 
@@ -297,8 +297,8 @@ impl GeneratedCode<'_> {
             impl #generics #private::ServerBlock for #ty #bounds {
                 fn server(self: ::std::sync::Arc<Self>) -> #private::Server {
                     #allowed
-                    let routes = { #body };
-                    #private::Server::with_info(#info) #instructions .merge(routes)
+                    let __routes = { #body };
+                    #private::Server::with_info(#info) #instructions .merge(__routes)
                 }
             }
 

@@ -93,14 +93,14 @@ fn form(
             #(#bounds)*
         {
             fn form() -> #private::FormSchema {
-                let form = #private::FormSchema::new();
+                let __form = #private::FormSchema::new();
                 #(#adds)*
-                form
+                __form
             }
 
             #[allow(unused_mut, unused_variables)]
             fn from_answers(
-                mut answers: #private::JsonObject,
+                mut __answers: #private::JsonObject,
             ) -> ::core::result::Result<Self, #private::FormError> {
                 ::core::result::Result::Ok(Self { #(#reads)* })
             }
@@ -190,7 +190,7 @@ impl<'a> FormField<'a> {
             let span = hygienic(span);
             let private = crate_path.private(span);
             let (field_trait, method) = (Ident::new(field_trait, span), Ident::new(method, span));
-            quote_spanned!(span=> let field = #private::form::#field_trait::#method(field, #value);)
+            quote_spanned!(span=> let __field = #private::form::#field_trait::#method(__field, #value);)
         };
         let range = self.range.as_ref().map(|range| {
             let limits = range.arguments(&quote!(f64));
@@ -210,26 +210,26 @@ impl<'a> FormField<'a> {
         let default = own.or_else(|| foreign.map(|value| (self.ty.span(), value)));
         let default = default.map(|(span, value)| {
             quote_spanned! {hygienic(span)=>
-                let value: <#ty as #private::ElicitField>::Given = #value;
-                let field = <#ty as #private::ElicitField>::with_default(field, value);
+                let __value: <#ty as #private::ElicitField>::Given = #value;
+                let __field = <#ty as #private::ElicitField>::with_default(__field, __value);
             }
         });
         quote_spanned! {span=>
-            let field = <#ty as #private::ElicitField>::schema() #title #description;
+            let __field = <#ty as #private::ElicitField>::schema() #title #description;
             #range
             #length
             #format
             #default
-            let form = #private::form::field::<#ty>(form, #name, field);
+            let __form = #private::form::field::<#ty>(__form, #name, __field);
         }
     }
 
-    /// Returns the field initializer that removes the answer from `answers`.
+    /// Returns the field initializer that removes the answer from `__answers`.
     fn answer(&self, crate_path: &CratePath) -> TokenStream {
         let span = hygienic(self.ty.span());
         let private = crate_path.private(span);
         let (ident, ty, name) = (self.ident, self.ty, &self.name);
-        quote_spanned!(span=> #ident: #private::form::answer::<#ty>(&mut answers, #name)?,)
+        quote_spanned!(span=> #ident: #private::form::answer::<#ty>(&mut __answers, #name)?,)
     }
 }
 
@@ -366,8 +366,8 @@ fn choice<'a>(
                 }
             }
 
-            fn from_text(text: &str) -> ::core::option::Option<Self> {
-                match text {
+            fn from_text(__text: &str) -> ::core::option::Option<Self> {
+                match __text {
                     #(#names => ::core::option::Option::Some(Self::#idents),)*
                     _ => ::core::option::Option::None,
                 }
@@ -383,14 +383,14 @@ fn choice<'a>(
                 #private::form::choice_field::<Self>()
             }
 
-            fn with_default(field: Self::Schema, value: Self) -> Self::Schema {
-                #private::form::choice_default(field, &value)
+            fn with_default(__field: Self::Schema, __value: Self) -> Self::Schema {
+                #private::form::choice_default(__field, &__value)
             }
 
             fn read(
-                answer: ::core::option::Option<#private::Value>,
+                __answer: ::core::option::Option<#private::Value>,
             ) -> ::core::result::Result<Self, ::std::string::String> {
-                #private::form::read_choice(answer.as_ref())
+                #private::form::read_choice(__answer.as_ref())
             }
         }
     }

@@ -113,8 +113,8 @@ fn generate(
 
             #[automatically_derived]
             impl ::core::convert::From<#ident> for #private::Routes {
-                fn from(function: #ident) -> Self {
-                    #private::Routes::new().#add(function)
+                fn from(__function: #ident) -> Self {
+                    #private::Routes::new().#add(__function)
                 }
             }
 
@@ -153,7 +153,7 @@ fn pointer(route: &RouteMethod, original: &Signature) -> TokenStream {
         };
     }
     let values: Vec<_> = (0..types.len())
-        .map(|index| Ident::new(&format!("value_{index}"), span))
+        .map(|index| Ident::new(&format!("__value_{index}"), span))
         .collect();
     let mut callee = ident.clone();
     callee.set_span(span);

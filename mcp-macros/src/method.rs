@@ -83,19 +83,19 @@ impl ListFunction {
             return quote_spanned!(span=> #function);
         };
         let values: Vec<_> = (0..self.params.len())
-            .map(|index| Ident::new(&format!("value_{index}"), span))
+            .map(|index| Ident::new(&format!("__value_{index}"), span))
             .collect();
         let types = &self.params;
         let this = match receiver {
-            PassSelf::ByReference => quote_spanned!(span=> &this),
-            PassSelf::ByArc => quote_spanned!(span=> this),
+            PassSelf::ByReference => quote_spanned!(span=> &__this),
+            PassSelf::ByArc => quote_spanned!(span=> __this),
         };
         let wait = self.is_async.then(|| quote_spanned!(span=> .await));
         quote_spanned! {span=>
             {
-                let this = ::std::sync::Arc::clone(&this);
+                let __this = ::std::sync::Arc::clone(&__this);
                 move |#(#values: #types),*| {
-                    let this = ::std::sync::Arc::clone(&this);
+                    let __this = ::std::sync::Arc::clone(&__this);
                     async move { #function(#this #(, #values)*) #wait }
                 }
             }
@@ -187,7 +187,7 @@ impl RouteMethod {
         !self.cfgs.is_empty()
     }
 
-    /// Returns the statement that adds the route to `routes`.
+    /// Returns the statement that adds the route to `__routes`.
     pub(crate) fn add_statement(&self, crate_path: &CratePath) -> TokenStream {
         let span = hygienic(self.ident.span());
         let (cfgs, add, route) = (
@@ -197,11 +197,11 @@ impl RouteMethod {
         );
         quote_spanned! {span=>
             #(#cfgs)*
-            let routes = routes.#add(#route);
+            let __routes = __routes.#add(#route);
         }
     }
 
-    /// Returns the route's expression. In a method, the variable `this` is the shared `self`.
+    /// Returns the route's expression. In a method, the variable `__this` is the shared `self`.
     pub(crate) fn route_expr(&self, crate_path: &CratePath) -> TokenStream {
         let span = hygienic(self.ident.span());
         let private = crate_path.private(span);
@@ -211,42 +211,42 @@ impl RouteMethod {
         let constructor = self.route.constructor(&self.output, crate_path);
         let convert = self.route.convert_method();
         let share = self.receiver.map(|_| {
-            quote_spanned! {span=> let this = ::std::sync::Arc::clone(&this); }
+            quote_spanned! {span=> let __this = ::std::sync::Arc::clone(&__this); }
         });
         let make_list = self.list.as_ref().map(|list| {
             let list = list.closure(span);
-            quote_spanned!(span=> let list = #list;)
+            quote_spanned!(span=> let __list = #list;)
         });
         let set_list = self
             .list
             .as_ref()
-            .map(|_| quote_spanned!(span=> .list(list)));
+            .map(|_| quote_spanned!(span=> .list(__list)));
         quote_spanned! {span=>
             {
                 #make_list
                 #share
-                let mut parameters = #private::Parameters::new();
+                let mut __parameters = #private::Parameters::new();
                 #(#describe)*
-                #constructor(#item, parameters, move |plan, call| {
+                #constructor(#item, __parameters, move |__plan, __call| {
                     #share
                     async move {
                         #read
-                        let output = #call;
-                        ::core::result::Result::Ok(#private::HandlerOutput(output).#convert())
+                        let __output = #call;
+                        ::core::result::Result::Ok(#private::HandlerOutput(__output).#convert())
                     }
                 }) #set_list #setters
             }
         }
     }
 
-    /// Returns `let (value_0, …) = …;`. The values borrow nothing from the call.
+    /// Returns `let (__value_0, …) = …;`. The values borrow nothing from the call.
     fn read_parameters(&self) -> TokenStream {
         let span = hygienic(self.ident.span());
         let count = Literal::usize_unsuffixed(self.params.len());
         let extract = self.params.iter().map(Param::extract);
         let values: Vec<_> = self.params.iter().map(Param::value).collect();
         quote_spanned! {span=>
-            let (#(#values,)*) = plan.read::<#count, _>(call, |reader| {
+            let (#(#values,)*) = __plan.read::<#count, _>(__call, |__reader| {
                 #(#extract)*
                 ::core::result::Result::Ok((#(#values,)*))
             })?;
@@ -259,8 +259,8 @@ impl RouteMethod {
         let mut ident = self.ident.clone();
         ident.set_span(span);
         let this = self.receiver.map(|pass| match pass {
-            PassSelf::ByReference => quote_spanned!(span=> &this,),
-            PassSelf::ByArc => quote_spanned!(span=> this,),
+            PassSelf::ByReference => quote_spanned!(span=> &__this,),
+            PassSelf::ByArc => quote_spanned!(span=> __this,),
         });
         let values = self.params.iter().map(Param::passed);
         let wait = self.is_async.then(|| quote_spanned!(span=> .await));

@@ -208,19 +208,19 @@ impl Param {
         self.position = Position::WithoutVariable;
     }
 
-    /// Returns the classified parameter's variable: `param_0`.
+    /// Returns the classified parameter's variable: `__param_0`.
     fn param(&self) -> Ident {
-        format_ident!("param_{}", self.index, span = Span::mixed_site())
+        format_ident!("__param_{}", self.index, span = Span::mixed_site())
     }
 
-    /// Returns the default's variable: `default_0`.
+    /// Returns the default's variable: `__default_0`.
     fn default(&self) -> Ident {
-        format_ident!("default_{}", self.index, span = Span::mixed_site())
+        format_ident!("__default_{}", self.index, span = Span::mixed_site())
     }
 
-    /// Returns the value's variable in a call: `value_0`.
+    /// Returns the value's variable in a call: `__value_0`.
     pub(crate) fn value(&self) -> Ident {
-        format_ident!("value_{}", self.index, span = Span::mixed_site())
+        format_ident!("__value_{}", self.index, span = Span::mixed_site())
     }
 
     /// Returns the value as the function receives it.
@@ -247,14 +247,14 @@ impl Param {
         let name = self.name.as_deref().unwrap_or_default();
         let range = self.range.as_ref().map(|range| {
             let bounds = range_tokens(range, &private);
-            quote_spanned!(hygienic(range.span())=> let info = #param.with_range(info, #bounds);)
+            quote_spanned!(hygienic(range.span())=> let __info = #param.with_range(__info, #bounds);)
         });
         let length = self.length.as_ref().map(|length| {
             let bounds = length_tokens(length);
-            quote_spanned!(hygienic(length.span())=> let info = #param.with_length(info, #bounds);)
+            quote_spanned!(hygienic(length.span())=> let __info = #param.with_length(__info, #bounds);)
         });
         let pattern = self.pattern.as_ref().map(|pattern| {
-            quote_spanned!(hygienic(pattern.span())=> let info = #param.with_pattern(info, #pattern);)
+            quote_spanned!(hygienic(pattern.span())=> let __info = #param.with_pattern(__info, #pattern);)
         });
         let setters = &self.info;
         let options = self
@@ -264,12 +264,12 @@ impl Param {
         quote_spanned! {span=>
             let #param = (&&&&#private::Probe::<#ty>::new()).#classify();
             #options
-            let info = #private::ParameterInfo::new(#name) #setters;
+            let __info = #private::ParameterInfo::new(#name) #setters;
             #range
             #length
             #pattern
             #default
-            #param.describe(&mut parameters, info);
+            #param.describe(&mut __parameters, __info);
         }
     }
 
@@ -287,11 +287,11 @@ impl Param {
         };
         Some(quote_spanned! {span=>
             let #default = #value;
-            let info = #param.with_default(info, #default);
+            let __info = #param.with_default(__info, #default);
         })
     }
 
-    /// Returns the statements that extract the value from the `reader` of a call.
+    /// Returns the statements that extract the value from the `__reader` of a call.
     pub(crate) fn extract(&self) -> TokenStream {
         let (param, value) = (self.param(), self.value());
         let index = Literal::usize_unsuffixed(self.index);
@@ -300,7 +300,7 @@ impl Param {
             None => quote!(::core::option::Option::None),
         };
         quote_spanned! {hygienic(self.ty.span())=>
-            let #value = #param.extract(reader, #index, #default)?;
+            let #value = #param.extract(__reader, #index, #default)?;
         }
     }
 }

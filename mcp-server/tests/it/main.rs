@@ -39,3 +39,4 @@ mod server;
 )]
 mod strict;
 mod texts;
+mod tool_names;
