@@ -15,6 +15,7 @@ use mcp::http::{HealthChecks, Shutdown, termination};
 use mcp::prelude::*;
 use mcp::{Sessions, StateKeys};
 use tokio::net::TcpListener;
+use tokio::runtime::Runtime;
 
 /// Converts lengths.
 struct Lengths;
@@ -57,8 +58,15 @@ fn application(server: Server, shutdown: &Shutdown) -> Router {
         .route("/", get(async || "The endpoint is /mcp."))
 }
 
-#[tokio::main]
-async fn main() -> mcp::Result<()> {
+fn main() -> mcp::Result<()> {
+    let runtime = Runtime::new()?;
+    let served = runtime.block_on(serve());
+    // `#[tokio::main]` would wait for a function that still blocks a thread, after the shutdown.
+    runtime.shutdown_background();
+    served
+}
+
+async fn serve() -> mcp::Result<()> {
     let shutdown = Shutdown::new();
     let app = application(server()?, &shutdown);
     let address = env::var("ADDRESS").unwrap_or_else(|_| "127.0.0.1:8000".to_owned());

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use mcp::prelude::*;
+use tokio::runtime::Runtime;
 
 /// The server's state, which all calls share.
 #[derive(Default)]
@@ -48,9 +49,12 @@ impl Notes {
     }
 }
 
-#[tokio::main]
-async fn main() -> mcp::Result<()> {
-    mcp::serve_stdio(Notes::default()).await
+fn main() -> mcp::Result<()> {
+    let runtime = Runtime::new()?;
+    let served = runtime.block_on(mcp::serve_stdio(Notes::default()));
+    // `#[tokio::main]` would wait for a function that still blocks a thread, after the host has gone.
+    runtime.shutdown_background();
+    served
 }
 
 #[cfg(test)]

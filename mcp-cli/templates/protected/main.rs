@@ -13,6 +13,7 @@ use mcp::auth::{ResourceServer, StaticTokens};
 use mcp::http::{HealthChecks, Serve};
 use mcp::prelude::*;
 use tokio::net::TcpListener;
+use tokio::runtime::Runtime;
 
 /// The token that is accepted without an `ISSUER`.
 const DEVELOPMENT_TOKEN: &str = "development";
@@ -48,8 +49,15 @@ fn authorization(url: &str, issuer: Option<String>) -> ResourceServer {
     }
 }
 
-#[tokio::main]
-async fn main() -> mcp::Result<()> {
+fn main() -> mcp::Result<()> {
+    let runtime = Runtime::new()?;
+    let served = runtime.block_on(serve());
+    // `#[tokio::main]` would wait for a function that still blocks a thread, after the shutdown.
+    runtime.shutdown_background();
+    served
+}
+
+async fn serve() -> mcp::Result<()> {
     let address = env::var("ADDRESS").unwrap_or_else(|_| "127.0.0.1:8000".to_owned());
     let listener = TcpListener::bind(address).await?;
     let local_url = format!("http://{}/mcp", listener.local_addr()?);
