@@ -17,7 +17,7 @@ use crate::config;
 use crate::failure::{Failure, usage};
 use crate::output::Output;
 use crate::questions;
-use crate::target::Remote;
+use crate::remote::Remote;
 
 /// The environment variable that chooses the store: `file` or `keychain`.
 const STORE: &str = "MCP_CREDENTIALS";

@@ -41,6 +41,7 @@ mod page_guard;
 mod pages;
 mod programs;
 mod questions;
+mod remote;
 mod revisions;
 mod sampling;
 mod session_file;

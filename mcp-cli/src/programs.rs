@@ -8,7 +8,7 @@ pub(crate) fn is_path(program: &str) -> bool {
     program.contains(std::path::is_separator)
 }
 
-/// Returns the first file of this name in the folders of `path`, or of the process's `PATH`.
+/// Returns the first file with this name in the folders of `path`, or in those of the process's `PATH`.
 pub(crate) fn find(program: &str, path: Option<&OsStr>) -> Option<PathBuf> {
     let names = ["", ".exe", ".cmd", ".bat"].map(|suffix| format!("{program}{suffix}"));
     let names = if cfg!(windows) {

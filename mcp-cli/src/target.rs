@@ -1,7 +1,6 @@
 //! Connections to servers: by URL, by command, by name.
 
 use std::collections::HashMap;
-use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -21,6 +20,7 @@ use crate::config::{self, Location};
 use crate::credentials;
 use crate::failure::{Failure, usage};
 use crate::output::Output;
+use crate::remote::Remote;
 use crate::{programs, questions, sampling};
 
 /// Longest time limit: one week.
@@ -39,22 +39,6 @@ pub(crate) enum Server {
     Command(ServerCommand),
     /// A server over HTTP.
     Http(Remote),
-}
-
-/// A server over HTTP.
-#[derive(Clone)]
-pub(crate) struct Remote {
-    pub(crate) url: String,
-    /// The user gives a token. Then no stored one is used.
-    pub(crate) has_token: bool,
-    /// The login, which clones share. `None` also for servers that get no token.
-    pub(crate) login: Option<Authorizer>,
-    /// The registration for logins, from a configuration file and the command line.
-    pub(crate) registration: EntryOAuth,
-    /// The words that name the server for `mcp login`.
-    words: String,
-    /// The channel with the headers, and without the login.
-    channel: HttpChannel,
 }
 
 /// Finds the server on the command line, and starts nothing. Returns the other words, too.
@@ -481,7 +465,8 @@ fn with_headers(
         words.push_str(&format!(" --account {}", shell_word(account)));
         registration.account = Some(account.clone());
     }
-    let remote = Remote::new(url, headers, &args.header, registration, words)?;
+    let headers = [headers, &self::headers(&args.header)?].concat();
+    let remote = Remote::new(url, &headers, registration, words)?;
     Ok(Server::Http(remote.with_stored_login()?))
 }
 
@@ -528,7 +513,7 @@ impl Logins {
             words.push_str(&format!(" --account {}", shell_word(account)));
         }
         let failed = |failure: Failure| Error::other(failure.to_string());
-        let mut remote = Remote::new(url, headers, &[], registration, words).map_err(failed)?;
+        let mut remote = Remote::new(url, headers, registration, words).map_err(failed)?;
         if !remote.has_token {
             remote.login = self.login(&remote).map_err(failed)?;
         }
@@ -614,33 +599,7 @@ impl Remote {
     /// A server with a header of this program.
     pub(crate) fn at(url: &str, header: (String, String)) -> Result<Self, Failure> {
         let (registration, words) = (EntryOAuth::default(), config::public_url(url));
-        Self::new(url, &[header], &[], registration, words)?.with_stored_login()
-    }
-
-    /// A server with the headers from its configuration and from the command line (`Name: value`), without a
-    /// login.
-    fn new(
-        url: &str,
-        headers: &[(String, String)],
-        given: &[String],
-        registration: EntryOAuth,
-        words: String,
-    ) -> Result<Self, Failure> {
-        let mut channel = HttpChannel::new(url).map_err(Failure::usage)?;
-        let mut has_token = false;
-        for (name, value) in headers.iter().chain(&self::headers(given)?) {
-            let name = name.trim();
-            has_token |= name.eq_ignore_ascii_case("authorization");
-            channel = channel.header(name, value.trim()).map_err(Failure::usage)?;
-        }
-        Ok(Self {
-            url: url.to_owned(),
-            has_token,
-            login: None,
-            registration,
-            words,
-            channel,
-        })
+        Self::new(url, &[header], registration, words)?.with_stored_login()
     }
 
     /// Adds the login that is stored now.
@@ -649,11 +608,6 @@ impl Remote {
             self.login = credentials::stored(&self)?;
         }
         Ok(self)
-    }
-
-    /// Returns the command that logs in at the server.
-    pub(crate) fn login_command(&self) -> String {
-        format!("mcp login {}", self.words)
     }
 
     /// Returns true if the server answers a client that has no token. False if it cannot be reached.
@@ -674,23 +628,5 @@ impl Remote {
         };
         close(&client).await;
         answered
-    }
-
-    /// Opens a channel with the login. `wrap` may wrap the HTTP client below the login.
-    pub(crate) fn open(&self, wrap: impl FnOnce(HttpChannel) -> HttpChannel) -> HttpChannel {
-        let channel = wrap(self.channel.clone());
-        match &self.login {
-            Some(login) => channel.map_service(|http| login.service(http)),
-            None => channel,
-        }
-    }
-}
-
-/// Shows no header, and no query of the URL: they may be secrets.
-impl fmt::Debug for Remote {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Remote")
-            .field("url", &config::public_url(&self.url))
-            .finish_non_exhaustive()
     }
 }

@@ -308,7 +308,8 @@ impl PinFile {
                 tracing::error!(
                     server,
                     size,
-                    "the {kind}s of a server are too large for the pin file: new and changed ones are not offered"
+                    "the {}s of a server are too large for the pin file: new and changed ones are not offered",
+                    mcp_types::escaped(&kind)
                 );
             }
             return;
@@ -327,13 +328,13 @@ impl PinFile {
             T::pins_mut(&mut state.document).remove(server);
         } else if held > 0 {
             let path = self.0.path.display();
-            tracing::warn!(server, count = held, path = %mcp_types::escaped(&path), "the {kind}s of a new server are held: {}", mcp_types::escaped(self.command()));
+            tracing::warn!(server, count = held, path = %mcp_types::escaped(&path), "the {}s of a new server are held: {}", mcp_types::escaped(&kind), mcp_types::escaped(self.command()));
         } else if count > 0 {
             let path = self.0.path.display();
-            tracing::warn!(server, count, path = %mcp_types::escaped(&path), "the {kind}s of a server are approved at their first use");
+            tracing::warn!(server, count, path = %mcp_types::escaped(&path), "the {}s of a server are approved at their first use", mcp_types::escaped(&kind));
         }
         if let Err(error) = written {
-            tracing::error!(server, error = %mcp_types::escaped(&error), "new and changed {kind}s are not offered");
+            tracing::error!(server, error = %mcp_types::escaped(&error), "new and changed {}s are not offered", mcp_types::escaped(&kind));
         }
     }
 
@@ -357,7 +358,8 @@ impl PinFile {
                 server,
                 item,
                 difference,
-                "a {kind} is held until it is approved: {}",
+                "a {} is held until it is approved: {}",
+                mcp_types::escaped(&kind),
                 mcp_types::escaped(self.command())
             );
         }

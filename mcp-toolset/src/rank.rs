@@ -80,7 +80,7 @@ pub trait Ranker: Send + Sync + 'static {
 /// The words of the last eight lists are kept, with 100,000 words beside those of the last one, so that a search costs a
 /// comparison of the list. Words are read on a thread for
 /// blocking work in a Tokio runtime, elsewhere in pieces. The work of a list and of a search is bounded, whatever
-/// their texts are: of each tool, up to 500 words count; of four phrasings, up to 24 words each.
+/// their texts are: up to 500 words for each tool, and up to 24 for each of four phrasings.
 ///
 /// A list that changes often is not read each time: after a list whose words took a second, searches in similar lists use these
 /// words for the next ten seconds. Tools are those of the current list.

@@ -471,7 +471,7 @@ impl ToolSet {
         held.map(|(name, _)| name.to_owned()).collect()
     }
 
-    /// Requests the list of tools, of all servers of a group.
+    /// Requests the tools from all servers.
     async fn list(&self) -> Result<Arc<List>, mcp_client::Error> {
         match &self.source {
             Source::Client(_) => self.list_of(None).await,

@@ -480,7 +480,7 @@ fn page_of_providers_and_events_is_up_to_date() {
     std::fs::write(&path, updated).unwrap();
 }
 
-/// What a user sets for a provider.
+/// Returns the settings that a provider needs from its user.
 fn settings(facts: &Facts) -> String {
     let mut all = Vec::new();
     if !facts.registers() {

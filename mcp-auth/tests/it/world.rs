@@ -162,7 +162,7 @@ impl World {
         world
     }
 
-    /// The same without sockets, for the HTTP client of `host`.
+    /// Creates it without sockets, for the HTTP client of `host`.
     pub(crate) fn in_memory_of(facts: &Facts) -> Self {
         Self::in_memory().with(facts, "https://endpoints.example")
     }
@@ -199,7 +199,7 @@ impl World {
         self
     }
 
-    /// What a user must set for this provider, as members of an entry's `oauth`.
+    /// Returns the settings that this provider needs from its user, as members of an entry's `oauth`.
     pub(crate) fn members(&self) -> Value {
         let inner = self.inner.lock();
         let facts = inner.facts.as_ref().unwrap();

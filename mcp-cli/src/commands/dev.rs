@@ -38,7 +38,8 @@ use crate::cli::DevArgs;
 use crate::failure::Failure;
 use crate::inspect::{Inspector, Session};
 use crate::output::Output;
-use crate::target::{Remote, Server};
+use crate::remote::Remote;
+use crate::target::Server;
 use crate::{log, page_guard, questions};
 
 pub(super) async fn run(args: &DevArgs, output: &Output) -> Result<(), Failure> {

@@ -30,8 +30,9 @@ use crate::config;
 use crate::credentials;
 use crate::failure::{Failure, FailureKind};
 use crate::output::Output;
+use crate::remote::Remote;
 use crate::revisions;
-use crate::target::{self, Remote, Server};
+use crate::target::{self, Server};
 
 pub(super) async fn run(args: &TargetArgs, output: &Output) -> Result<(), Failure> {
     let server = target::resolve_only(&args.server, output).await?;

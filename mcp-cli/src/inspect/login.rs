@@ -9,7 +9,7 @@ use tokio_util::task::AbortOnDropHandle;
 
 use super::history::History;
 use crate::credentials;
-use crate::target::Remote;
+use crate::remote::Remote;
 
 /// Logs in at the server. The page of the inspector shows the login page.
 pub(super) async fn run(remote: &Remote, history: &Arc<History>) -> Result<(), String> {

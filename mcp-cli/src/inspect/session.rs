@@ -22,8 +22,9 @@ use super::requests;
 use super::tap::Tap;
 use super::views::{Opened, Views};
 use crate::output::describe_change;
+use crate::remote::Remote;
 use crate::sampling;
-use crate::target::{Remote, Server};
+use crate::target::Server;
 
 /// Time limit of a request. A user may answer questions while it runs.
 const LIMIT: Duration = Duration::from_secs(600);

@@ -6,7 +6,6 @@ use std::env;
 use std::io::{Error, Write as _};
 
 use mcp::Group;
-use mcp::prelude::*;
 use mcp::toolset::{Answer, Approval, ProposedCall, Provider, Tokens, ToolSet};
 use serde_json::{Value, json};
 

@@ -74,7 +74,7 @@ pub(crate) fn start(words: &[&str]) -> Served {
     start_in(&folder("gateway_home"), words)
 }
 
-/// The same with a home folder.
+/// Starts it with a home folder.
 pub(crate) fn start_in(home: &Path, words: &[&str]) -> Served {
     let mut child = Command::new(env!("CARGO_BIN_EXE_mcp"))
         .args(words)

@@ -130,10 +130,10 @@ pub struct ToolsConfig {
 #[serde(rename_all = "lowercase")]
 #[non_exhaustive]
 pub enum PinNew {
-    /// They are approved, with a warning in the log.
+    /// Approves them, with a warning in the log.
     #[default]
     Approve,
-    /// They are held until a user approves them.
+    /// Holds them until a user approves them.
     Hold,
 }
 

@@ -43,7 +43,7 @@ pub(super) struct WaitingCalls {
     calls: Arc<Mutex<HashMap<Owner, usize>>>,
     /// Calls of one owner.
     max: usize,
-    /// What they wait for.
+    /// The name of what they wait for.
     cause: &'static str,
 }
 

@@ -87,7 +87,7 @@ impl Registry {
         } else if let Some((template, (variable, reason))) = refused() {
             tracing::debug!(
                 template,
-                %variable,
+                variable = %mcp_types::escaped(&variable),
                 reason,
                 "a resource was not found: its template refuses a value"
             );

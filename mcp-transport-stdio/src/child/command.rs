@@ -220,7 +220,7 @@ impl ServerCommand {
     }
 
     /// Returns a hash of everything that decides what runs: program, arguments, variables and working directory, and
-    /// size and time of change of the program's file and of arguments that are files. A program that remembers
+    /// the size and modification time of files among them. A program that remembers
     /// something about a server stores this value: an updated server has another one.
     ///
     /// # Examples

@@ -4,8 +4,7 @@ use std::borrow::Cow;
 
 use serde::de::IgnoredAny;
 
-use super::envelope::Envelope;
-use super::{ErrorObject, RequestId, Response};
+use super::{ErrorObject, RequestId};
 use crate::codes;
 
 /// Error for bytes that are not a JSON-RPC message.
@@ -37,27 +36,6 @@ impl ParseError {
         }
     }
 
-    /// Returns an error response in place of the one that `message`, the bytes with this error, was meant to be. It ends
-    /// the request that waits for the response. `None` if the bytes are not a response, or name no request.
-    // spec: BASE-11
-    #[doc(hidden)]
-    pub fn as_response(&self, message: &[u8]) -> Option<Response<'static>> {
-        let text = String::from_utf8_lossy(message);
-        let (is_request, has_outcome) = match Envelope::read(&text) {
-            Ok(envelope) => {
-                let has_outcome = envelope.result.is_some() || envelope.error.is_some();
-                (envelope.method.is_some(), has_outcome)
-            }
-            Err(_) => {
-                let has = |name| text.contains(name);
-                (has("\"method\""), has("\"result\"") || has("\"error\""))
-            }
-        };
-        let id = self.id().cloned().or_else(|| number_of_id(&text))?;
-        let is_response = has_outcome && !is_request;
-        is_response.then(|| Response::new(Some(id), Err(self.to_error())))
-    }
-
     pub(super) fn utf8(text: &[u8]) -> Result<&str, Self> {
         std::str::from_utf8(text).map_err(|error| Self::Syntax(format!("not UTF-8: {error}")))
     }
@@ -86,16 +64,6 @@ impl ParseError {
         };
         ErrorObject::new(code, self.to_string())
     }
-}
-
-/// Returns the number in the first `"id"` of a text that is not a message.
-fn number_of_id(text: &str) -> Option<RequestId> {
-    let (_, after) = text.split_once("\"id\"")?;
-    let after = after.trim_start().strip_prefix(':')?.trim_start();
-    let digits = after.trim_start_matches('"');
-    let end = digits.find(|c: char| !c.is_ascii_digit())?;
-    let number: i64 = digits[..end].parse().ok()?;
-    Some(number.into())
 }
 
 #[cfg(test)]

@@ -32,7 +32,7 @@ fn repeated_member(value: RawJson<'_>) -> Option<String> {
     let text = value.as_str();
     // The brackets that are open: `true` for an object.
     let mut open: Vec<bool> = Vec::new();
-    // The members of the open objects, and the index of the first one of each.
+    // The members of the open objects, and where each object begins.
     let mut names: Vec<Cow<'_, str>> = Vec::new();
     let mut starts: Vec<usize> = Vec::new();
     let (mut at, mut is_name) = (0, false);

@@ -1,4 +1,4 @@
-//! What runs: the program, its process, and whether it is that of the sources.
+//! The program that runs, its process, and whether it is that of the sources.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -69,7 +69,7 @@ enum State {
     Broken(Arc<str>),
     /// The program has ended. The next call starts it again.
     Ended(Arc<str>),
-    /// Nothing is built for the latest changes. The next call builds it.
+    /// The latest changes are not built. The next call builds them.
     Paused(Arc<str>),
 }
 

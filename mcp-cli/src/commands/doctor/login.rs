@@ -9,7 +9,7 @@ use super::http::value;
 use super::report::{Report, Step};
 use super::watch::Exchange;
 use crate::failure::{FIXED_TOKEN, FailureKind, LOG_IN, SCOPE, demands_scope};
-use crate::target::Remote;
+use crate::remote::Remote;
 
 /// Largest number of events that are shown.
 const MAX_EVENTS: usize = 32;

@@ -77,7 +77,7 @@ impl Variables {
 }
 
 impl ServerSpec {
-    /// Makes the paths of a command absolute: those of the program, of `cwd` and of `envFile`. A program without a
+    /// Makes the paths of a command absolute: its program, `cwd` and `envFile`. A program without a
     /// path separator stays as it is, because it is looked up in `PATH`.
     ///
     /// # Examples

@@ -131,7 +131,7 @@ pub struct EntryOAuth {
     pub client_id: Option<String>,
     /// The client secret: `clientSecret`.
     pub client_secret: Option<String>,
-    /// How the secret is sent, `client_secret_basic` or `client_secret_post`: `tokenEndpointAuthMethod`.
+    /// The method that sends the secret, `client_secret_basic` or `client_secret_post`: `tokenEndpointAuthMethod`.
     pub auth_method: Option<String>,
     /// The scopes to request when the server names none: `scopes`, or `scope`.
     pub scopes: Vec<String>,
