@@ -77,8 +77,8 @@ pub trait Ranker: Send + Sync + 'static {
 ///
 /// If no tool fits well, the ranking has up to three weak matches.
 ///
-/// The words of the last eight lists are kept, with 100,000 words beside those of the last one, so that a search costs a
-/// comparison of the list. Words are read on a thread for
+/// The last eight lists keep their words, 100,000 beside those of the last one, so that a search only compares the
+/// list. Words are read on a thread for
 /// blocking work in a Tokio runtime, elsewhere in pieces. The work of a list and of a search is bounded, whatever
 /// their texts are: up to 500 words for each tool, and up to 24 for each of four phrasings.
 ///

@@ -245,7 +245,7 @@ async fn file_with_an_openapi_document_is_served() {
     let service = Router::new().route("/dishes/{name}", get(dish));
     tokio::spawn(async { axum::serve(listener, service).await });
 
-    // Paths in the file start at the working directory, which is this package's folder.
+    // Paths in the file are relative to it.
     let config = GatewayConfig::read("openapi/gateway.toml").unwrap();
     let variables = Variables::new().env("MENU_URL", url);
     let connect = |client: mcp::ClientBuilder, spec| client.connect(spec);

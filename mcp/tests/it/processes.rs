@@ -306,6 +306,8 @@ fn printing_does_not_fail_calls_after_host_has_closed_standard_error() {
     for kind in ["stdio", "stdio on one thread"] {
         let mut server = Process::start_without_log(kind);
         server.initialize();
+        // The server learns of the closed stream by polling it.
+        std::thread::sleep(std::time::Duration::from_millis(500));
         for id in 1..4 {
             server.call(id, "print", json!({}));
             let response = server.response(id);
