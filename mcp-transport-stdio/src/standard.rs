@@ -53,8 +53,8 @@ mod system {
     use std::thread;
 
     use mcp_core::BoxFuture;
-    use rustix::event::{PollFd, PollFlags, poll};
-    use rustix::io::{Errno, fcntl_dupfd_cloexec};
+    use rustix::event::{PollFd, PollFlags, Timespec, poll};
+    use rustix::io::{fcntl_dupfd_cloexec, retry_on_intr};
     use rustix::stdio::{dup2_stderr, dup2_stdin, dup2_stdout, stderr, stdin, stdout};
     use tokio::io::Interest;
     use tokio::net::UnixStream;
@@ -83,20 +83,27 @@ mod system {
     /// Redirects the program's output once nobody reads standard error. A thread waits for that: the stream may be
     /// shared with other processes, so it cannot become non-blocking for a runtime.
     fn discard_unread_output() {
-        let waiting = thread::Builder::new().name("mcp-stderr".to_owned());
-        // Without the thread or the redirection, the program may panic when it prints.
-        let _ = waiting.spawn(|| {
-            let wait = || poll(&mut [PollFd::new(&stderr(), PollFlags::empty())], None);
-            // Polling always reports errors and the end of the reader.
-            let mut polled = wait();
-            while polled == Err(Errno::INTR) {
-                polled = wait();
-            }
-            polled?;
-            let null = OpenOptions::new().write(true).open("/dev/null")?;
-            dup2_stderr(&null)?;
-            io::Result::Ok(dup2_stdout(&null)?)
-        });
+        // The first call may print before the thread has looked at the stream.
+        let at_once = Timespec::default();
+        if let Ok(false) = discard_output_within(Some(&at_once)) {
+            let waiting = thread::Builder::new().name("mcp-stderr".to_owned());
+            // Without the thread or the redirection, the program may panic when it prints.
+            let _ = waiting.spawn(|| discard_output_within(None));
+        }
+    }
+
+    /// Redirects the program's output if nobody reads standard error within a time. Returns whether it did.
+    fn discard_output_within(limit: Option<&Timespec>) -> io::Result<bool> {
+        // Polling always reports errors and the end of the reader.
+        let ended =
+            retry_on_intr(|| poll(&mut [PollFd::new(&stderr(), PollFlags::empty())], limit));
+        if ended? == 0 {
+            return Ok(false);
+        }
+        let null = OpenOptions::new().write(true).open("/dev/null")?;
+        dup2_stderr(&null)?;
+        dup2_stdout(&null)?;
+        Ok(true)
     }
 
     /// Waits until the reader of a pipe is gone, for example because the client was killed.

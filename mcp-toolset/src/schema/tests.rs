@@ -244,9 +244,7 @@ fn object(schema: Value) -> JsonObject {
 #[test]
 fn long_keywords_at_many_places_cost_what_is_shown() {
     let long = json!({"const": "x".repeat(150_000)});
-    let names: Map<String, Value> = (0..400)
-        .map(|n| (format!("p{n}"), reference(0)))
-        .collect();
+    let names: Map<String, Value> = (0..400).map(|n| (format!("p{n}"), reference(0))).collect();
     for keyword in [
         "additionalProperties",
         "unevaluatedProperties",

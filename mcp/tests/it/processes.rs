@@ -1,7 +1,7 @@
 //! Servers as processes: they end although a function blocks, and answer although one does.
 
 use std::env;
-use std::io::{BufRead, BufReader, Read as _, Write};
+use std::io::{self, BufRead, BufReader, Read as _, Write};
 use std::net::TcpStream;
 use std::process::{Child, ChildStdout, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{Receiver, channel};
@@ -103,13 +103,13 @@ fn program() {
     drop(runtime);
 }
 
-fn spawn(kind: &str) -> Child {
+fn spawn(kind: &str, log: impl Into<Stdio>) -> Child {
     Command::new(env::current_exe().unwrap())
         .args([PROGRAM, "--exact", "--ignored", "--nocapture"])
         .env(KIND, kind)
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
+        .stderr(log)
         .spawn()
         .unwrap()
 }
@@ -124,7 +124,7 @@ struct Process {
 
 impl Process {
     fn start(kind: &str) -> Self {
-        let mut child = spawn(kind);
+        let mut child = spawn(kind, Stdio::piped());
         let (sender, log) = channel();
         let stderr = BufReader::new(child.stderr.take().unwrap());
         thread::spawn(move || {
@@ -143,8 +143,9 @@ impl Process {
 
     /// Starts a program whose standard error nobody reads any more.
     fn start_without_log(kind: &str) -> Self {
-        let mut child = spawn(kind);
-        drop(child.stderr.take());
+        let (log, closed) = io::pipe().unwrap();
+        drop(log);
+        let mut child = spawn(kind, closed);
         Self {
             output: BufReader::new(child.stdout.take().unwrap()),
             child,
@@ -306,8 +307,6 @@ fn printing_does_not_fail_calls_after_host_has_closed_standard_error() {
     for kind in ["stdio", "stdio on one thread"] {
         let mut server = Process::start_without_log(kind);
         server.initialize();
-        // The server learns of the closed stream by polling it.
-        std::thread::sleep(std::time::Duration::from_millis(500));
         for id in 1..4 {
             server.call(id, "print", json!({}));
             let response = server.response(id);
