@@ -38,7 +38,7 @@ pub(crate) enum Server {
     /// A program on standard streams.
     Command(ServerCommand),
     /// A server over HTTP.
-    Http(Remote),
+    Http(Box<Remote>),
 }
 
 /// Finds the server on the command line, and starts nothing. Returns the other words, too.
@@ -293,7 +293,7 @@ pub(crate) async fn remote(args: &RemoteArgs, output: &Output) -> Result<Remote,
         named(target, &args, false, output).await?
     };
     match server {
-        Server::Http(remote) => Ok(remote),
+        Server::Http(remote) => Ok(*remote),
         Server::Command(_) => Err(Failure::usage("this command needs a server with a URL")),
     }
 }
@@ -467,7 +467,7 @@ fn with_headers(
     }
     let headers = [headers, &self::headers(&args.header)?].concat();
     let remote = Remote::new(url, &headers, registration, words)?;
-    Ok(Server::Http(remote.with_stored_login()?))
+    Ok(Server::Http(remote.with_stored_login()?.into()))
 }
 
 /// Returns a word as a user types it in a shell.
@@ -517,7 +517,7 @@ impl Logins {
         if !remote.has_token {
             remote.login = self.login(&remote).map_err(failed)?;
         }
-        client.connect(Server::Http(remote)).await
+        client.connect(Server::Http(remote.into())).await
     }
 
     fn login(&self, remote: &Remote) -> Result<Option<Authorizer>, Failure> {
@@ -555,7 +555,8 @@ impl Target for Server {
     async fn connect(self, builder: ClientBuilder) -> Result<Client, Error> {
         match self {
             Self::Command(command) => remember_silence(builder, &command).connect(command).await,
-            Self::Http(Remote { channel, login, .. }) => {
+            Self::Http(remote) => {
+                let Remote { channel, login, .. } = *remote;
                 let builder = match &login {
                     Some(login) => builder.authorizer(login),
                     None => builder,
@@ -576,7 +577,7 @@ impl Server {
         match self {
             Self::Command(command) => Ok((Box::new(spawn(command.clone())?), None)),
             Self::Http(remote) => {
-                let remote = remote.clone().with_stored_login()?;
+                let remote = Remote::clone(remote).with_stored_login()?;
                 Ok((Box::new(remote.open(wrap)), remote.login))
             }
         }

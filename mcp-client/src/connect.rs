@@ -2,6 +2,7 @@
 //!
 //! Spec: <https://modelcontextprotocol.io/specification/2026-07-28/basic/versioning>
 
+use std::borrow::Cow;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
@@ -94,10 +95,8 @@ pub(crate) async fn open(
         negotiates,
     } = ConnectPlan::new(mode);
     let identity = channel.identity();
-    let omissions = match builder.server_name {
-        Some(name) => Omissions::new(&name),
-        None => Omissions::new(&channel.peer()),
-    };
+    let name = builder.server_name.as_deref().map(Cow::Borrowed);
+    let omissions = Omissions::new(&name.unwrap_or_else(|| channel.peer()));
     let client = Client {
         inner: Arc::new(ClientInner {
             channel: Box::new(channel),

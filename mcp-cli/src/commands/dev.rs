@@ -111,7 +111,7 @@ async fn inspect(
 ) -> Result<AbortOnDropHandle<()>, Failure> {
     let (listener, port) = page_guard::listen(0).await?;
     let url = format!("http://127.0.0.1:{port}/mcp");
-    let server = Server::Http(Remote::at(&url, callers.inspector())?);
+    let server = Server::Http(Remote::at(&url, callers.inspector())?.into());
     let session = Session::new(url, server, None, None);
     let inspector = Inspector::bind(0, session).await?;
     let url = inspector.url();

@@ -61,7 +61,7 @@ fn new_overwrites_nothing() {
 }
 
 /// Hosts with the member that lists servers.
-const HOSTS: [&str; 13] = [
+pub(crate) const HOSTS: [&str; 13] = [
     "claude-code",
     "claude-desktop",
     "cline",

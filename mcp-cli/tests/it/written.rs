@@ -5,9 +5,10 @@ use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::kit::{Run, folder, mcp_in, stdio_shop};
+use crate::lifecycle::HOSTS;
 
 /// The state of the path that a command writes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -275,9 +276,7 @@ fn path_above_the_current_folder_goes_through_no_link_of_the_clone() {
     symlink("../../authorized_keys", folder.join("m.json")).unwrap();
     symlink("..", folder.join("up")).unwrap();
     for path in ["../m.json", "../up/m.json"] {
-        let words = [
-            "install", "--host", "cursor", "--file", path, "--name", "shop", "--", "npx",
-        ];
+        let words = install_to(path);
         let refused = mcp_in(&folder.join("sub"), &words, "");
         assert!(
             refused.code == 1 && refused.err.contains("is a link"),
@@ -302,14 +301,17 @@ fn path_above_the_current_folder_goes_through_no_link_of_the_clone() {
     assert!(folder.join("../keys.json").is_file() && folder.join("../link.json").is_symlink());
 }
 
+/// The words that install a server into a file.
+fn install_to(file: &str) -> [&str; 9] {
+    [
+        "install", "--host", "cursor", "--file", file, "--name", "shop", "--", "npx",
+    ]
+}
+
 #[test]
 fn path_out_of_a_project_is_refused() {
     let folder = project("written-out/project");
-    let path = "a/../../mcp.json";
-    let words = [
-        "install", "--host", "cursor", "--file", path, "--name", "shop", "--", "npx",
-    ];
-    let done = mcp_in(&folder, &words, "");
+    let done = mcp_in(&folder, &install_to("a/../../mcp.json"), "");
     assert!(
         done.code == 1 && done.err.contains("not below the project's folder"),
         "{done:?}"
@@ -335,25 +337,8 @@ fn entry_of_a_project_is_installed_with_the_approval_of_a_call() {
     assert!(text.contains("evil"), "{text}");
 }
 
-/// Text of a cloned repository means in a host's file what it means in the repository's: it does not become a reference to the
-/// user's secrets, and a program is not looked for in another folder.
-#[test]
-fn entry_of_a_project_means_the_same_in_the_file_of_a_host() {
-    let hosts = [
-        "claude-code",
-        "claude-desktop",
-        "cline",
-        "codex",
-        "copilot-cli",
-        "cursor",
-        "gemini-cli",
-        "goose",
-        "opencode",
-        "qwen-code",
-        "vscode",
-        "windsurf",
-        "zed",
-    ];
+/// Entries that would mean something else in a host's file, with a part of the reason.
+fn other_in_the_file_of_a_host() -> Vec<(Value, &'static str)> {
     let expands = "could put a variable or a file";
     let mut entries = Vec::new();
     for text in [
@@ -421,6 +406,14 @@ fn entry_of_a_project_means_the_same_in_the_file_of_a_host() {
             "contains a password",
         ),
     ]);
+    entries
+}
+
+/// Text of a cloned repository means in a host's file what it means in the repository's: it does not become a reference to the
+/// user's secrets, and a program is not looked for in another folder.
+#[test]
+fn entry_of_a_project_means_the_same_in_the_file_of_a_host() {
+    let entries = other_in_the_file_of_a_host();
     let folder = folder("written-expanded");
     fs::create_dir(folder.join("lib")).unwrap();
     for file in ["run.js", "lib/a.js"] {
@@ -434,7 +427,7 @@ fn entry_of_a_project_means_the_same_in_the_file_of_a_host() {
         json!({ "mcpServers": servers }).to_string(),
     )
     .unwrap();
-    for host in hosts {
+    for host in HOSTS {
         for (number, (entry, reason)) in entries.iter().enumerate() {
             let (file, name) = (folder.join("settings"), format!("s{number}"));
             let path = file.to_str().unwrap();
@@ -449,10 +442,16 @@ fn entry_of_a_project_means_the_same_in_the_file_of_a_host() {
             assert!(!file.exists(), "{host} {entry}");
         }
     }
-    // A program of the project is written with its path.
+}
+
+/// A program is written with its path, and a URL as it was shown, whichever parser a host has. A folder can have the name
+/// of a package.
+#[test]
+fn entry_of_a_project_is_written_as_it_was_shown() {
+    let folder = folder("written-shown");
+    fs::create_dir(folder.join("lib")).unwrap();
     let tool = folder.join("tool");
     fs::write(&tool, "").unwrap();
-    // A URL is written as it was shown, whichever parser a host has. A folder can have the name of a package.
     let content = json!({"mcpServers": {
         "shop": {"command": "./tool", "args": ["-y", "lib", "5$"]},
         "far": {"url": "http:\\\\127.0.0.1:9\\@good.example/mcp"},
@@ -495,6 +494,40 @@ fn bundle_contains_no_value_of_a_secret() {
     );
     let files = fs::read_dir(&folder).unwrap();
     assert_eq!(files.count(), 1);
+}
+
+/// Packs and installs a program with secrets among its arguments.
+fn secrets_are_refused(folder: &Path, program: &str) {
+    for secret in [&["--api-key", "sk-123"][..], &["--token=sk-123"]] {
+        let words = [
+            &[
+                "pack",
+                "--author",
+                "Ada",
+                "--description",
+                "A",
+                "--",
+                program,
+            ],
+            secret,
+        ]
+        .concat();
+        let refused = mcp_in(folder, &words, "");
+        assert!(
+            refused.code == 1
+                && refused.err.contains("looks like a secret")
+                && !refused.err.contains("sk-123"),
+            "{refused:?}"
+        );
+        let install = [
+            "install", "--host", "cursor", "--name", "shop", "--", program,
+        ];
+        let refused = mcp_in(folder, &[&install[..], secret].concat(), "");
+        assert!(
+            refused.code == 1 && refused.err.contains("looks like a secret"),
+            "{refused:?}"
+        );
+    }
 }
 
 /// The bundle has the bytes that were described, and its sources are read with a limit.
@@ -558,38 +591,9 @@ fn bundle_has_the_program_that_was_described() {
         "{refused:?}"
     );
     assert!(!folder.join("shop.mcpb").exists());
-    // Arguments with secrets, and a file of the user with the name of the entry.
     let (program, _) = script("");
-    for secret in [&["--api-key", "sk-123"][..], &["--token=sk-123"]] {
-        let words = [
-            &[
-                "pack",
-                "--author",
-                "Ada",
-                "--description",
-                "A",
-                "--",
-                &*program,
-            ],
-            secret,
-        ]
-        .concat();
-        let refused = mcp_in(&folder, &words, "");
-        assert!(
-            refused.code == 1
-                && refused.err.contains("looks like a secret")
-                && !refused.err.contains("sk-123"),
-            "{refused:?}"
-        );
-        let install = [
-            "install", "--host", "cursor", "--name", "shop", "--", &*program,
-        ];
-        let refused = mcp_in(&folder, &[&install[..], secret].concat(), "");
-        assert!(
-            refused.code == 1 && refused.err.contains("looks like a secret"),
-            "{refused:?}"
-        );
-    }
+    secrets_are_refused(&folder, &program);
+    // A file of the user has the name of the entry.
     fs::write(folder.join("server.json"), VICTIM).unwrap();
     let registry = [
         "--registry-name",
@@ -653,9 +657,9 @@ fn programs_at_the_same_time_leave_one_whole_file() {
         installed += usize::from(install.code == 0);
     }
     let text = fs::read_to_string(folder.join("shop.json")).unwrap();
-    serde_json::from_str::<serde_json::Value>(&text).unwrap();
+    serde_json::from_str::<Value>(&text).unwrap();
     let text = fs::read_to_string(folder.join(".cursor/mcp.json")).unwrap();
-    let settings: serde_json::Value = serde_json::from_str(&text).unwrap();
+    let settings: Value = serde_json::from_str(&text).unwrap();
     assert!(
         installed > 0 && settings["mcpServers"].is_object(),
         "{text}"
@@ -748,9 +752,7 @@ fn other_name_for_the_project_hides_no_link() {
         "../alias/mcp.json".into(),
     ] {
         let path = file.to_str().unwrap();
-        let words = [
-            "install", "--host", "cursor", "--file", path, "--name", "shop", "--", "npx",
-        ];
+        let words = install_to(path);
         let done = mcp_in(&project, &words, "");
         assert!(
             done.code == 1 && done.err.contains("is a link"),
@@ -764,10 +766,7 @@ fn other_name_for_the_project_hides_no_link() {
 fn file_beside_the_project_is_written() {
     let project = folder("written-beside/project");
     let file = "../mcp.json";
-    let words = [
-        "install", "--host", "cursor", "--file", file, "--name", "shop", "--", "npx",
-    ];
-    let done = mcp_in(&project, &words, "");
+    let done = mcp_in(&project, &install_to(file), "");
     assert_eq!(done.code, 0, "{done:?}");
     let text = fs::read_to_string(project.join(file)).unwrap();
     assert!(text.contains("shop"), "{text}");
@@ -791,7 +790,7 @@ fn installs_at_the_same_time_lose_no_entry() {
         assert_eq!(run.code, 0, "{run:?}");
     }
     let text = fs::read_to_string(folder.join("home/.cursor/mcp.json")).unwrap();
-    let settings: serde_json::Value = serde_json::from_str(&text).unwrap();
+    let settings: Value = serde_json::from_str(&text).unwrap();
     assert_eq!(
         settings["mcpServers"].as_object().unwrap().len(),
         8,

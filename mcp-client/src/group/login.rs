@@ -92,7 +92,8 @@ impl EntryOAuth {
             (Some(id), None) => oauth.client_id(id),
             (None, _) => oauth,
         };
-        let settings: [(_, fn(OAuth, String) -> OAuth); 6] = [
+        type Set = fn(OAuth, String) -> OAuth;
+        let settings: [(_, Set); 6] = [
             (&self.auth_method, OAuth::auth_method),
             (&self.issuer, OAuth::issuer),
             (&self.resource, OAuth::resource),

@@ -395,7 +395,6 @@ mod tests {
     fn schema_that_clients_refuse_is_a_lint() {
         use Severity::{Note, Warning};
         let root = || "inputSchema".to_owned();
-        let property = || "inputSchema/properties/p".to_owned();
         for (tool, expected) in [
             (
                 with_schema(json!({"type": "object", "properties": {}})),
@@ -426,74 +425,8 @@ mod tests {
                 vec![(root(), Warning, "Claude")],
             ),
             (
-                with_property(json!({"$ref": "#/$defs/x"})),
-                vec![(property(), Warning, "LM")],
-            ),
-            (
-                with_property(json!({"anyOf": [{"type": "string"}, {"type": "null"}]})),
-                vec![],
-            ),
-            (
-                with_property(json!({"type": ["string", "null"]})),
-                vec![(property(), Note, "Gemini")],
-            ),
-            (
-                with_property(json!({"type": "integer", "format": "uint32"})),
-                vec![(property(), Note, "clients")],
-            ),
-            (
-                with_property(json!({"type": "string", "format": "date-time"})),
-                vec![],
-            ),
-            (
-                with_property(json!({"type": "array"})),
-                vec![(property(), Warning, "Copilot")],
-            ),
-            (
-                with_property(json!({"type": "array", "prefixItems": [{"type": "string"}]})),
-                vec![(property(), Warning, "Copilot")],
-            ),
-            (
-                with_property(json!({"type": "integer", "enum": [1, 2]})),
-                vec![(property(), Note, "Gemini")],
-            ),
-            (
-                with_property(json!({"type": "object", "anyOf": [{"required": ["a"]}]})),
-                vec![(property(), Warning, "Kimi")],
-            ),
-            (
-                with_property(json!({"if": {}, "then": {}})),
-                vec![(property(), Warning, "Zed")],
-            ),
-            (
                 with_schema(json!({"type": "object", "properties": {"a b": {"type": "string"}}})),
                 vec![(format!("{}/properties/a b", root()), Warning, "Claude")],
-            ),
-            (
-                with_property(json!({"type": "array", "items": {"enum": null}})),
-                vec![(format!("{}/items", property()), Warning, "Claude")],
-            ),
-            (
-                with_property(json!({"type": "string", "x-mcp-header": "Api-Key"})),
-                vec![(property(), Warning, "proxies")],
-            ),
-            (
-                with_property(json!({"type": "string", "x-mcp-header": "Region"})),
-                vec![],
-            ),
-            // The schema of `serde_json::Value`.
-            (
-                with_property(json!({"description": "The body"})),
-                vec![(property(), Warning, "language")],
-            ),
-            (
-                with_property(json!(true)),
-                vec![(property(), Warning, "language")],
-            ),
-            (with_property(json!({"const": 1})), vec![]),
-            (
-                with_property(json!({"type": "object", "properties": {"any": {}}})),
-                vec![],
             ),
             (
                 Tool::new("t").output_schema(
@@ -502,6 +435,71 @@ mod tests {
                 vec![],
             ),
         ] {
+            assert_eq!(lints_of(&tool), expected, "{:?}", tool.input_schema);
+        }
+    }
+
+    #[test]
+    fn property_that_clients_refuse_is_a_lint() {
+        use Severity::{Note, Warning};
+        let property = || "inputSchema/properties/p".to_owned();
+        for (schema, expected) in [
+            (
+                json!({"$ref": "#/$defs/x"}),
+                vec![(property(), Warning, "LM")],
+            ),
+            (
+                json!({"anyOf": [{"type": "string"}, {"type": "null"}]}),
+                vec![],
+            ),
+            (
+                json!({"type": ["string", "null"]}),
+                vec![(property(), Note, "Gemini")],
+            ),
+            (
+                json!({"type": "integer", "format": "uint32"}),
+                vec![(property(), Note, "clients")],
+            ),
+            (json!({"type": "string", "format": "date-time"}), vec![]),
+            (
+                json!({"type": "array"}),
+                vec![(property(), Warning, "Copilot")],
+            ),
+            (
+                json!({"type": "array", "prefixItems": [{"type": "string"}]}),
+                vec![(property(), Warning, "Copilot")],
+            ),
+            (
+                json!({"type": "integer", "enum": [1, 2]}),
+                vec![(property(), Note, "Gemini")],
+            ),
+            (
+                json!({"type": "object", "anyOf": [{"required": ["a"]}]}),
+                vec![(property(), Warning, "Kimi")],
+            ),
+            (
+                json!({"if": {}, "then": {}}),
+                vec![(property(), Warning, "Zed")],
+            ),
+            (
+                json!({"type": "array", "items": {"enum": null}}),
+                vec![(format!("{}/items", property()), Warning, "Claude")],
+            ),
+            (
+                json!({"type": "string", "x-mcp-header": "Api-Key"}),
+                vec![(property(), Warning, "proxies")],
+            ),
+            (json!({"type": "string", "x-mcp-header": "Region"}), vec![]),
+            // The schema of `serde_json::Value`.
+            (
+                json!({"description": "The body"}),
+                vec![(property(), Warning, "language")],
+            ),
+            (json!(true), vec![(property(), Warning, "language")]),
+            (json!({"const": 1}), vec![]),
+            (json!({"type": "object", "properties": {"any": {}}}), vec![]),
+        ] {
+            let tool = with_property(schema);
             assert_eq!(lints_of(&tool), expected, "{:?}", tool.input_schema);
         }
     }

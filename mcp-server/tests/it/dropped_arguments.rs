@@ -113,12 +113,26 @@ fn call(server: &Server, tool: &str, arguments: &Value) -> String {
     call_text(server, tool, &arguments.to_string())
 }
 
+const NUMBER: &str = "expected a whole number, got a string";
+
+/// Calls tools, and compares their errors.
+fn refuses(calls: &[(&str, Value, String)]) {
+    let server = tools();
+    for (tool, arguments, expected) in calls {
+        let error = call_error(&server, tool, &arguments.to_string());
+        assert_eq!(
+            error,
+            format!("invalid arguments: {expected}"),
+            "{tool} {arguments}"
+        );
+    }
+}
+
 // spec: TOOL-20
 #[test]
 fn wrong_type_of_an_argument_that_serde_drops_is_an_error() {
-    let server = tools();
-    let number = "expected a whole number, got a string";
-    for (tool, arguments, expected) in [
+    let number = NUMBER;
+    refuses(&[
         (
             "search",
             json!({"limit": "x"}),
@@ -194,6 +208,13 @@ fn wrong_type_of_an_argument_that_serde_drops_is_an_error() {
             json!({"limit": "x", "exact": 1}),
             format!("`limit`: {number}; `exact`: expected true or false, got a number"),
         ),
+    ]);
+}
+
+#[test]
+fn wrong_type_is_an_error_wherever_serde_drops_it() {
+    let number = NUMBER;
+    refuses(&[
         (
             "twice",
             json!({"query": "q", "limit": "x"}),
@@ -240,14 +261,7 @@ fn wrong_type_of_an_argument_that_serde_drops_is_an_error() {
             json!({"target": {"id": "x"}, "line": 1}),
             format!("`target.id`: {number}"),
         ),
-    ] {
-        let error = call_error(&server, tool, &arguments.to_string());
-        assert_eq!(
-            error,
-            format!("invalid arguments: {expected}"),
-            "{tool} {arguments}"
-        );
-    }
+    ]);
 }
 
 // spec: TOOL-20

@@ -130,7 +130,7 @@ fn listed(server: &Server, scopes: &[&str]) -> (Vec<String>, CacheScope) {
 
 #[test]
 fn hidden_route_is_not_listed_and_unknown() {
-    let public = CacheHint::public(std::time::Duration::from_secs(60));
+    let public = CacheHint::public(Duration::from_secs(60));
     let desk = |shred: ToolRoute| {
         let desk = Server::new("s", "1").tools_cache(public);
         server(desk.tool(Tool::new("read").handler(|| "read")).tool(shred))

@@ -254,7 +254,13 @@ async fn words_beyond_the_limit_do_not_count() {
 #[tokio::test]
 async fn search_at_the_limits_is_fast() {
     // Some with all words, which are cut while they are read.
-    let chars = |number: usize| if number % 100 == 0 { 6_000 } else { COUNTED };
+    let chars = |number: usize| {
+        if number.is_multiple_of(100) {
+            6_000
+        } else {
+            COUNTED
+        }
+    };
     let tools: Vec<Tool> = (0..5_000)
         .map(|number| hostile_tool(number, chars(number)))
         .collect();

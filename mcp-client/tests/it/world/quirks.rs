@@ -204,7 +204,6 @@ pub(super) const QUIRKS: &[Quirk] = &[
         group: Some("s__billing_cost_management_get_reservation_purchase_rec_6f7bb3e5"),
         gateway: Some("s__billing_cost_management_get_reservat_6f7bb3e5"),
         tool_set: Some("billing_cost_management_get_reservation_purchase_recomm_e5f7abde"),
-        ..ROW
     },
     Quirk {
         name: "text that JavaScript has cut inside of a character",

@@ -140,7 +140,7 @@ fn hostile_schemas_cost_what_their_bytes_cost() {
                 ParamHeaders::from_schema(&schema).map_err(|error| error.to_string())
             )
         });
-        assert!(found.contains(expected), "{name}: {:.200}", found);
+        assert!(found.contains(expected), "{name}: {found:.200}");
         assert!(found.len() < 5_000, "{name}: {}", found.len());
         assert!(
             memory.bytes_total < 16 << 20,
