@@ -623,6 +623,7 @@ fn pinned(tool: &Tool) -> Tool {
 }
 
 /// Returns the SHA-256 digest of a server's name and its tool, without the parts that are not compared.
+#[cfg(feature = "client")]
 pub(crate) fn tool_digest(server: &str, tool: &Tool) -> String {
     digest(server, tool)
 }

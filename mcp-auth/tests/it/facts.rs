@@ -10,9 +10,9 @@ use serde_json::{Map, Value};
 #[serde(deny_unknown_fields)]
 pub(crate) struct Facts {
     pub(crate) provider: String,
-    /// Public pages that say so.
+    /// Public pages of the rules. Not each fact was looked up there.
     pub(crate) sources: Vec<String>,
-    /// The month in which they were read.
+    /// The month in which the facts were written down.
     pub(crate) date: String,
     /// The issuer's path.
     #[serde(default)]

@@ -424,7 +424,9 @@ async fn wrong_clock_opens_no_page_at_any_provider() {
 #[test]
 fn page_of_providers_and_events_is_up_to_date() {
     let mut page = String::from(
-        "## Providers\n\nEach file of `mcp-auth/tests/providers` has the facts of one provider. A login by each way in \
+        "## Providers\n\nEach file of `mcp-auth/tests/providers` is a model of one provider, written down in the month that is \
+         shown. The sources are where its rules are documented; not each of them was looked up there, so a report that \
+         differs corrects the file. A login by each way in \
          (connect, `Authorizer::login`, `mcp login`, an entry of a group and of a gateway, the host's own HTTP client) is a \
          test. The settings are members of `oauth` in an `mcp.json`, and flags of `mcp login`.\n\n\
          | provider | settings | what differs | sources |\n|---|---|---|---|\n",

@@ -183,7 +183,7 @@ pub(super) fn without_lone_surrogates(json: &str) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-/// The UTF-16 code unit of the escape `\uXXXX` at a position.
+/// Returns the UTF-16 code unit of the escape `\uXXXX` at a position.
 fn code_unit(json: &str, at: usize) -> Option<u16> {
     let digits = json.get(at..)?.strip_prefix("\\u")?.get(..4)?;
     u16::from_str_radix(digits, 16).ok()
