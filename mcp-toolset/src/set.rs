@@ -393,30 +393,26 @@ impl ToolSet {
             }
         }
         // By server and own name: the tool's name in the group may be another server's by now.
-        let called = match &self.source {
-            Source::Group(group) => match group.client(&server).await {
-                Ok(client) => client.call(own, &arguments).await,
-                Err(error) => Err(error),
-            },
-            Source::Client(client) => client.call(own, &arguments).await,
-        };
-        let mut result = called.unwrap_or_else(|error| failed(&error));
+        let called = async { self.client(&server).await?.call(own, &arguments).await };
+        let mut result = called.await.unwrap_or_else(|error| failed(&error));
         budget::add_hint(&mut result, tool);
         result
+    }
+
+    /// Returns the client of a server.
+    async fn client(&self, server: &str) -> Result<Client, mcp_client::Error> {
+        match &self.source {
+            Source::Group(group) => group.client(server).await,
+            Source::Client(client) => Ok(client.clone()),
+        }
     }
 
     /// Returns whether the server still has the tool with this definition.
     async fn still_lists(&self, list: &List, tool: &Tool) -> bool {
         let (server, own) = list.origin(&tool.name, &self.server_name);
         // No other server delays the call.
-        let listed = match &self.source {
-            Source::Group(group) => match group.client(&server).await {
-                Ok(client) => client.list_tools().await,
-                Err(error) => Err(error),
-            },
-            Source::Client(client) => client.list_tools().await,
-        };
-        let mut listed = listed.into_iter().flatten();
+        let listed = async { self.client(&server).await?.list_tools().await };
+        let mut listed = listed.await.into_iter().flatten();
         // Of two tools with one name, the first counts.
         let Some(mut now) = listed.find(|other| other.name == own) else {
             return false;
@@ -474,10 +470,10 @@ impl ToolSet {
     /// Requests the tools from all servers.
     async fn list(&self) -> Result<Arc<List>, mcp_client::Error> {
         match &self.source {
-            Source::Client(_) => self.list_of(None).await,
+            Source::Client(client) => self.list_of_client(client).await,
             Source::Group(group) => {
                 let gathered = group.list_tools().await;
-                self.list_of(Some(&gathered)).await
+                Ok(self.list_of_group(group, &gathered).await)
             }
         }
     }
@@ -501,59 +497,62 @@ impl ToolSet {
             pending.insert(running.unwrap_or_else(start)).clone()
         };
         let gathered = timeout(LIST_LIMIT, gathering).await.ok()??;
-        Some(self.list_of(Some(&gathered)).await)
+        Some(Ok(self.list_of_group(group, &gathered).await))
     }
 
-    /// Makes the list of what the servers have answered. `gathered`: of a group.
-    async fn list_of(
-        &self,
-        gathered: Option<&GroupList<Tool>>,
-    ) -> Result<Arc<List>, mcp_client::Error> {
-        let mut servers = BTreeMap::new();
-        let mut held = BTreeSet::new();
-        let mut tools: Vec<Tool> = match (&self.source, gathered) {
-            (Source::Client(client), _) => {
-                let mut tools = client.list_tools().await?;
-                // Of two tools with one name, the first counts, as in groups and lock files.
-                let mut seen = BTreeSet::new();
-                tools.retain(|tool| seen.insert(tool.name.clone()));
-                let listed = tools.iter().map(|tool| (&*tool.name, tool));
-                held.extend(self.held(&self.server_name, listed.collect()).await);
-                tools
-            }
-            (Source::Group(_), None) => Vec::new(),
-            (Source::Group(group), Some(list)) => {
-                for (server, error) in &list.failures {
-                    let error = escape_line(&error.to_string()).into_owned();
-                    tracing::warn!(server = %mcp_types::escaped(&server), error, "the tools of a server are left out");
-                }
-                // Also those without tools: tools that follow later are new.
-                let servers_listed = group.health();
-                let is_listed = |server: &&Arc<str>| {
-                    let mut failures = list.failures.iter();
-                    !failures.any(|(failed, _)| failed == *server)
-                };
-                let names = servers_listed.iter().map(|(server, _)| server);
-                let mut by_server: BTreeMap<&Arc<str>, Vec<_>> = names
-                    .filter(is_listed)
-                    .map(|server| (server, Vec::new()))
-                    .collect();
-                for listed in &list.items {
-                    let tools = by_server.entry(&listed.server).or_default();
-                    tools.push((&*listed.name, &listed.item));
-                }
-                for (server, tools) in by_server {
-                    held.extend(self.held(server, tools).await);
-                }
-                let named = list.items.iter().map(|listed| {
-                    let mut tool = listed.item.clone();
-                    let own = std::mem::replace(&mut tool.name, listed.name.clone());
-                    servers.insert(tool.name.clone(), (listed.server.clone(), own));
-                    tool
-                });
-                named.collect()
-            }
+    async fn list_of_client(&self, client: &Client) -> Result<Arc<List>, mcp_client::Error> {
+        let mut tools = client.list_tools().await?;
+        // Of two tools with one name, the first counts, as in groups and lock files.
+        let mut seen = BTreeSet::new();
+        tools.retain(|tool| seen.insert(tool.name.clone()));
+        let listed = tools.iter().map(|tool| (&*tool.name, tool));
+        let held = self.held(&self.server_name, listed.collect()).await;
+        Ok(self.keep(tools, BTreeMap::new(), held.into_iter().collect()))
+    }
+
+    /// Makes the list of what the servers of a group have answered.
+    async fn list_of_group(&self, group: &Group, list: &GroupList<Tool>) -> Arc<List> {
+        for (server, error) in &list.failures {
+            let error = escape_line(&error.to_string()).into_owned();
+            tracing::warn!(server = %mcp_types::escaped(&server), error, "the tools of a server are left out");
+        }
+        // Also those without tools: tools that follow later are new.
+        let servers_listed = group.health();
+        let is_listed = |server: &&Arc<str>| {
+            let mut failures = list.failures.iter();
+            !failures.any(|(failed, _)| failed == *server)
         };
+        let names = servers_listed.iter().map(|(server, _)| server);
+        let mut by_server: BTreeMap<&Arc<str>, Vec<_>> = names
+            .filter(is_listed)
+            .map(|server| (server, Vec::new()))
+            .collect();
+        for listed in &list.items {
+            let tools = by_server.entry(&listed.server).or_default();
+            tools.push((&*listed.name, &listed.item));
+        }
+        let mut held = BTreeSet::new();
+        for (server, tools) in by_server {
+            held.extend(self.held(server, tools).await);
+        }
+        let mut servers = BTreeMap::new();
+        let named = list.items.iter().map(|listed| {
+            let mut tool = listed.item.clone();
+            let own = std::mem::replace(&mut tool.name, listed.name.clone());
+            servers.insert(tool.name.clone(), (listed.server.clone(), own));
+            tool
+        });
+        let tools = named.collect();
+        self.keep(tools, servers, held)
+    }
+
+    /// Keeps the list of the tools that are offered, which have their names in the group.
+    fn keep(
+        &self,
+        mut tools: Vec<Tool>,
+        servers: BTreeMap<String, (Arc<str>, String)>,
+        mut held: BTreeSet<String>,
+    ) -> Arc<List> {
         let own: Vec<Tool> = self.own_tools().collect();
         let own: Vec<&str> = own.iter().map(|tool| &*tool.name).collect();
         // Also those that are left out or held: no other tool answers to their names.
@@ -576,7 +575,7 @@ impl ToolSet {
             held,
         });
         *self.listed.lock() = list.clone();
-        Ok(list)
+        list
     }
 
     /// Returns the list that the model knows. Before the first definitions, it is requested. A deferred set follows changes.

@@ -109,21 +109,19 @@ impl Group {
     /// # }
     /// ```
     pub async fn route_tool(&self, tool: &str) -> Result<(Client, String), Error> {
-        let is_known = self.inner.tools.read().find(tool).is_some();
-        let failures = match is_known {
-            true => Vec::new(),
-            false => self.list_tools().await.failures,
-        };
+        let mut failures = Vec::new();
+        if self.inner.tools.read().find(tool).is_none() {
+            failures = self.list_tools().await.failures;
+        }
         self.routed(&self.inner.tools, tool, failures).await
     }
 
     /// Returns the client of the server that has a prompt, and the prompt's name on that server.
     async fn route_prompt(&self, prompt: &str) -> Result<(Client, String), Error> {
-        let is_known = self.inner.prompts.read().find(prompt).is_some();
-        let failures = match is_known {
-            true => Vec::new(),
-            false => self.list_prompts().await.failures,
-        };
+        let mut failures = Vec::new();
+        if self.inner.prompts.read().find(prompt).is_none() {
+            failures = self.list_prompts().await.failures;
+        }
         self.routed(&self.inner.prompts, prompt, failures).await
     }
 

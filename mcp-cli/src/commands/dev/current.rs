@@ -137,7 +137,7 @@ impl Current {
     }
 
     pub(super) fn build_failed(&self, problem: String) {
-        self.set_if(State::Broken(problem.into()), |_| true);
+        self.set_state(State::Broken(problem.into()));
     }
 
     /// Returns true if a client has called the program since the build, and the sources changed between its calls: it,
@@ -149,7 +149,7 @@ impl Current {
 
     /// Notes that nothing is built for the latest changes, for a time. Returns when a call wants it.
     pub(super) async fn paused(&self, problem: String) {
-        self.set_if(State::Paused(problem.into()), |_| true);
+        self.set_state(State::Paused(problem.into()));
         self.until(|shared| !matches!(shared.state, State::Paused(_)))
             .await;
     }
@@ -250,7 +250,7 @@ impl Current {
 
     /// Sets the next program, after the calls that run. Those that run for longer are stopped.
     pub(super) async fn set_next(&self, program: Program) {
-        self.set_if(State::Starting, |_| true);
+        self.set_state(State::Starting);
         let _ = timeout(MAX_DRAIN, self.until(|shared| shared.calls == 0)).await;
         self.0.send_modify(|shared| {
             shared.number += 1;
@@ -320,14 +320,8 @@ impl Current {
         former
     }
 
-    fn set_if(&self, next: State, is_replaced: impl FnOnce(&State) -> bool) {
-        self.0.send_if_modified(|shared| {
-            let replaces = is_replaced(&shared.state);
-            if replaces {
-                shared.state = next;
-            }
-            replaces
-        });
+    fn set_state(&self, state: State) {
+        self.0.send_modify(|shared| shared.state = state);
     }
 
     async fn until(&self, is_reached: impl FnMut(&Shared) -> bool) {
