@@ -47,8 +47,7 @@ async fn run(world: &World, folder: &Folder) -> ExitStatus {
 /// Logs in, and lets the access token expire.
 async fn log_in(world: &World, folder: &Folder) {
     let oauth = world.interactive().store(FileStore::new(&folder.0));
-    let authorizer = oauth.authorizer(&world.server).unwrap();
-    authorizer.login().await.unwrap();
+    world.login(&oauth).await;
     world.expire_access();
 }
 

@@ -12,12 +12,7 @@ async fn fifty_calls_with_an_expired_token_make_one_refresh() {
     world.set(|inner| inner.lifetime = Some(1));
     let store = MemoryStore::new();
     let oauth = world.interactive().store(store);
-    oauth
-        .authorizer(&world.server)
-        .unwrap()
-        .login()
-        .await
-        .unwrap();
+    world.login(&oauth).await;
     world.set(|inner| inner.lifetime = Some(3600));
     world.expire_access();
     let authorizer = oauth.authorizer(&world.server).unwrap();

@@ -123,11 +123,6 @@ async fn user_is_asked_for_max_scopes_at_most() {
         .interactive()
         .max_scopes(["read"])
         .offline_access(false);
-    oauth
-        .authorizer(&world.server)
-        .unwrap()
-        .login()
-        .await
-        .unwrap();
+    world.login(&oauth).await;
     assert_eq!(world.inner.lock().logins[2..], ["read"]);
 }

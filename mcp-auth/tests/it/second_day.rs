@@ -29,15 +29,9 @@ async fn revoked_token_without_refresh_token_leads_to_a_login() {
             inner.issues_refresh = false;
         });
         let oauth = world.interactive();
-        oauth
-            .authorizer(&world.server)
-            .unwrap()
-            .login()
-            .await
-            .unwrap();
+        world.login(&oauth).await;
         world.expire_access();
-        let authorizer = oauth.authorizer(&world.server).unwrap();
-        authorizer.login().await.unwrap();
+        let authorizer = world.login(&oauth).await;
         assert_eq!(world.inner.lock().logins.len(), 2);
         assert_eq!(world.post(&authorizer).await.unwrap(), 200);
         // A token that the server accepts opens no page.
@@ -213,12 +207,7 @@ async fn purged_registration_is_renewed_by_the_next_login() {
         let world = World::start().await;
         world.set(|inner| inner.unknown_client = Some(code));
         let oauth = world.interactive();
-        oauth
-            .authorizer(&world.server)
-            .unwrap()
-            .login()
-            .await
-            .unwrap();
+        world.login(&oauth).await;
         world.purge_clients();
         world.set(|inner| inner.issues_refresh = false);
         world.expire_access();
@@ -249,8 +238,7 @@ async fn registration_is_renewed_after_a_login_without_an_answer() {
     interrupted.login().await.unwrap_err();
     assert_eq!(world.inner.lock().registrations, 1);
     let oauth = world.interactive().store(store);
-    let authorizer = oauth.authorizer(&world.server).unwrap();
-    authorizer.login().await.unwrap();
+    let authorizer = world.login(&oauth).await;
     assert_eq!(world.inner.lock().registrations, 2);
     // This one is known to be good.
     world.expire_access();
@@ -264,12 +252,7 @@ async fn registration_is_renewed_after_a_login_without_an_answer() {
 async fn logout_without_tokens_forgets_the_registration() {
     let world = World::start().await;
     let oauth = world.interactive();
-    oauth
-        .authorizer(&world.server)
-        .unwrap()
-        .login()
-        .await
-        .unwrap();
+    world.login(&oauth).await;
     world.expire_access();
     world.purge_clients();
     let authorizer = oauth.authorizer(&world.server).unwrap();
@@ -375,8 +358,7 @@ async fn secret_of_a_fixed_client_is_sent_as_the_settings_say() {
         let before = before.client_secret("given", "canary-secret");
         let after = world.interactive().client_secret("given", "canary-secret");
         for oauth in [before, after.auth_method(method)] {
-            let authorizer = oauth.authorizer(&world.server).unwrap();
-            authorizer.login().await.unwrap();
+            let authorizer = world.login(&oauth).await;
             let inner = world.inner.lock();
             let form = inner.token_requests.last().unwrap();
             assert_eq!(form.contains_key("basic"), is_basic, "{method}: {form:?}");
@@ -401,12 +383,7 @@ async fn login_of_a_given_client_is_found_and_renewed_without_its_id() {
     let world = World::start().await;
     let oauth = world.interactive();
     let given = oauth.clone().client_id("given");
-    given
-        .authorizer(&world.server)
-        .unwrap()
-        .login()
-        .await
-        .unwrap();
+    world.login(&given).await;
     let authorizer = oauth.authorizer(&world.server).unwrap();
     assert_eq!(world.post(&authorizer).await.unwrap(), 200);
     world.expire_access();
@@ -423,12 +400,7 @@ async fn redirect_uri_of_the_settings_is_that_of_the_redirect() {
     let world = World::start().await;
     let uri = "http://localhost:8765/oauth/callback";
     let oauth = world.interactive().client_id("given").redirect_uri(uri);
-    oauth
-        .authorizer(&world.server)
-        .unwrap()
-        .login()
-        .await
-        .unwrap();
+    world.login(&oauth).await;
     assert_eq!(world.inner.lock().token_requests[0]["redirect_uri"], uri);
     let remote = OAuth::interactive("test").redirect_uri("https://evil.example/callback");
     let error = remote.authorizer(&world.server).unwrap_err();

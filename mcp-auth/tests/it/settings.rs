@@ -206,8 +206,7 @@ async fn stored_tokens_of_a_foreign_issuer_are_not_used() {
         inner.is_open = false;
     });
     let pinned = oauth.issuer(&world.issuer);
-    let authorizer = pinned.authorizer(&world.server).unwrap();
-    authorizer.login().await.unwrap();
+    let authorizer = world.login(&pinned).await;
     let AuthStatus::LoggedIn { issuer, .. } = authorizer.status() else {
         panic!("{:?}", authorizer.status());
     };

@@ -335,6 +335,13 @@ impl World {
             .limits(Limits::default())
     }
 
+    /// Logs in at the server.
+    pub(crate) async fn login(&self, oauth: &OAuth) -> Authorizer {
+        let authorizer = oauth.authorizer(&self.server).unwrap();
+        authorizer.login().await.unwrap();
+        authorizer
+    }
+
     /// Sends one request through the authorizer.
     pub(crate) async fn post(&self, authorizer: &Authorizer) -> Result<StatusCode, ChannelError> {
         post(authorizer, &self.server).await
