@@ -358,7 +358,7 @@ async fn secret_of_a_fixed_client_is_sent_as_the_settings_say() {
         let before = before.client_secret("given", "canary-secret");
         let after = world.interactive().client_secret("given", "canary-secret");
         for oauth in [before, after.auth_method(method)] {
-            let authorizer = world.login(&oauth).await;
+            world.login(&oauth).await;
             let inner = world.inner.lock();
             let form = inner.token_requests.last().unwrap();
             assert_eq!(form.contains_key("basic"), is_basic, "{method}: {form:?}");
