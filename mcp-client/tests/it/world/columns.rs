@@ -137,14 +137,20 @@ pub(super) async fn check_list(list: &str, page: &str, items: [&str; 2], place: 
 
 /// Checks that the result of the tool `a` keeps these texts behind a gateway and in a tool set.
 pub(super) async fn check_result(result: &str, texts: &[&str], place: &str) {
-    let (client, _group) = behind_gateway(answering("tools/call", result)).await;
-    let called = client.call("s__a", ()).await;
-    let called = called.unwrap_or_else(|error| panic!("gateway: {place}: {error}"));
-    let text = called.text();
+    check_used(Call::Tool, result, texts, place).await;
     let client = answering("tools/call", result).client().await;
     let read = answered(&ToolSet::from(&client)).await.to_string();
     for expected in texts {
-        assert!(text.contains(expected), "gateway: {place}: {text}");
         assert!(read.contains(expected), "tool set: {place}: {read}");
+    }
+}
+
+/// Checks that a result keeps these texts behind a gateway.
+pub(super) async fn check_used(call: Call, result: &str, texts: &[&str], place: &str) {
+    let (client, _group) = behind_gateway(answering(call.method(), result)).await;
+    let text = used(&client, call, "s__a").await;
+    let text = text.unwrap_or_else(|error| panic!("gateway: {place}: {error}"));
+    for expected in texts {
+        assert!(text.contains(expected), "gateway: {place}: {text}");
     }
 }

@@ -3,7 +3,8 @@
 use mcp_client::{Client, ConnectMode, Over};
 use serde_json::{Value, json};
 
-use super::columns::{check_list, check_result};
+use super::columns::{check_list, check_result, check_used};
+use super::quirks::Call;
 use super::raw;
 use crate::script::{Script, result};
 
@@ -239,6 +240,7 @@ async fn malformed_content_block_becomes_a_note() {
             );
             check_result(&called, &["first", "last"], &place).await;
             let prompt = format!(r#"{{"messages":[{first},{text},{last}]}}"#);
+            check_used(Call::Prompt, &prompt, &["first", "last"], &place).await;
             let client = Script::new([vec![raw(&called)], vec![raw(&prompt)]])
                 .client()
                 .await;
@@ -267,7 +269,8 @@ async fn malformed_contents_and_members_of_results_keep_the_rest() {
     let part =
         json!({"uri": "a:", "mimeType": "text/plain", "text": "a", "_meta": {"com.example/x": 1}});
     for (place, text) in deviations(&part) {
-        let read = format!(r#"{{"contents":[{{"uri":"b:","text":"b"}},{text}]}}"#);
+        let read = format!(r#"{{"contents":[{{"uri":"b:","text":"first"}},{text}]}}"#);
+        check_used(Call::Resource, &read, &["b: first"], &place).await;
         let client = Script::new([vec![raw(&read)]]).client().await;
         let read = client
             .read_resource("a:")
@@ -275,7 +278,7 @@ async fn malformed_contents_and_members_of_results_keep_the_rest() {
             .unwrap_or_else(|error| panic!("{place}: {error}"));
         assert_eq!(
             (read.contents.len(), read.contents[0].as_text()),
-            (2, Some("b")),
+            (2, Some("first")),
             "{place}"
         );
     }
