@@ -263,9 +263,9 @@ mod tests {
         let results = StoredResults::default();
         let image = Media {
             kind: "image/png",
-            data: "x".repeat(1_000_000),
+            data: "x".repeat(10_000),
             tokens: 600,
-            note: "[image image/png, 750000 bytes]".to_owned(),
+            note: "[image image/png, 7500 bytes]".to_owned(),
         };
         let mut parts = Vec::new();
         for number in 0..10_000 {

@@ -26,22 +26,25 @@ use mcp_core::BoxFuture;
 use mcp_types::Tool;
 use parking_lot::Mutex;
 use tokio::runtime::Handle;
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
 use tokio::task::yield_now;
 
 use index::{Index, IndexBuilder};
 use query::Search;
 pub use ranking::Ranking;
+use tool_words::Key;
 pub(crate) use words::cut;
 
 /// Lists of tools whose words are kept. Callers of a gateway with the same rights share one.
 const MAX_INDICES: usize = 8;
-/// Words of the lists that are kept besides the last one. A word takes about half a kilobyte.
-const MAX_KEPT_WORDS: usize = 100_000;
+/// Memory for the words of the lists that are kept besides the last one, in bytes. Words of tools that both have count once.
+const MAX_KEPT_BYTES: usize = 40 << 20;
 /// Parts of the time in which one is used to read changed lists, and the longest pause after it.
 const PAUSE_FACTOR: u32 = 10;
 const MAX_PAUSE: Duration = Duration::from_secs(60);
-/// Tools that are read at once where there is no thread for blocking work. A tool takes at most 0.2 ms.
+/// Changed tools that a search waits for if there is a list to search meanwhile. A tool takes at most 0.2 ms.
+const MAX_AWAITED: usize = 100;
+/// Tools that are read at once where there is no thread for blocking work.
 const TOOLS_AT_ONCE: usize = 32;
 
 /// Ranks tools for a task. Programs implement it to search with embeddings; [`WordRanker`] is the default.
@@ -77,13 +80,14 @@ pub trait Ranker: Send + Sync + 'static {
 ///
 /// If no tool fits well, the ranking has up to three weak matches.
 ///
-/// The last eight lists keep their words, 100,000 beside those of the last one, so that a search only compares the
-/// list. Words are read on a thread for
-/// blocking work in a Tokio runtime, elsewhere in pieces. The work of a list and of a search is bounded, whatever
-/// their texts are: up to 500 words for each tool, and up to 24 for each of four phrasings.
+/// The last eight lists keep their words, 40 MiB beside those of the last one, so that a search only compares the texts of the
+/// list. Of a changed list, the tools that have changed are read, on a thread for blocking work in a Tokio runtime, elsewhere in
+/// pieces. A search waits for a new list, and for up to 100 tools of a changed one. If there are more, if another list is read,
+/// or if a list changes often, it uses the words of a list with most of these tools: after reading that took a second, for the
+/// next ten seconds. Tools are always those of the current list.
 ///
-/// A list that changes often is not read each time: after a list whose words took a second, searches in similar lists use these
-/// words for the next ten seconds. Tools are those of the current list.
+/// The work of a list and of a search is bounded, whatever their texts are: up to 500 words for each tool, and up to 24 for each
+/// of four phrasings.
 #[derive(Clone)]
 pub struct WordRanker {
     kept: Arc<Mutex<Kept>>,
@@ -114,43 +118,73 @@ impl WordRanker {
         Self::default()
     }
 
-    /// Returns the index of a tool list, which is built at the list's first search, and whether it is not that of a similar list.
+    /// Returns the index of a tool list, or that of a similar list, and whether it is the list's own.
     async fn index(&self, tools: &[Tool]) -> (Arc<Index>, bool) {
-        let own = || self.known(tools).map(|index| (index, true));
-        let known = || own().or_else(|| Some((self.similar(tools)?, false)));
-        if let Some(index) = known() {
-            return index;
+        let keys: Vec<Key> = tools.iter().map(Key::of).collect();
+        loop {
+            if let Some(index) = self.known(&keys) {
+                return (index, true);
+            }
+            let next_build = self.kept.lock().next_build;
+            let is_early = next_build.is_some_and(|at| Instant::now() < at);
+            let similar = self.similar(tools);
+            let turn = self.turn.clone().try_acquire_owned().ok();
+            match (similar, turn) {
+                (Some(similar), turn) if is_early || turn.is_none() => return (similar, false),
+                (similar, Some(turn)) => return self.build(keys, tools, similar, turn).await,
+                // Waits until another list is read.
+                (_, None) => drop(self.turn.acquire().await),
+            }
         }
-        let turn = self.turn.clone().acquire_owned().await.ok();
-        // Another search may have built it meanwhile.
-        if let Some(index) = known() {
-            return index;
-        }
-        (self.build(tools.to_vec(), turn).await, true)
     }
 
-    /// Builds an index, and keeps it. That ends also if the search is canceled, so that the next one finds the index.
-    async fn build(&self, tools: Vec<Tool>, turn: Option<OwnedSemaphorePermit>) -> Arc<Index> {
-        let mut builder = IndexBuilder::default();
+    /// Builds an index, and keeps it. That ends also if the search is canceled, so that the next one finds the index. Returns
+    /// `similar` if many tools have changed.
+    async fn build(
+        &self,
+        keys: Vec<Key>,
+        tools: &[Tool],
+        similar: Option<Arc<Index>>,
+        turn: OwnedSemaphorePermit,
+    ) -> (Arc<Index>, bool) {
+        // Another search may have built it meanwhile.
+        if let Some(index) = self.known(&keys) {
+            return (index, true);
+        }
         let start = Instant::now();
         self.kept.lock().next_build = Some(start + MAX_PAUSE);
         let Ok(runtime) = Handle::try_current() else {
+            let mut builder = IndexBuilder::new(&self.indices());
             for tools in tools.chunks(TOOLS_AT_ONCE) {
                 tools.iter().for_each(|tool| builder.add(tool));
                 yield_now().await;
             }
-            return self.keep(builder.finish(tools), start);
+            return (self.keep(builder.finish(keys), start), true);
         };
-        let ranker = self.clone();
-        let building = runtime.spawn_blocking(move || {
-            tools.iter().for_each(|tool| builder.add(tool));
-            let index = ranker.keep(builder.finish(tools), start);
+        let (ranker, tools) = (self.clone(), tools.to_vec());
+        let (sender, found) = oneshot::channel();
+        runtime.spawn_blocking(move || {
+            let (mut similar, mut sender) = (similar, Some(sender));
+            let mut builder = IndexBuilder::new(&ranker.indices());
+            for tool in &tools {
+                builder.add(tool);
+                if builder.read > MAX_AWAITED
+                    && let Some(similar) = similar.take()
+                    && let Some(sender) = sender.take()
+                {
+                    // Fails if the search was canceled.
+                    let _ = sender.send((similar, false));
+                }
+            }
+            let index = ranker.keep(builder.finish(keys), start);
             drop(turn);
-            index
+            if let Some(sender) = sender {
+                let _ = sender.send((index, true));
+            }
         });
-        building.await.unwrap_or_else(|error| {
-            tracing::error!(error = %mcp_types::escaped(&error), "the words of a list of tools cannot be read");
-            Arc::new(IndexBuilder::default().finish(Vec::new()))
+        found.await.unwrap_or_else(|_| {
+            tracing::error!("the words of a list of tools cannot be read");
+            (Arc::new(IndexBuilder::default().finish(Vec::new())), true)
         })
     }
 
@@ -162,42 +196,46 @@ impl WordRanker {
         let mut kept = self.kept.lock();
         kept.next_build = Some(now + pause.min(MAX_PAUSE));
         kept.indices.push_front(index.clone());
-        let mut words = 0;
+        let of_last = index.tools.iter().map(Arc::as_ptr);
+        let mut counted: HashSet<_> = of_last.collect();
+        let mut bytes = 0;
         let others = kept.indices.iter().skip(1).take(MAX_INDICES - 1);
         let small = others.take_while(|other| {
-            words += other.entries.len();
-            words <= MAX_KEPT_WORDS
+            let tools = other.tools.iter();
+            let tools = tools.filter(|tool| counted.insert(Arc::as_ptr(tool)));
+            bytes += other.bytes() + tools.map(|tool| tool.bytes()).sum::<usize>();
+            bytes <= MAX_KEPT_BYTES
         });
         let count = 1 + small.count();
         kept.indices.truncate(count);
         index
     }
 
-    /// Returns the index of a list with most of these tools, while it is too early to read them again.
+    /// Returns the index of a list with most of these tools.
     fn similar(&self, tools: &[Tool]) -> Option<Arc<Index>> {
-        let kept = self.kept.lock();
-        let is_early = kept.next_build.is_some_and(|at| Instant::now() < at);
-        let indices = is_early.then(|| kept.indices.clone())?;
-        drop(kept);
         let has_most = |index: &Arc<Index>| {
             let names: HashSet<&str> = index.tools.iter().map(|tool| &*tool.name).collect();
             let known = tools.iter().filter(|tool| names.contains(&*tool.name));
             known.count() * 10 >= tools.len() * 9
         };
-        indices.into_iter().find(has_most)
+        self.indices().into_iter().find(has_most)
     }
 
     /// Returns an index that is kept, and moves it to the front of the cache.
-    fn known(&self, tools: &[Tool]) -> Option<Arc<Index>> {
-        // A long list is compared without the lock.
-        let indices = self.kept.lock().indices.clone();
-        let index = indices.into_iter().find(|index| index.tools == tools)?;
+    fn known(&self, keys: &[Key]) -> Option<Arc<Index>> {
+        let mut indices = self.indices().into_iter();
+        let index = indices.find(|index| index.keys == keys)?;
         let indices = &mut self.kept.lock().indices;
         if let Some(at) = indices.iter().position(|other| Arc::ptr_eq(other, &index)) {
             indices.remove(at);
             indices.push_front(index.clone());
         }
         Some(index)
+    }
+
+    /// Returns the indices that are kept, so that they are read without the lock.
+    fn indices(&self) -> VecDeque<Arc<Index>> {
+        self.kept.lock().indices.clone()
     }
 }
 
@@ -227,11 +265,17 @@ impl fmt::Debug for WordRanker {
 
 #[cfg(test)]
 mod tests {
+    use std::mem;
+    use std::sync::Arc;
     use std::time::Instant;
 
-    use mcp_types::Tool;
+    use allocation_counter::measure;
+    use mcp_types::{JsonObject, Tool};
+    use serde_json::json;
 
-    use super::{IndexBuilder, MAX_INDICES, MAX_KEPT_WORDS, MAX_PAUSE, Ranker as _, WordRanker};
+    use super::index::{Index, IndexBuilder};
+    use super::tool_words::ToolWords;
+    use super::{MAX_AWAITED, MAX_INDICES, MAX_PAUSE, Ranker as _, WordRanker};
 
     #[tokio::test]
     async fn lists_that_have_changed_are_forgotten() {
@@ -287,6 +331,92 @@ mod tests {
         assert_eq!(ranker.kept.lock().indices.len(), 3);
     }
 
+    /// Returns how many words of tools two lists do not share.
+    fn read(ranker: &WordRanker) -> usize {
+        let kept = ranker.kept.lock();
+        let (now, before) = (&kept.indices[0], &kept.indices[1]);
+        let is_new = |tool: &&Arc<ToolWords>| {
+            let mut before = before.tools.iter();
+            !before.any(|known| Arc::ptr_eq(known, tool))
+        };
+        now.tools.iter().filter(is_new).count()
+    }
+
+    #[tokio::test]
+    async fn changed_list_costs_the_tools_that_have_changed() {
+        let ranker = WordRanker::new();
+        let queries = ["wipe the disk".to_owned()];
+        ranker.rank(&churned(0), &queries).await;
+        // Schemas with other addresses, as after a request for the list.
+        let again = |version| {
+            let json = serde_json::to_value(churned(version)).unwrap();
+            serde_json::from_value::<Vec<Tool>>(json).unwrap()
+        };
+        for version in [0, 1] {
+            let mut tools = again(version);
+            tools.swap(0, 30);
+            ranker.kept.lock().next_build = None;
+            let (index, is_own) = ranker.index(&tools).await;
+            assert!(is_own);
+            assert_eq!(read(&ranker), version);
+            // The index is the one that is built without the others.
+            let fresh = WordRanker::new();
+            let (fresh, _) = fresh.index(&tools).await;
+            let words = |index: &Index| -> Vec<_> {
+                let entries = index.entries.iter();
+                entries
+                    .map(|entry| (entry.word.clone(), entry.rarity, entry.tools.clone()))
+                    .collect()
+            };
+            assert_eq!(words(&index), words(&fresh));
+        }
+        for changed in [
+            Tool::new("disk_wipe").description("Wipes disks"),
+            Tool::new("disk_wipe")
+                .description("Wipes the disk")
+                .title("Wipe"),
+            Tool::new("disk_wipe")
+                .description("Wipes the disk")
+                .input_schema(
+                    serde_json::from_value::<JsonObject>(json!({"properties": {"disk": {}}}))
+                        .unwrap(),
+                ),
+        ] {
+            let mut tools = again(1);
+            tools[30] = changed;
+            ranker.kept.lock().next_build = None;
+            assert!(ranker.index(&tools).await.1);
+            assert_eq!(read(&ranker), 1);
+        }
+    }
+
+    #[tokio::test]
+    async fn search_does_not_wait_until_a_changed_list_is_read() {
+        let ranker = WordRanker::new();
+        let list = |version: usize| -> Vec<Tool> {
+            let tool = |number| {
+                Tool::new(format!("tool_{number}")).description(format!("Version {version}"))
+            };
+            (0..=MAX_AWAITED).map(tool).collect()
+        };
+        let (first, is_own) = ranker.index(&list(0)).await;
+        assert!(is_own, "there is no other list");
+        ranker.kept.lock().next_build = None;
+        // All have changed.
+        let changed = list(1);
+        let (index, is_own) = ranker.index(&changed).await;
+        assert!(!is_own && Arc::ptr_eq(&index, &first));
+        // The words are read meanwhile.
+        drop(ranker.turn.acquire().await);
+        assert!(ranker.index(&changed).await.1);
+        // While a list is read, a changed one does not wait for it.
+        ranker.kept.lock().next_build = None;
+        let turn = ranker.turn.acquire().await;
+        let (index, is_own) = ranker.index(&list(2)).await;
+        assert!(!is_own && index.keys == ranker.index(&changed).await.0.keys);
+        drop(turn);
+    }
+
     #[tokio::test]
     async fn words_of_all_lists_are_bounded() {
         let ranker = WordRanker::new();
@@ -302,11 +432,24 @@ mod tests {
                 .collect();
             let mut builder = IndexBuilder::default();
             tools.iter().for_each(|tool| builder.add(tool));
-            ranker.keep(builder.finish(tools), start);
+            let index = builder.finish(Vec::new());
+            let allocated = measure(|| {
+                let mut builder = IndexBuilder::default();
+                tools.iter().for_each(|tool| builder.add(tool));
+                mem::forget(builder.finish(Vec::new()));
+            });
+            let tools = index.tools.iter().map(|tool| tool.bytes());
+            let counted = index.bytes() + tools.sum::<usize>();
+            let current = allocated.bytes_current as usize;
+            assert!(
+                (current / 2..current * 2).contains(&counted),
+                "{counted} bytes are counted, {current} allocated"
+            );
+            ranker.keep(index, start);
         }
         let kept = ranker.kept.lock();
         let words = kept.indices.iter().skip(1).map(|index| index.entries.len());
-        assert!(words.sum::<usize>() <= MAX_KEPT_WORDS);
+        assert!(words.sum::<usize>() <= 100_000);
         assert!(kept.indices.len() < 4, "{}", kept.indices.len());
     }
 }

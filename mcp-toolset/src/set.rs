@@ -1,9 +1,9 @@
 //! [`ToolSet`]: the server tools for a model.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
+use std::{fmt, mem};
 
 use futures_util::FutureExt as _;
 use futures_util::future::{BoxFuture, Shared, join_all};
@@ -40,6 +40,9 @@ const MAX_DEFINITION_BYTES: usize = 4_000_000;
 
 /// Steps through the schemas of all tools: those of 100 tools at the limit of one. A call cannot exceed the latter.
 const MAX_STEPS: usize = 1_000_000;
+
+/// Tools left out of one list of definitions that are logged one by one.
+const MAX_LOGGED: usize = 20;
 
 /// Longest wait of a call for the lists of a group that are known already.
 const LIST_LIMIT: Duration = Duration::from_secs(1);
@@ -93,6 +96,26 @@ pub struct ToolSet {
     listed: Mutex<Arc<List>>,
     /// The request for the lists of a group that runs.
     pending: Mutex<Option<Gathering>>,
+    logged: Mutex<Logged>,
+}
+
+/// What the log has said already: definitions are made for each request to a model.
+#[derive(Default)]
+struct Logged {
+    /// The names of listed tools that were left out.
+    left_out: BTreeSet<String>,
+    /// The number of tools beyond those that the provider accepts.
+    beyond: usize,
+    /// The servers of the last list that failed.
+    failing: BTreeSet<Arc<str>>,
+}
+
+impl Logged {
+    /// Keeps the tools that were not left out before, or were not `listed` meanwhile.
+    fn keep_new(&mut self, listed: BTreeSet<&str>, left_out: &mut Vec<(&str, String)>) {
+        self.left_out.retain(|name| listed.contains(&**name));
+        left_out.retain(|(name, _)| self.left_out.insert((*name).to_owned()));
+    }
 }
 
 /// A request for the lists of a group. `None`: it has panicked.
@@ -140,6 +163,7 @@ impl ToolSet {
             results: StoredResults::default(),
             listed: Mutex::default(),
             pending: Mutex::default(),
+            logged: Mutex::default(),
         }
     }
 
@@ -199,7 +223,8 @@ impl ToolSet {
 
     /// Lists the tools, and returns the `tools` value of a request. Tools beyond the number that the provider accepts
     /// are left out, with a warning in the log; see [`deferred`](Self::deferred). So are tools with a schema above 200 kB or the
-    /// limits of [`JsonSchema`](mcp_core::schema::JsonSchema), and tools beyond 4 MB of definitions.
+    /// limits of [`JsonSchema`](mcp_core::schema::JsonSchema), and tools beyond 4 MB of definitions. The log has each of them once
+    /// while it is listed, and 20 of one list by name.
     ///
     /// # Errors
     ///
@@ -211,14 +236,8 @@ impl ToolSet {
         let all = list.tools.iter().filter(|_| self.ranker.is_none());
         let max = profile.max_tools.unwrap_or(usize::MAX);
         let max = max.saturating_sub(own.len());
-        let left_out = all.clone().count().saturating_sub(max);
-        if left_out > 0 {
-            tracing::warn!(
-                left_out,
-                max,
-                "the provider accepts fewer tools; use `deferred`"
-            );
-        }
+        let beyond = all.clone().count().saturating_sub(max);
+        let mut left_out = Vec::new();
         let (mut bytes, mut steps) = (0, MAX_STEPS);
         let mut definitions = Vec::new();
         // The set's own tools first: they are never left out.
@@ -233,22 +252,45 @@ impl ToolSet {
                         bytes += size;
                         definitions.push(definition);
                     } else {
-                        tracing::warn!(
-                            name,
-                            size,
-                            "a tool is left out: the definitions are too large; use `deferred`"
-                        );
+                        let reason = "the definitions are too large; use `deferred`".to_owned();
+                        left_out.push((name, reason));
                     }
                 }
-                Err(error) => {
-                    let reason = escape_line(&error.to_string()).into_owned();
-                    tracing::warn!(name, reason, "a tool is left out");
-                }
+                Err(error) => left_out.push((name, error.to_string())),
             }
         }
+        self.warn_of_left_out(&list, beyond, max, left_out);
         let count = own.len().min(definitions.len());
         definitions.rotate_left(count);
         Ok(result::tools(provider, definitions))
+    }
+
+    /// Logs the tools that are left out, each of them once while it is listed.
+    fn warn_of_left_out(
+        &self,
+        list: &List,
+        beyond: usize,
+        max: usize,
+        mut left_out: Vec<(&str, String)>,
+    ) {
+        let mut logged = self.logged.lock();
+        if mem::replace(&mut logged.beyond, beyond) != beyond && beyond > 0 {
+            tracing::warn!(
+                left_out = beyond,
+                max,
+                "the provider accepts fewer tools; use `deferred`"
+            );
+        }
+        let listed = list.tools.iter().map(|tool| list.names.name(&tool.name));
+        logged.keep_new(listed.collect(), &mut left_out);
+        for (name, reason) in left_out.iter().take(MAX_LOGGED) {
+            let reason = escape_line(reason).into_owned();
+            tracing::warn!(name, reason, "a tool is left out");
+        }
+        let further = left_out.len().saturating_sub(MAX_LOGGED);
+        if further > 0 {
+            tracing::warn!(further, "further tools are left out");
+        }
     }
 
     /// Runs the tool calls of a reply concurrently, and returns their results as the provider's blocks, in call order.
@@ -512,9 +554,13 @@ impl ToolSet {
 
     /// Makes the list of what the servers of a group have answered.
     async fn list_of_group(&self, group: &Group, list: &GroupList<Tool>) -> Arc<List> {
+        let failing = list.failures.iter().map(|(server, _)| server.clone());
+        let known = mem::replace(&mut self.logged.lock().failing, failing.collect());
         for (server, error) in &list.failures {
-            let error = escape_line(&error.to_string()).into_owned();
-            tracing::warn!(server = %mcp_types::escaped(&server), error, "the tools of a server are left out");
+            if !known.contains(server) {
+                let error = escape_line(&error.to_string()).into_owned();
+                tracing::warn!(server = %mcp_types::escaped(&server), error, "the tools of a server are left out");
+            }
         }
         // Also those without tools: tools that follow later are new.
         let servers_listed = group.health();
@@ -538,7 +584,7 @@ impl ToolSet {
         let mut servers = BTreeMap::new();
         let named = list.items.iter().map(|listed| {
             let mut tool = listed.item.clone();
-            let own = std::mem::replace(&mut tool.name, listed.name.clone());
+            let own = mem::replace(&mut tool.name, listed.name.clone());
             servers.insert(tool.name.clone(), (listed.server.clone(), own));
             tool
         });
@@ -649,5 +695,24 @@ impl fmt::Debug for ToolSet {
         f.debug_struct("ToolSet")
             .field("tools", &self.listed.lock().tools.len())
             .finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Logged;
+
+    #[test]
+    fn tool_that_is_left_out_is_logged_once_while_it_is_listed() {
+        let mut logged = Logged::default();
+        let mut counts = Vec::new();
+        for listed in [&["a", "b"][..], &["a", "b"], &["b"], &["a", "b", "c"]] {
+            let reason = |name: &&'static str| (*name, "too large".to_owned());
+            let mut left_out: Vec<_> = listed.iter().map(reason).collect();
+            logged.keep_new(listed.iter().copied().collect(), &mut left_out);
+            counts.push(left_out.len());
+            assert_eq!(logged.left_out.len(), listed.len());
+        }
+        assert_eq!(counts, [2, 0, 0, 2]);
     }
 }

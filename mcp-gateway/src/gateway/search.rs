@@ -10,6 +10,7 @@ use mcp_core::{Call, CallerKey, Exchange, Fault, ItemKind, Listing, Principal, R
 use mcp_server::{Server, ToolError};
 use mcp_toolset::{Ranker, WordRanker, search};
 use mcp_types::{CallToolParams, CallToolResult, ListToolsResult, Page, Tool};
+use parking_lot::Mutex;
 
 use super::limits::Limiter;
 
@@ -40,6 +41,14 @@ pub(super) struct ToolSearch {
     pub(super) listed: ToolPatterns,
     /// Limits of `search_tools` and `describe_tools` together.
     pub(super) limiter: Arc<Limiter>,
+    copied: Arc<Mutex<Copied>>,
+}
+
+/// The tools in pages that the server keeps for all callers.
+#[derive(Default)]
+struct Copied {
+    pages: Vec<Arc<Listing<ListToolsResult>>>,
+    tools: Arc<[Tool]>,
 }
 
 impl Default for ToolSearch {
@@ -48,6 +57,7 @@ impl Default for ToolSearch {
             ranker: Arc::new(WordRanker::new()),
             listed: ToolPatterns::default(),
             limiter: Arc::default(),
+            copied: Arc::default(),
         }
     }
 }
@@ -103,7 +113,7 @@ impl ToolSearch {
         let arguments = params.arguments.as_ref();
         let mut refused = None;
         let finding = async {
-            let result = match visible_tools(exchange, next).await {
+            let result = match self.visible_tools(exchange, next).await {
                 Err(reply) => {
                     refused = Some(reply);
                     CallToolResult::default()
@@ -130,14 +140,65 @@ impl ToolSearch {
 
     /// Lists the tools that stay listed, and the search's three tools.
     async fn list(&self, exchange: &Exchange, next: &Next) -> Reply {
-        let mut tools = match visible_tools(exchange, next).await {
+        let visible = match self.visible_tools(exchange, next).await {
             Ok(tools) => tools,
             Err(reply) => return reply,
         };
-        tools.retain(|tool| self.listed.matches(&tool.name));
-        tools.extend(search::tools());
+        let listed = visible.iter();
+        let listed = listed.filter(|tool| self.listed.matches(&tool.name));
+        let tools: Vec<Tool> = listed.cloned().chain(search::tools()).collect();
         let listing = Listing::new(ListToolsResult::from(tools));
         ResultBody::ListTools(Arc::new(listing)).into()
+    }
+
+    /// Returns the tools that the caller may see, except those that have the same name as one of the three tools. Pages that
+    /// the server keeps, because all callers see them, are copied at the first search.
+    ///
+    /// # Errors
+    ///
+    /// Returns the first reply that is not a list of tools.
+    async fn visible_tools(&self, exchange: &Exchange, next: &Next) -> Result<Arc<[Tool]>, Reply> {
+        let mut pages = Vec::new();
+        let mut page = Page::default();
+        loop {
+            let mut request = Exchange::new(Call::ListTools(page), exchange.facts.clone());
+            request.extensions = exchange.extensions.clone();
+            let reply = next.run(request).await;
+            let Reply::Complete {
+                body: ResultBody::ListTools(listing),
+                ..
+            } = reply
+            else {
+                return Err(reply);
+            };
+            let cursor = listing.next_cursor.clone();
+            pages.push(listing);
+            match cursor {
+                Some(cursor) => page = Page::from(cursor),
+                None => break,
+            }
+        }
+        let is_kept = pages.iter().all(|page| Arc::strong_count(page) > 1);
+        let kept = is_kept.then(|| pages.clone());
+        if let Some(pages) = &kept {
+            let copied = self.copied.lock();
+            let is_same = |(one, other)| Arc::ptr_eq(one, other);
+            if copied.pages.len() == pages.len() && copied.pages.iter().zip(pages).all(is_same) {
+                return Ok(copied.tools.clone());
+            }
+        }
+        let tools = pages
+            .into_iter()
+            .flat_map(|page| match Arc::try_unwrap(page) {
+                Ok(page) => page.into_page().tools,
+                Err(page) => page.tools.clone(),
+            });
+        let tools: Arc<[Tool]> = tools.filter(|tool| !is_own(&tool.name)).collect();
+        if let Some(pages) = kept {
+            let tools = tools.clone();
+            *self.copied.lock() = Copied { pages, tools };
+        }
+        Ok(tools)
     }
 }
 
@@ -164,35 +225,6 @@ fn inner_call(call: &Call) -> Option<Call> {
     (!is_own(&inner.name)).then_some(Call::CallTool(inner))
 }
 
-/// Returns the tools that the caller may see, except those that have the same name as one of the three tools.
-///
-/// # Errors
-///
-/// Returns the first reply that is not a list of tools.
-async fn visible_tools(exchange: &Exchange, next: &Next) -> Result<Vec<Tool>, Reply> {
-    let mut tools = Vec::new();
-    let mut page = Page::default();
-    loop {
-        let mut request = Exchange::new(Call::ListTools(page), exchange.facts.clone());
-        request.extensions = exchange.extensions.clone();
-        let reply = next.run(request).await;
-        let Reply::Complete {
-            body: ResultBody::ListTools(listing),
-            ..
-        } = reply
-        else {
-            return Err(reply);
-        };
-        tools.extend_from_slice(&listing.tools);
-        match &listing.next_cursor {
-            Some(cursor) => page = Page::from(cursor.clone()),
-            None => break,
-        }
-    }
-    tools.retain(|tool| !is_own(&tool.name));
-    Ok(tools)
-}
-
 /// Converts the fault for an unknown tool into a result that the language model reads.
 fn unknown_as_result(reply: Reply) -> Reply {
     match reply {
@@ -201,5 +233,46 @@ fn unknown_as_result(reply: Reply) -> Reply {
             id,
         }) => CallToolResult::error(search::unknown_tool(&id)).into(),
         reply => reply,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::future::ready;
+
+    use mcp_core::ClientContext;
+    use mcp_types::ProtocolVersion;
+
+    use super::*;
+
+    fn pages(listing: impl Fn() -> Arc<Listing<ListToolsResult>> + Send + Sync + 'static) -> Next {
+        Next::new(move |_| {
+            let body = ResultBody::ListTools(listing());
+            Box::pin(ready(Reply::Complete { body, cache: None }))
+        })
+    }
+
+    #[tokio::test]
+    async fn list_that_is_kept_is_copied_once() {
+        let search = ToolSearch::default();
+        let facts = Arc::new(ClientContext::new(ProtocolVersion::LATEST));
+        let exchange = Exchange::new(Call::ListTools(Page::default()), facts);
+        let listing = |name: &str| {
+            let tools = vec![Tool::new(name), Tool::new(search::SEARCH_TOOLS)];
+            Arc::new(Listing::new(ListToolsResult::from(tools)))
+        };
+        let tools = async |next: &Next| search.visible_tools(&exchange, next).await.unwrap();
+        let kept = listing("a");
+        let kept = pages(move || kept.clone());
+        let first = tools(&kept).await;
+        assert_eq!(*first, [Tool::new("a")]);
+        assert!(Arc::ptr_eq(&first, &tools(&kept).await));
+        // A list of a single caller is neither used for others nor in the place of the kept one.
+        let own = pages(move || listing("b"));
+        assert_eq!(*tools(&own).await, [Tool::new("b")]);
+        assert!(Arc::ptr_eq(&first, &tools(&kept).await));
+        let other = listing("c");
+        let other = pages(move || other.clone());
+        assert_eq!(*tools(&other).await, [Tool::new("c")]);
     }
 }

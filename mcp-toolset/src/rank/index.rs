@@ -1,12 +1,13 @@
 //! The words in a list of tools.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
+use std::sync::Arc;
 
 use foldhash::fast::RandomState;
 use mcp_types::Tool;
 
 use super::similar::Forms;
-use super::tool_words::{ToolWords, name_stems};
+use super::tool_words::{Key, ToolWords, digest};
 
 /// The weight at which a word has half of its effect.
 const SATURATION: f32 = 0.9;
@@ -15,18 +16,18 @@ const LENGTH_EFFECT: f32 = 0.4;
 
 /// The words in a list of tools.
 pub(super) struct Index {
-    pub(super) tools: Vec<Tool>,
-    pub(super) words: HashMap<String, usize, RandomState>,
+    pub(super) tools: Vec<Arc<ToolWords>>,
+    /// What a list is known by: the keys of its tools.
+    pub(super) keys: Vec<Key>,
+    pub(super) words: HashMap<Arc<str>, usize, RandomState>,
     pub(super) entries: Vec<Entry>,
     pub(super) forms: Forms,
-    /// Numbers of words in the tool names.
-    pub(super) name_lengths: Vec<usize>,
     pub(super) max_rarity: f32,
 }
 
 /// A word of the index.
 pub(super) struct Entry {
-    pub(super) word: String,
+    pub(super) word: Arc<str>,
     pub(super) rarity: f32,
     /// The tools that have the word, with its effect in them.
     pub(super) tools: Vec<(u32, f32)>,
@@ -37,67 +38,94 @@ pub(super) struct Entry {
 /// An [`Index`] while its tools are added.
 #[derive(Default)]
 pub(super) struct IndexBuilder {
-    words: HashMap<String, usize, RandomState>,
+    /// Words that other lists have, by digest.
+    known: HashMap<u64, Arc<ToolWords>, RandomState>,
+    /// Number of tools whose words were read: they are not known.
+    pub(super) read: usize,
+    tools: Vec<Arc<ToolWords>>,
+    words: HashMap<Arc<str>, usize, RandomState>,
     entries: Vec<Entry>,
-    forms: BTreeMap<String, (usize, f32)>,
-    lengths: Vec<f32>,
-    name_lengths: Vec<usize>,
+    forms: HashMap<Arc<str>, (usize, f32), RandomState>,
 }
 
 impl IndexBuilder {
+    /// A builder that takes the words of unchanged tools from other lists.
+    pub(super) fn new<'a>(others: impl IntoIterator<Item = &'a Arc<Index>>) -> Self {
+        let tools = others.into_iter().flat_map(|index| &index.tools);
+        Self {
+            known: tools.map(|tool| (tool.digest, tool.clone())).collect(),
+            ..Self::default()
+        }
+    }
+
     /// Adds the next tool. The work is bounded: a tool has at most 500 words.
     pub(super) fn add(&mut self, tool: &Tool) {
-        let number = self.lengths.len() as u32;
-        let name = name_stems(tool);
-        let tool = ToolWords::of(tool);
-        self.lengths.push(tool.weights.values().sum::<f32>());
-        for (word, weight) in tool.weights {
-            let entries = &mut self.entries;
-            let entry = *self.words.entry(word).or_insert_with_key(|word| {
-                entries.push(Entry {
+        let number = self.tools.len() as u32;
+        let words = self.known.get(&digest(tool)).cloned();
+        let tool = words.unwrap_or_else(|| {
+            self.read += 1;
+            Arc::new(ToolWords::of(tool))
+        });
+        for (word, weight) in &tool.weights {
+            let entry = self.words.get(word).copied().unwrap_or_else(|| {
+                self.words.insert(word.clone(), self.entries.len());
+                self.entries.push(Entry {
                     word: word.clone(),
                     rarity: 0.0,
                     tools: Vec::new(),
                     named: Vec::new(),
                 });
-                entries.len() - 1
+                self.entries.len() - 1
             });
-            self.entries[entry].tools.push((number, weight));
+            self.entries[entry].tools.push((number, *weight));
         }
-        self.name_lengths.push(name.len());
-        for word in name.iter().filter_map(|word| self.words.get(word)) {
+        for word in tool.own_name.iter().filter_map(|word| self.words.get(word)) {
             self.entries[*word].named.push(number);
         }
-        for (form, (stem, weight)) in tool.forms {
-            let Some(&entry) = self.words.get(&stem) else {
+        for (form, stem, weight) in &tool.forms {
+            let Some(&entry) = self.words.get(stem) else {
                 continue;
             };
-            let known = self.forms.entry(form).or_insert((entry, weight));
-            known.1 = known.1.max(weight);
+            match self.forms.get_mut(form) {
+                Some(known) => known.1 = known.1.max(*weight),
+                None => {
+                    self.forms.insert(form.clone(), (entry, *weight));
+                }
+            }
         }
+        self.tools.push(tool);
     }
 
-    /// Returns the index of the tools that were added, all of `tools`.
-    pub(super) fn finish(mut self, tools: Vec<Tool>) -> Index {
-        let count = self.lengths.len() as f32;
-        let mean = self.lengths.iter().sum::<f32>() / count.max(1.0);
+    /// Returns the index of the tools that were added, which have these keys.
+    pub(super) fn finish(mut self, keys: Vec<Key>) -> Index {
+        let count = self.tools.len() as f32;
+        let lengths = self.tools.iter().map(|tool| tool.length);
+        let mean = lengths.sum::<f32>() / count.max(1.0);
         for entry in &mut self.entries {
             entry.rarity = rarity(count, entry.tools.len() as f32);
             for (tool, weight) in &mut entry.tools {
-                let length = self.lengths[*tool as usize] / mean;
+                let length = self.tools[*tool as usize].length / mean;
                 let length = 1.0 - LENGTH_EFFECT + LENGTH_EFFECT * length;
                 let relative = *weight / length;
                 *weight = relative / (SATURATION + relative);
             }
         }
         Index {
-            name_lengths: self.name_lengths,
-            tools,
+            tools: self.tools,
+            keys,
             words: self.words,
             entries: self.entries,
             forms: Forms::new(self.forms),
             max_rarity: rarity(count, 1.0),
         }
+    }
+}
+
+impl Index {
+    /// Returns the bytes of memory that the index takes besides the words of its tools, about.
+    pub(super) fn bytes(&self) -> usize {
+        let tools: usize = self.entries.iter().map(|entry| entry.tools.len()).sum();
+        300 * self.entries.len() + 8 * tools
     }
 }
 

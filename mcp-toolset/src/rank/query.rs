@@ -160,7 +160,7 @@ impl<'a> Search<'a> {
             }
         }
         for (tool, score) in scores.iter_mut().enumerate() {
-            let length = self.index.name_lengths[tool].max(1);
+            let length = self.index.tools[tool].own_name.len().max(1);
             *score *= (1.0 + WHOLE_NAME * in_names[tool] / length as f32) / total;
         }
         scores
@@ -190,7 +190,7 @@ impl<'a> Search<'a> {
     fn find_meanings(&mut self, word: &Word, phrase: &[String]) -> Meanings {
         let mut entries = Map::default();
         let own = std::slice::from_ref(&word.stem);
-        let known = self.index.words.get(&word.stem);
+        let known = self.index.words.get(&*word.stem);
         if let Some(&entry) = known {
             raise(&mut entries, entry, 1.0);
         }
@@ -200,8 +200,8 @@ impl<'a> Search<'a> {
             for (entry, similarity) in self.similar(&word.form) {
                 let effect = similarity * SIMILAR;
                 raise(&mut entries, entry, effect);
-                let similar = std::slice::from_ref(&self.index.entries[entry].word);
-                self.add_synonyms(&mut entries, similar, effect * SYNONYM);
+                let similar = [self.index.entries[entry].word.to_string()];
+                self.add_synonyms(&mut entries, &similar, effect * SYNONYM);
             }
         }
         let rarities = entries
@@ -245,7 +245,7 @@ impl<'a> Search<'a> {
                 _ => effect,
             };
             for word in synonym {
-                if let Some(&entry) = self.index.words.get(word) {
+                if let Some(&entry) = self.index.words.get(&**word) {
                     raise(entries, entry, effect);
                 }
             }
@@ -309,10 +309,10 @@ mod tests {
     use super::super::index::{Index, IndexBuilder};
     use super::{MAX_STEPS, Search};
 
-    fn index(tools: Vec<Tool>) -> Index {
+    fn index(tools: &[Tool]) -> Index {
         let mut builder = IndexBuilder::default();
         tools.iter().for_each(|tool| builder.add(tool));
-        builder.finish(tools)
+        builder.finish(Vec::new())
     }
 
     /// Returns texts with words that tools and queries share, their synonyms, and unknown words.
@@ -337,7 +337,8 @@ mod tests {
         ) {
             let tools = tools.into_iter();
             let tools = tools.map(|(name, text)| Tool::new(name).description(text));
-            let index = index(tools.collect());
+            let tools: Vec<Tool> = tools.collect();
+            let index = index(&tools);
             for entry in &index.entries {
                 prop_assert!(entry.word.len() <= 52);
             }
@@ -355,7 +356,8 @@ mod tests {
     #[test]
     fn search_ends_at_its_limit_of_steps() {
         let tool = |number: usize| Tool::new(format!("delete_file_{number}"));
-        let index = index((0..20_000).map(tool).collect());
+        let tools: Vec<Tool> = (0..20_000).map(tool).collect();
+        let index = index(&tools);
         let words: Vec<String> = (0..24)
             .map(|word| format!("deleet{word} filf{word}"))
             .collect();

@@ -1,7 +1,8 @@
 //! Words with mistakes: [`Forms`] finds the known words that have most letter pairs of a word.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 use std::iter;
+use std::sync::Arc;
 
 use foldhash::fast::RandomState;
 
@@ -36,11 +37,18 @@ struct Form {
 
 impl Forms {
     /// Returns an index of forms. Each has its entry, and the weight of the field where it stands.
-    pub(super) fn new(forms: BTreeMap<String, (usize, f32)>) -> Self {
+    pub(super) fn new(forms: Map<Arc<str>, (usize, f32)>) -> Self {
         let mut forms: Vec<_> = forms.into_iter().collect();
-        // Stable: forms of one weight stay in alphabetical order.
-        forms.sort_by(|(_, (_, a)), (_, (_, b))| b.total_cmp(a));
-        forms.truncate(MAX_FORMS);
+        // Forms of one weight are in alphabetical order.
+        let order = |a: &(Arc<str>, (usize, f32)), b: &(Arc<str>, (usize, f32))| {
+            let by_weight = b.1.1.total_cmp(&a.1.1);
+            by_weight.then_with(|| a.0.cmp(&b.0))
+        };
+        if forms.len() > MAX_FORMS {
+            forms.select_nth_unstable_by(MAX_FORMS, order);
+            forms.truncate(MAX_FORMS);
+        }
+        forms.sort_unstable_by(order);
         let mut index = Self::default();
         for (number, (form, (entry, _))) in (0..).zip(forms) {
             let pairs = letter_pairs(&form);

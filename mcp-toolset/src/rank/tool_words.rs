@@ -1,8 +1,11 @@
 //! The words of a tool, and how much each of them counts.
 
 use std::collections::BTreeMap;
+use std::hash::{BuildHasher as _, Hash as _, Hasher as _};
+use std::sync::{Arc, LazyLock, Weak};
 
-use mcp_types::Tool;
+use foldhash::fast::RandomState;
+use mcp_types::{JsonObject, Tool};
 use serde_json::Value;
 
 use super::words::{Word, cut, read, stems};
@@ -51,17 +54,86 @@ const MAX_ARGUMENTS: usize = 100;
 /// Characters of a text that are read.
 const MAX_TEXT_CHARS: usize = 8_000;
 
+static HASHER: LazyLock<RandomState> = LazyLock::new(RandomState::default);
+
+/// What a tool in a list is known by, without a look into its schema. The schema's memory is free when the tool is gone, but
+/// no other schema gets its address.
+pub(super) struct Key {
+    texts: u64,
+    schema: Weak<JsonObject>,
+}
+
+impl Key {
+    pub(super) fn of(tool: &Tool) -> Self {
+        let texts = (&tool.name, title(tool), &tool.description);
+        Self {
+            texts: HASHER.hash_one(texts),
+            schema: Arc::downgrade(&tool.input_schema),
+        }
+    }
+}
+
+impl PartialEq for Key {
+    fn eq(&self, other: &Self) -> bool {
+        self.texts == other.texts && self.schema.ptr_eq(&other.schema)
+    }
+}
+
+/// Returns the digest of the texts whose words are read.
+pub(super) fn digest(tool: &Tool) -> u64 {
+    let mut hasher = HASHER.build_hasher();
+    (&tool.name, title(tool), &tool.description).hash(&mut hasher);
+    arguments(tool).for_each(|argument| argument.hash(&mut hasher));
+    hasher.finish()
+}
+
 /// The words of a tool, in the same order in each process.
 #[derive(Default)]
 pub(super) struct ToolWords {
+    pub(super) name: String,
+    pub(super) digest: u64,
+    /// The stems of its own name that count.
+    pub(super) own_name: Vec<Arc<str>>,
     /// Weights by stem.
-    pub(super) weights: BTreeMap<String, f32>,
-    /// Stems by form, with the weight of the field.
-    pub(super) forms: BTreeMap<String, (String, f32)>,
+    pub(super) weights: Vec<(Arc<str>, f32)>,
+    /// The sum of the weights.
+    pub(super) length: f32,
+    /// Forms of words, with their stem and the weight of the field.
+    pub(super) forms: Vec<(Arc<str>, Arc<str>, f32)>,
 }
 
 impl ToolWords {
     pub(super) fn of(tool: &Tool) -> Self {
+        let words = Words::of(tool);
+        let forms = words.forms.into_iter();
+        Self {
+            name: tool.name.clone(),
+            digest: digest(tool),
+            own_name: name_stems(tool).into_iter().map(Into::into).collect(),
+            length: words.weights.values().sum(),
+            weights: words.weights.into_iter().collect(),
+            forms: forms
+                .map(|(form, (stem, weight))| (form.into(), stem, weight))
+                .collect(),
+        }
+    }
+
+    /// Returns the bytes of memory that it takes, about.
+    pub(super) fn bytes(&self) -> usize {
+        200 + self.name.len() + 60 * self.weights.len() + 80 * self.forms.len()
+    }
+}
+
+/// The words of a tool while they are read.
+#[derive(Default)]
+struct Words {
+    weights: BTreeMap<Arc<str>, f32>,
+    /// Stems by form, with the weight of the field.
+    forms: BTreeMap<String, (Arc<str>, f32)>,
+}
+
+impl Words {
+    fn of(tool: &Tool) -> Self {
         let mut words = Self::default();
         let (server, own) = split_name(tool);
         let servers = stems(start(server));
@@ -71,9 +143,7 @@ impl ToolWords {
             .partition(|word| servers.contains(&word.stem));
         words.add(&NAME, of_tool.into_iter());
         words.add(&SERVER, read(start(server)).chain(of_server));
-        let annotated = || tool.annotations.as_ref()?.title.as_deref();
-        let title = tool.title.as_deref().or_else(annotated);
-        words.add(&TITLE, read(start(title.unwrap_or_default())));
+        words.add(&TITLE, read(start(title(tool).unwrap_or_default())));
         let description = start(tool.description.as_deref().unwrap_or_default().trim());
         let end = [". ", ".\n", "\n\n"]
             .iter()
@@ -82,22 +152,19 @@ impl ToolWords {
         let (first, rest) = description.split_at(end.unwrap_or(description.len()));
         words.add(&FIRST_SENTENCE, read(first));
         words.add(&FURTHER_SENTENCES, read(rest));
-        let arguments = tool.input_schema.get("properties");
-        let arguments = arguments.and_then(|arguments| arguments.as_object());
-        let arguments = arguments.into_iter().flatten().take(MAX_ARGUMENTS);
-        let names = arguments.clone().flat_map(|(name, _)| read(start(name)));
+        let names = arguments(tool).flat_map(|(name, _)| read(start(name)));
         words.add(&ARGUMENTS, names);
-        let texts = arguments.flat_map(|(_, schema)| {
-            let text = schema.get("description").and_then(Value::as_str);
-            read(start(text.unwrap_or_default())).take(MAX_ARGUMENT_WORDS)
-        });
+        let texts = arguments(tool)
+            .flat_map(|(_, text)| read(start(text.unwrap_or_default())).take(MAX_ARGUMENT_WORDS));
         words.add(&ARGUMENT_TEXTS, texts);
         words
     }
 
     fn add(&mut self, field: &Field, words: impl Iterator<Item = Word>) {
-        let mut counts: BTreeMap<String, usize> = BTreeMap::new();
+        let mut counts: BTreeMap<Arc<str>, usize> = BTreeMap::new();
         for Word { form, stem } in words.take(field.max_words) {
+            let known = self.weights.get_key_value(&*stem);
+            let stem = known.map_or_else(|| stem.into(), |(stem, _)| stem.clone());
             let count = counts.entry(stem.clone()).or_default();
             *count += 1;
             if *count <= MAX_REPETITIONS {
@@ -109,13 +176,29 @@ impl ToolWords {
     }
 }
 
+fn title(tool: &Tool) -> Option<&str> {
+    let annotated = || tool.annotations.as_ref()?.title.as_deref();
+    tool.title.as_deref().or_else(annotated)
+}
+
+/// Returns the arguments of a tool that are read, with their descriptions.
+fn arguments(tool: &Tool) -> impl Iterator<Item = (&str, Option<&str>)> {
+    let arguments = tool.input_schema.get("properties");
+    let arguments = arguments.and_then(|arguments| arguments.as_object());
+    let arguments = arguments.into_iter().flatten().take(MAX_ARGUMENTS);
+    arguments.map(|(name, schema)| {
+        let text = schema.get("description").and_then(Value::as_str);
+        (&**name, text)
+    })
+}
+
 /// Returns the server in a tool name, and the rest of it.
-pub(super) fn split_name(tool: &Tool) -> (&str, &str) {
+fn split_name(tool: &Tool) -> (&str, &str) {
     tool.name.split_once("__").unwrap_or(("", &tool.name))
 }
 
 /// Returns the stems of a tool's own name that count.
-pub(super) fn name_stems(tool: &Tool) -> Vec<String> {
+fn name_stems(tool: &Tool) -> Vec<String> {
     let (_, own) = split_name(tool);
     let words = read(start(own)).take(NAME.max_words);
     words.map(|word| word.stem).collect()

@@ -5,12 +5,13 @@ use std::{io, ptr};
 
 use mcp_core::schema::SchemaError;
 use mcp_types::{JsonObject, shorten};
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 use serde_json::{Map, Value, json};
 
 use super::keyword::{Keyword, flag, keyword};
 use super::read::{Merged, Reader, key, type_of};
 use crate::provider::Profile;
+use crate::rank::cut;
 
 /// Subschemas of one tool. Further ones accept any value: references can multiply them.
 const MAX_NODES: usize = 2000;
@@ -318,6 +319,9 @@ impl<'a> Rewriter<'a> {
         fields.required.extend(shared);
         sets.retain(|set| !set.is_empty());
         if !sets.is_empty() {
+            let names =
+                |set: &Vec<&'a str>| -> Vec<_> { set.iter().map(|name| start(name)).collect() };
+            let sets: Vec<_> = sets.iter().map(names).collect();
             fields.note = Some(note("one of these sets is required", &sets));
         }
         Ok(fields)
@@ -363,7 +367,7 @@ impl<'a> Rewriter<'a> {
                 notes.extend(
                     further
                         .is_object()
-                        .then(|| note("further properties", further)),
+                        .then(|| note("further properties", &Shown(further))),
                 );
             } else if further.is_object() {
                 let further = self.node(further, at.below())?;
@@ -381,7 +385,7 @@ impl<'a> Rewriter<'a> {
         let mut notes = Vec::new();
         let items = match (schema.get("prefixItems"), schema.get("items")) {
             (Some(places @ Value::Array(_)), _) | (_, Some(places @ Value::Array(_))) => {
-                notes.push(note("items by place", places));
+                notes.push(note("items by place", &Shown(places)));
                 self.any("")
             }
             (_, Some(items @ Value::Object(_))) => self.node(items, at.below())?,
@@ -424,7 +428,7 @@ impl<'a> Rewriter<'a> {
             .map(str::len)
             .sum();
         if values.is_empty() || !self.accepts_values(values.len(), chars) {
-            return vec![note("one of", &all)];
+            return vec![one_of(&all)];
         }
         self.values += values.len();
         self.chars += chars;
@@ -480,7 +484,7 @@ impl<'a> Rewriter<'a> {
                 Keyword::Valid(value) => {
                     node.insert(name.to_owned(), value);
                 }
-                Keyword::Told => notes.push(note(name, value)),
+                Keyword::Told => notes.push(note(name, &Shown(value))),
                 Keyword::Void => {}
             }
         }
@@ -568,7 +572,12 @@ impl Fields<'_> {
 
 /// Returns a note about the values of an object or an array.
 fn constants(schema: &Merged<'_>) -> Option<String> {
-    Some(note("one of", &schema.values()?))
+    Some(one_of(&schema.values()?))
+}
+
+fn one_of(values: &[&Value]) -> String {
+    let shown: Vec<_> = values.iter().map(|value| Shown(value)).collect();
+    note("one of", &shown)
 }
 
 /// Returns the name of a bound in the current draft: draft 4 has `exclusiveMinimum` as a flag of `minimum`. `None`: the keyword
@@ -628,6 +637,27 @@ fn note(name: &str, value: &impl Serialize) -> String {
         None => start.trim_start_matches('"').to_owned(),
     };
     format!("{}: {}", shorten(name, MAX_NAME), shorten(&value, MAX_NOTE))
+}
+
+/// A value with the starts of its texts: a text is read as a whole when it is written.
+struct Shown<'a>(&'a Value);
+
+impl Serialize for Shown<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self.0 {
+            Value::String(text) => serializer.serialize_str(start(text)),
+            Value::Array(items) => serializer.collect_seq(items.iter().map(Shown)),
+            Value::Object(members) => {
+                let members = members.iter();
+                serializer.collect_map(members.map(|(name, value)| (start(name), Shown(value))))
+            }
+            value => value.serialize(serializer),
+        }
+    }
+}
+
+fn start(text: &str) -> &str {
+    cut(text, MAX_NOTE + 1)
 }
 
 /// The first bytes that are written: more than [`MAX_NOTE`] characters have.
