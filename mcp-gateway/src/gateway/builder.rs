@@ -61,6 +61,9 @@ pub(crate) const DEFAULT_TOOL_NAME: usize = 48;
 /// A session does not say which call a question belongs to. A call of
 /// a client that can be asked therefore has a session for itself while it runs. A caller has up to 8 sessions
 /// with each server, and idle ones are closed after 5 minutes.
+/// A server that asks for roots has a session for each client's roots: the gateway asks the client before each call. A
+/// session whose server has asked an anonymous client for anything else is closed after the call, because another program
+/// may be the next caller.
 /// See [`GatewayServer::one_session`] for servers that cannot work so, and
 /// [`GatewayServer::share_sessions`] for servers without a state.
 /// A client of 2026-07-28 has 5 minutes to answer such a server, and must send its answer to the same

@@ -20,7 +20,7 @@ use uuid::Uuid;
 
 use super::credentials::Caller;
 use super::failure::CallFailure;
-use super::questions::Question;
+use super::questions::{CallerRoots, Question};
 use super::running::{CallEvent, Context, UpstreamCall};
 use super::task_ids::TaskSlot;
 use super::upstream::{Upstream, with_caller, with_tasks};
@@ -146,6 +146,8 @@ pub(super) enum Waiting {
         key: String,
         request: InputRequest,
     },
+    /// The call has not begun. The gateway has asked its client for its roots.
+    Roots,
     /// The gateway follows a task of the server, which requires input.
     Task(FollowedTask),
 }
@@ -287,7 +289,7 @@ where
         waiting: Option<Waiting>,
     ) -> Result<UpstreamCall<R>, CallFailure> {
         match waiting {
-            None => self.start(None).await,
+            None | Some(Waiting::Roots) => self.start(None).await,
             Some(Waiting::Round {
                 number,
                 required,
@@ -322,11 +324,18 @@ where
         let Request { caller, ask, .. } = self.request;
         let capabilities = self.upstream.capabilities(&caller.facts, ask.is_some());
         let in_use = self.upstream.usage.begin();
-        let key = self.upstream.key(caller, capabilities).await?;
-        let session = self
-            .upstream
-            .session(caller, &key, self.declares_tasks)
-            .await?;
+        let mut key = self.upstream.key(caller, capabilities).await?;
+        let session = loop {
+            if self.upstream.needs_roots(&key) {
+                key.roots = self.roots().await?;
+            }
+            let session = self.upstream.session(caller, &key, self.declares_tasks);
+            let session = session.await?;
+            // The server may have asked for the first time when the session began.
+            if !self.upstream.needs_roots(&key) {
+                break session;
+            }
+        };
         let headers = self.upstream.headers(&caller.key, key.credentials)?;
         let capabilities = if self.declares_tasks {
             with_tasks(key.capabilities)
@@ -350,6 +359,24 @@ where
         )
         .await
         .map_err(CallFailure::from)
+    }
+
+    /// Asks the client for its roots. The session of the call is one with these roots.
+    async fn roots(&self) -> Result<CallerRoots, Fault> {
+        let Request { caller, ask, .. } = self.request;
+        let ask = ask.as_ref();
+        let Some(ask) = ask.filter(|_| caller.facts.capabilities.roots.is_some()) else {
+            return Ok(CallerRoots::Refused);
+        };
+        // The call is counted once.
+        keep(ask, Waiting::Roots)?;
+        match ask.forward("roots", InputRequest::ListRoots).await {
+            Ok(InputResponse::ListRoots(list)) => Ok(CallerRoots::Known(list.roots.into())),
+            Ok(_) | Err(AskError::NoAnswer(BackChannelError::Refused(_))) => {
+                Ok(CallerRoots::Refused)
+            }
+            Err(error) => Err(to_fault(error)),
+        }
     }
 
     /// Asks the client for the input that the server requires, and repeats the call with it.

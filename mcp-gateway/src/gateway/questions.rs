@@ -9,15 +9,16 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
+use mcp_client::Client;
 use mcp_core::tower::{Middleware, Next, from_fn};
 use mcp_core::{Call, CallerKey, Exchange, Fault, Reply, ResultBody};
 use mcp_server::Broadcaster;
 use mcp_types::{
-    ClientCapabilities, ElicitParams, InputRequest, InputResponse, LogMessage, Method,
-    ProgressUpdate, RawObject,
+    ClientCapabilities, ElicitParams, InputRequest, InputResponse, ListRootsResult, LogMessage,
+    Method, ProgressUpdate, RawObject,
 };
 use parking_lot::Mutex;
-use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, oneshot};
+use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore, mpsc, oneshot};
 use tokio::time::timeout;
 use tokio_util::task::AbortOnDropHandle;
 use uuid::Uuid;
@@ -55,6 +56,47 @@ struct SharedQuestions {
     broadcast: Option<Broadcast>,
     /// Each call has its own stream, as over HTTP. Notifications on other streams do not belong to it.
     has_streams: AtomicBool,
+    roots: SessionRoots,
+    /// Notifies that the server has asked for the roots.
+    has_roots: Notify,
+    /// The client of a call was asked for its roots, which the session is not known for.
+    was_told_roots: AtomicBool,
+    /// The client of a call was asked for something else.
+    was_answered: AtomicBool,
+}
+
+/// The roots of a client, as a server that asks is told.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(super) enum CallerRoots {
+    /// The client was not asked.
+    #[default]
+    Unknown,
+    /// The client does not tell them.
+    Refused,
+    Known(ListRootsResult),
+}
+
+/// The roots of a session, whose server may ask for them at any time.
+#[derive(Debug, Clone, Default)]
+pub(super) struct SessionRoots {
+    pub(super) roots: CallerRoots,
+    /// What the server's sessions have asked so far.
+    pub(super) server: Arc<RootsRequests>,
+}
+
+/// What is known about a server's requests for roots. Its sessions share this value.
+#[derive(Debug, Default)]
+pub(super) struct RootsRequests {
+    has_asked: AtomicBool,
+    /// The server asks when a session begins, before its first call.
+    asks_first: AtomicBool,
+}
+
+impl RootsRequests {
+    /// Returns true if the server has asked for roots in a session.
+    pub(super) fn has_asked(&self) -> bool {
+        self.has_asked.load(Ordering::Relaxed)
+    }
 }
 
 /// The extensions of a server, and the clients that receive their notifications.
@@ -134,6 +176,12 @@ impl Broadcast {
 /// Maximum time that a call waits for its turn.
 const WAIT: Duration = Duration::from_secs(30);
 
+/// Longest wait for a new session's server to ask for its roots, and for each ping.
+const ROOTS_WAIT: Duration = Duration::from_secs(2);
+
+/// Number of pings that a server has answered when it has its roots.
+const ROOTS_PINGS: usize = 2;
+
 /// The turn of one call. Requests of the server belong to it until this is dropped.
 pub(super) struct Turn {
     questions: Questions,
@@ -149,13 +197,40 @@ impl Drop for Turn {
 
 impl Questions {
     /// `broadcast` sends the notifications that belong to no call.
-    pub(super) fn new(broadcast: Option<Broadcast>) -> Self {
+    pub(super) fn new(broadcast: Option<Broadcast>, roots: SessionRoots) -> Self {
         Self(Arc::new(SharedQuestions {
             turns: Arc::new(Semaphore::new(1)),
             current: Mutex::new(None),
             broadcast,
             has_streams: AtomicBool::new(false),
+            roots,
+            has_roots: Notify::new(),
+            was_told_roots: AtomicBool::new(false),
+            was_answered: AtomicBool::new(false),
         }))
+    }
+
+    /// Waits until the server of a new session has its roots, so that the first call finds them.
+    pub(super) async fn settle_roots(&self, client: &Client) {
+        let SessionRoots { roots, server } = &self.0.roots;
+        if *roots != CallerRoots::Unknown && server.asks_first.load(Ordering::Relaxed) {
+            // A server that does not ask this time has none.
+            let _ = timeout(ROOTS_WAIT, self.0.has_roots.notified()).await;
+        }
+        // A server asks before it answers a ping that was sent later, and reads its roots before it answers the next.
+        for _ in 0..ROOTS_PINGS {
+            if !matches!(timeout(ROOTS_WAIT, client.ping()).await, Ok(Ok(_))) {
+                return;
+            }
+        }
+    }
+
+    /// Returns true if the next call of the caller can use the session. Answers that it holds belong to one client,
+    /// and anonymous callers are several.
+    pub(super) fn is_reusable(&self, caller: &CallerKey) -> bool {
+        let was_answered = self.0.was_answered.load(Ordering::Relaxed);
+        !self.0.was_told_roots.load(Ordering::Relaxed)
+            && (caller.principal().is_some() || !was_answered)
     }
 
     /// Notes that the session is open. `has_streams`: each call has a stream of its own.
@@ -244,18 +319,39 @@ impl Questions {
     async fn ask(&self, call: &Call) -> Result<Reply, Fault> {
         let request = read_request(call)?;
         let events = self.0.current.lock().clone();
+        let is_answered = if matches!(request, InputRequest::ListRoots) {
+            let SessionRoots { roots, server } = &self.0.roots;
+            server.has_asked.store(true, Ordering::Relaxed);
+            if events.is_none() {
+                server.asks_first.store(true, Ordering::Relaxed);
+            }
+            self.0.has_roots.notify_one();
+            match roots {
+                CallerRoots::Unknown => &self.0.was_told_roots,
+                CallerRoots::Refused => {
+                    return Err(Fault::Refused("the client does not tell its roots".into()));
+                }
+                CallerRoots::Known(roots) => return reply(&roots.clone().into()),
+            }
+        } else {
+            &self.0.was_answered
+        };
         let events = events.ok_or(Fault::Refused(
             "no call runs whose client can be asked".into(),
         ))?;
+        is_answered.store(true, Ordering::Relaxed);
         let (response, received) = oneshot::channel();
         let question = UpstreamEvent::Question(Question { request, response });
         let gone = || Fault::Refused("the call has ended".into());
         events.send(question).await.map_err(|_| gone())?;
-        let response = received.await.map_err(|_| gone())??;
-        let body = RawObject::from_value(&response);
-        let body = body.map_err(|error| Fault::internal(error.to_string()))?;
-        Ok(ResultBody::Other(body).into())
+        reply(&received.await.map_err(|_| gone())??)
     }
+}
+
+fn reply(response: &InputResponse) -> Result<Reply, Fault> {
+    let body = RawObject::from_value(response);
+    let body = body.map_err(|error| Fault::internal(error.to_string()))?;
+    Ok(ResultBody::Other(body).into())
 }
 
 /// Returns whether the protocol defines a notification.
@@ -404,7 +500,7 @@ mod tests {
 
     use super::super::quota::Owner;
     use super::super::quota::tests::{address, principal};
-    use super::{LIFETIME, MAX_CALLS, MAX_OF_OWNER, Parked, Questions};
+    use super::{LIFETIME, MAX_CALLS, MAX_OF_OWNER, Parked, Questions, SessionRoots};
 
     fn elicit(params: &str) -> Call {
         Call::Other {
@@ -415,7 +511,7 @@ mod tests {
 
     #[tokio::test]
     async fn question_without_a_call_and_unsafe_urls_are_refused() {
-        let questions = Questions::new(None);
+        let questions = Questions::new(None, SessionRoots::default());
         let form = elicit(r#"{"message":"?","requestedSchema":{"type":"object","properties":{}}}"#);
         let refused = questions.ask(&form).await.unwrap_err().to_string();
         assert_eq!(refused, "no call runs whose client can be asked");
@@ -436,7 +532,7 @@ mod tests {
 
     #[tokio::test]
     async fn next_call_has_its_turn_after_the_last_one() {
-        let questions = Questions::new(None);
+        let questions = Questions::new(None, SessionRoots::default());
         let (events, _receiver) = mpsc::channel(1);
         let first = questions.turn(events.clone(), None).await;
         let mut second = std::pin::pin!(questions.turn(events, None));

@@ -19,7 +19,7 @@ use tokio::time::{Instant, sleep, timeout, timeout_at};
 use tokio_util::task::AbortOnDropHandle;
 
 use super::changes::Announcements;
-use super::questions::{Broadcast, Questions, Speaker};
+use super::questions::{Broadcast, CallerRoots, Questions, RootsRequests, SessionRoots, Speaker};
 use super::quota::{Place, RETRY, WaitingCalls};
 
 /// Sessions of one caller with one server, in use and idle.
@@ -65,6 +65,7 @@ struct SessionPool {
     changes: Announcements,
     /// The notifications that belong to no call. `None` for a server without extensions.
     broadcast: Option<Broadcast>,
+    roots: Arc<RootsRequests>,
     /// The callers that have sessions.
     callers: Mutex<HashMap<CallerKey, Weak<CallerSessions>>>,
     idle: Mutex<IdleSessions>,
@@ -113,6 +114,8 @@ pub(super) struct SessionKey {
     pub(super) client: Option<(String, String)>,
     /// The header `Authorization` of a caller. `None`: the gateway's credentials.
     pub(super) credentials: Option<HeaderValue>,
+    /// The roots that the server is told when it asks for them.
+    pub(super) roots: CallerRoots,
 }
 
 /// A session that one call has. It is closed when this is dropped before [`Lease::end`], because the
@@ -136,7 +139,7 @@ impl Sessions {
         client: ClientBuilder,
         has_one_session: bool,
         (server, changes): (Arc<str>, Announcements),
-        broadcast: Option<Broadcast>,
+        (broadcast, roots): (Option<Broadcast>, Arc<RootsRequests>),
     ) -> Self {
         Self(Arc::new(SessionPool {
             connect,
@@ -150,9 +153,15 @@ impl Sessions {
             server,
             changes,
             broadcast,
+            roots,
             callers: Mutex::default(),
             idle: Mutex::default(),
         }))
+    }
+
+    /// Returns true if the server has asked for roots in a session.
+    pub(super) fn ask_for_roots(&self) -> bool {
+        self.0.roots.has_asked()
     }
 
     /// Waits for a session with this key that no other call has.
@@ -264,7 +273,11 @@ impl Sessions {
             None => all.clone(),
             Some(_) => all.for_caller(&key.caller, &caller.speaker),
         });
-        let questions = Questions::new(broadcast);
+        let roots = SessionRoots {
+            roots: key.roots.clone(),
+            server: pool.roots.clone(),
+        };
+        let questions = Questions::new(broadcast, roots);
         let client = pool.client.clone().inbound_layer(questions.layer());
         let client = client.capabilities(key.capabilities.clone());
         let client = match &key.client {
@@ -277,6 +290,9 @@ impl Sessions {
         };
         let client = (pool.connect)(client).await?;
         questions.open(!client.is_pipe());
+        if key.capabilities.roots.is_some() {
+            questions.settle_roots(&client).await;
+        }
         let (server, changes) = (pool.server.clone(), pool.changes.clone());
         let (watched, closing) = (client.clone(), questions.clone());
         let watcher = tokio::spawn(async move {
@@ -370,6 +386,10 @@ impl Lease {
 
     /// Gives the session back: its call has its result.
     pub(super) fn end(mut self) {
+        let OpenSession { questions, key, .. } = &self.session;
+        if !questions.is_reusable(&key.caller) {
+            return;
+        }
         self.has_ended = true;
         self.sessions
             .0

@@ -23,7 +23,7 @@ use super::credentials::{Caller, identity};
 use super::failure::CallFailure;
 use super::limits::UsedStates;
 use super::options::ServerSettings;
-use super::questions::{Parked, Questions};
+use super::questions::{CallerRoots, Parked, Questions};
 use super::quota::WaitingCalls;
 use super::running::CallSession;
 use super::sessions::{SessionKey, Sessions};
@@ -79,6 +79,7 @@ impl Upstream {
             capabilities,
             client: forwards_name.then(|| caller.client_name()).flatten(),
             credentials: self.credentials(caller.token.as_ref()).await?,
+            roots: CallerRoots::Unknown,
         })
     }
 
@@ -88,6 +89,7 @@ impl Upstream {
     ///   was opened with a caller's credentials belongs to the caller.
     /// - A legacy server asks in a session. A call whose client can be asked needs its own session, or its turn in the
     ///   shared one. So does a call with extensions: on a pipe, a notification does not say which call it belongs to.
+    /// - A legacy server that asks for roots has a session for each client's roots.
     /// - A call that declares tasks stays in the session that all requests for the task use.
     pub(super) async fn session(
         &self,
@@ -105,8 +107,10 @@ impl Upstream {
             // A call without capabilities must not receive the notifications of other calls.
             *capabilities != ClientCapabilities::default() || extensions.next().is_some()
         };
-        let is_of_caller =
-            key.caller.principal().is_some() || key.credentials.is_some() || key.client.is_some();
+        let is_of_caller = key.caller.principal().is_some()
+            || key.credentials.is_some()
+            || key.client.is_some()
+            || key.roots != CallerRoots::Unknown;
         let waits_for_turn = self.settings.has_one_session || (is_modern && declares_tasks);
         let has_own = (is_of_caller && !is_modern) || (needs_turn && !waits_for_turn);
         if !has_own && !needs_turn {
@@ -124,6 +128,13 @@ impl Upstream {
         let leased = self.sessions.lease(&key, place).await?;
         let lease = leased.map_err(|error| self.unreachable(&error))?;
         Ok(CallSession::Own(Box::new(lease)))
+    }
+
+    /// Returns true if a caller has to be asked for its roots before its call, because the server asks for them. A server
+    /// with one session asks for those of each caller.
+    pub(super) fn needs_roots(&self, key: &SessionKey) -> bool {
+        let may_ask = key.capabilities.roots.is_some() || self.settings.has_one_session;
+        may_ask && key.roots == CallerRoots::Unknown && self.sessions.ask_for_roots()
     }
 
     /// Returns the capabilities of a session that all calls of a caller share.
@@ -351,7 +362,7 @@ fn for_input(declared: &ClientCapabilities) -> ClientCapabilities {
         capabilities.sampling = Some(sampling);
     }
     match declared.roots {
-        // Changes of roots do not pass.
+        // A session keeps its roots. A client with other ones has another session.
         Some(_) => capabilities.with_roots(),
         None => capabilities,
     }

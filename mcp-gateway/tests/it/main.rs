@@ -24,6 +24,7 @@ mod pins;
 mod raw;
 mod relay;
 mod rewritten;
+mod roots;
 mod search;
 mod settings;
 mod starting;
