@@ -355,7 +355,7 @@ where
             (session, in_use),
             prepare,
             &self.request.context,
-            extensions,
+            (extensions, key.roots),
         )
         .await
         .map_err(CallFailure::from)

@@ -163,8 +163,8 @@ impl GatewayServer {
 
     /// Lets all calls of a caller share one session or process. Calls whose client can be asked then run one after the
     /// other. For servers that keep a state in their process, such as a browser page. Each caller with an identity has its
-    /// own session or process, unless callers [share sessions](Self::share_sessions). A server that asks for roots gets a
-    /// new session when a client with other roots calls. Has no effect on a server of 2026-07-28, which has no sessions.
+    /// own session or process, unless callers [share sessions](Self::share_sessions). A server that asks for roots is
+    /// notified when a client with other ones calls, and may keep the former ones. Has no effect on a server of 2026-07-28, which has no sessions.
     pub fn one_session(mut self) -> Self {
         self.settings.has_one_session = true;
         self

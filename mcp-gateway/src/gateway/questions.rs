@@ -9,6 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
+use futures_util::FutureExt as _;
 use mcp_client::Client;
 use mcp_core::tower::{Middleware, Next, from_fn};
 use mcp_core::{Call, CallerKey, Exchange, Fault, Reply, ResultBody};
@@ -56,7 +57,8 @@ struct SharedQuestions {
     broadcast: Option<Broadcast>,
     /// Each call has its own stream, as over HTTP. Notifications on other streams do not belong to it.
     has_streams: AtomicBool,
-    roots: SessionRoots,
+    roots: Mutex<CallerRoots>,
+    roots_requests: Arc<RootsRequests>,
     /// Notifies that the server has asked for the roots.
     has_roots: Notify,
     /// The client of a call was asked for its roots, which the session is not known for.
@@ -74,14 +76,6 @@ pub(super) enum CallerRoots {
     /// The client does not tell them.
     Refused,
     Known(ListRootsResult),
-}
-
-/// The roots of a session, whose server may ask for them at any time.
-#[derive(Debug, Clone, Default)]
-pub(super) struct SessionRoots {
-    pub(super) roots: CallerRoots,
-    /// What the server's sessions have asked so far.
-    pub(super) server: Arc<RootsRequests>,
 }
 
 /// What is known about a server's requests for roots. Its sessions share this value.
@@ -197,23 +191,40 @@ impl Drop for Turn {
 
 impl Questions {
     /// `broadcast` sends the notifications that belong to no call.
-    pub(super) fn new(broadcast: Option<Broadcast>, roots: SessionRoots) -> Self {
+    pub(super) fn new(
+        broadcast: Option<Broadcast>,
+        (roots, roots_requests): (CallerRoots, Arc<RootsRequests>),
+    ) -> Self {
         Self(Arc::new(SharedQuestions {
             turns: Arc::new(Semaphore::new(1)),
             current: Mutex::new(None),
             broadcast,
             has_streams: AtomicBool::new(false),
-            roots,
+            roots: Mutex::new(roots),
+            roots_requests,
             has_roots: Notify::new(),
             was_told_roots: AtomicBool::new(false),
             was_answered: AtomicBool::new(false),
         }))
     }
 
+    /// Sets the roots of the call that has its turn. A server that was told other ones learns that they have changed.
+    pub(super) async fn set_roots(&self, roots: CallerRoots, client: &Client) {
+        let former = std::mem::replace(&mut *self.0.roots.lock(), roots.clone());
+        if former == roots {
+            return;
+        }
+        // The permit of a former request.
+        let _ = self.0.has_roots.notified().now_or_never();
+        // A session that cannot be notified has ended, as the call will find out.
+        let _ = client.notify(Method::RootsChanged.as_str(), ()).await;
+        self.settle_roots(client).await;
+    }
+
     /// Waits until the server of a new session has its roots, so that the first call finds them.
     pub(super) async fn settle_roots(&self, client: &Client) {
-        let SessionRoots { roots, server } = &self.0.roots;
-        if *roots != CallerRoots::Unknown && server.asks_first.load(Ordering::Relaxed) {
+        let is_unknown = *self.0.roots.lock() == CallerRoots::Unknown;
+        if !is_unknown && self.0.roots_requests.asks_first.load(Ordering::Relaxed) {
             // A server that does not ask this time has none.
             let _ = timeout(ROOTS_WAIT, self.0.has_roots.notified()).await;
         }
@@ -255,7 +266,7 @@ impl Questions {
             .with_elicitation()
             .with_url_elicitation()
             .with_sampling()
-            .with_roots()
+            .with_roots_changes()
     }
 
     /// Waits for the turn of a call.
@@ -320,13 +331,13 @@ impl Questions {
         let request = read_request(call)?;
         let events = self.0.current.lock().clone();
         let is_answered = if matches!(request, InputRequest::ListRoots) {
-            let SessionRoots { roots, server } = &self.0.roots;
+            let server = &self.0.roots_requests;
             server.has_asked.store(true, Ordering::Relaxed);
             if events.is_none() {
                 server.asks_first.store(true, Ordering::Relaxed);
             }
             self.0.has_roots.notify_one();
-            match roots {
+            match &*self.0.roots.lock() {
                 CallerRoots::Unknown => &self.0.was_told_roots,
                 CallerRoots::Refused => {
                     return Err(Fault::Refused("the client does not tell its roots".into()));
@@ -500,7 +511,7 @@ mod tests {
 
     use super::super::quota::Owner;
     use super::super::quota::tests::{address, principal};
-    use super::{LIFETIME, MAX_CALLS, MAX_OF_OWNER, Parked, Questions, SessionRoots};
+    use super::{LIFETIME, MAX_CALLS, MAX_OF_OWNER, Parked, Questions};
 
     fn elicit(params: &str) -> Call {
         Call::Other {
@@ -511,7 +522,7 @@ mod tests {
 
     #[tokio::test]
     async fn question_without_a_call_and_unsafe_urls_are_refused() {
-        let questions = Questions::new(None, SessionRoots::default());
+        let questions = Questions::new(None, Default::default());
         let form = elicit(r#"{"message":"?","requestedSchema":{"type":"object","properties":{}}}"#);
         let refused = questions.ask(&form).await.unwrap_err().to_string();
         assert_eq!(refused, "no call runs whose client can be asked");
@@ -532,7 +543,7 @@ mod tests {
 
     #[tokio::test]
     async fn next_call_has_its_turn_after_the_last_one() {
-        let questions = Questions::new(None, SessionRoots::default());
+        let questions = Questions::new(None, Default::default());
         let (events, _receiver) = mpsc::channel(1);
         let first = questions.turn(events.clone(), None).await;
         let mut second = std::pin::pin!(questions.turn(events, None));

@@ -13,7 +13,7 @@ use mcp_types::{LogMessage, LoggingLevel, Meta};
 use tokio::sync::mpsc::{self, Receiver};
 
 use super::claims::ExtensionClaims;
-use super::questions::{Question, Questions, Turn, UpstreamEvent};
+use super::questions::{CallerRoots, Question, Questions, Turn, UpstreamEvent};
 use super::quota::Place;
 use super::sessions::Lease;
 use super::usage::InUse;
@@ -89,14 +89,18 @@ impl<R: Send + 'static> UpstreamCall<R> {
         (mut session, in_use): (CallSession, InUse),
         prepare: impl FnOnce(&Client) -> PreparedCall<'static, R>,
         context: &Context,
-        extensions: Arc<ExtensionClaims>,
+        (extensions, roots): (Arc<ExtensionClaims>, CallerRoots),
     ) -> Result<Self, Fault> {
         let questions = session.take_questions();
         let has_events = questions.is_some() || context.has_events(&extensions);
         let (sender, events) = has_events.then(|| mpsc::channel(MAX_EVENTS)).unzip();
         let turn = match (questions, &sender) {
             (Some((questions, place)), Some(sender)) => {
-                Some(questions.turn(sender.clone(), place).await?)
+                let turn = questions.turn(sender.clone(), place).await?;
+                if roots != CallerRoots::Unknown {
+                    questions.set_roots(roots, session.client()).await;
+                }
+                Some(turn)
             }
             _ => None,
         };

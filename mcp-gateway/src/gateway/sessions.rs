@@ -19,7 +19,7 @@ use tokio::time::{Instant, sleep, timeout, timeout_at};
 use tokio_util::task::AbortOnDropHandle;
 
 use super::changes::Announcements;
-use super::questions::{Broadcast, CallerRoots, Questions, RootsRequests, SessionRoots, Speaker};
+use super::questions::{Broadcast, CallerRoots, Questions, RootsRequests, Speaker};
 use super::quota::{Place, RETRY, WaitingCalls};
 
 /// Sessions of one caller with one server, in use and idle.
@@ -273,11 +273,7 @@ impl Sessions {
             None => all.clone(),
             Some(_) => all.for_caller(&key.caller, &caller.speaker),
         });
-        let roots = SessionRoots {
-            roots: key.roots.clone(),
-            server: pool.roots.clone(),
-        };
-        let questions = Questions::new(broadcast, roots);
+        let questions = Questions::new(broadcast, (key.roots.clone(), pool.roots.clone()));
         let client = pool.client.clone().inbound_layer(questions.layer());
         let client = client.capabilities(key.capabilities.clone());
         let client = match &key.client {
@@ -387,7 +383,7 @@ impl Lease {
     /// Gives the session back: its call has its result.
     pub(super) fn end(mut self) {
         let OpenSession { questions, key, .. } = &self.session;
-        if !questions.is_reusable(&key.caller) {
+        if self.sessions.0.max_of_caller > 1 && !questions.is_reusable(&key.caller) {
             return;
         }
         self.has_ended = true;

@@ -15,7 +15,7 @@ use super::error::GatewayError;
 use super::limits::UsedStates;
 use super::options::GatewayServer;
 use super::pinned::PinnedItems;
-use super::questions::{Broadcast, Parked, Questions, SessionRoots};
+use super::questions::{Broadcast, Parked, Questions, RootsRequests};
 use super::quota::WaitingCalls;
 use super::sessions::{ConnectShared, Sessions};
 use super::upstream::{Directory, Upstream};
@@ -41,15 +41,15 @@ impl Setup {
     /// Returns the function that opens the session that calls share, and the server for routes.
     pub(super) fn connect(&self, server: GatewayServer) -> (ConnectShared, Arc<Upstream>) {
         let broadcast = self.broadcast(&server);
-        let roots = SessionRoots::default();
-        let questions = Questions::new(broadcast.clone(), roots.clone());
+        let roots = Arc::<RootsRequests>::default();
+        let questions = Questions::new(broadcast.clone(), (Default::default(), roots.clone()));
         let connect = self.connect_shared(&server, &questions);
         let sessions = Sessions::new(
             server.connect,
             self.client.clone().server_name(&server.name),
             server.settings.has_one_session,
             (server.name.clone(), self.announcements.clone()),
-            (broadcast, roots.server),
+            (broadcast, roots),
         );
         let upstream = Arc::new(Upstream {
             server: server.name,

@@ -89,7 +89,7 @@ impl Upstream {
     ///   was opened with a caller's credentials belongs to the caller.
     /// - A legacy server asks in a session. A call whose client can be asked needs its own session, or its turn in the
     ///   shared one. So does a call with extensions: on a pipe, a notification does not say which call it belongs to.
-    /// - A legacy server that asks for roots has a session for each client's roots.
+    /// - A legacy server that asks for roots has a session for each client's roots, unless all calls have one session.
     /// - A call that declares tasks stays in the session that all requests for the task use.
     pub(super) async fn session(
         &self,
@@ -110,7 +110,7 @@ impl Upstream {
         let is_of_caller = key.caller.principal().is_some()
             || key.credentials.is_some()
             || key.client.is_some()
-            || key.roots != CallerRoots::Unknown;
+            || (key.roots != CallerRoots::Unknown && !self.settings.has_one_session);
         let waits_for_turn = self.settings.has_one_session || (is_modern && declares_tasks);
         let has_own = (is_of_caller && !is_modern) || (needs_turn && !waits_for_turn);
         if !has_own && !needs_turn {
@@ -124,14 +124,16 @@ impl Upstream {
         let mut key = key.clone();
         if self.settings.has_one_session {
             key.capabilities = self.all_capabilities();
+            // Those of each call.
+            key.roots = CallerRoots::Unknown;
         }
         let leased = self.sessions.lease(&key, place).await?;
         let lease = leased.map_err(|error| self.unreachable(&error))?;
         Ok(CallSession::Own(Box::new(lease)))
     }
 
-    /// Returns true if a caller has to be asked for its roots before its call, because the server asks for them. A server
-    /// with one session asks for those of each caller.
+    /// Returns true if a caller has to be asked for its roots before its call, because the server asks for them. One
+    /// session has those of the call that has its turn.
     pub(super) fn needs_roots(&self, key: &SessionKey) -> bool {
         let may_ask = key.capabilities.roots.is_some() || self.settings.has_one_session;
         may_ask && key.roots == CallerRoots::Unknown && self.sessions.ask_for_roots()

@@ -83,6 +83,10 @@ impl Files {
                     }
                     _ => json!({"id": id, "result": text(format!("{number} {form}"))}),
                 },
+                Some("notifications/roots/list_changed") => {
+                    roots = Value::Null;
+                    continue;
+                }
                 Some(_) if !id.is_null() => json!({"id": id, "result": {}}),
                 Some(_) => continue,
                 None => {
