@@ -2,6 +2,7 @@
 //! changes nothing.
 
 use std::future;
+use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::{Duration, UNIX_EPOCH};
 
@@ -67,6 +68,7 @@ impl AdminPage {
             .route(&format!("{base}/api/status"), get(status))
             .layer(from_fn_with_state(self.guard, page_guard::check))
             .with_state(self.control);
+        let router = router.into_make_service_with_connect_info::<SocketAddr>();
         if let Err(error) = axum::serve(self.listener, router).await {
             output::status(&format!("the admin page has ended: {error}"));
             future::pending::<()>().await;

@@ -42,6 +42,7 @@ mod views;
 mod violations;
 
 use std::io;
+use std::net::SocketAddr;
 use std::sync::Arc;
 
 use axum::serve::ListenerExt as _;
@@ -99,7 +100,11 @@ impl Inspector {
         };
         tokio::try_join!(
             connect,
-            axum::serve(self.listener.tap_io(without_delay), page).into_future(),
+            axum::serve(
+                self.listener.tap_io(without_delay),
+                page.into_make_service_with_connect_info::<SocketAddr>()
+            )
+            .into_future(),
             axum::serve(self.sandbox.tap_io(without_delay), views).into_future(),
         )?;
         Ok(())

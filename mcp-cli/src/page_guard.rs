@@ -7,17 +7,21 @@
 //! the cookie is limited to the random path, which servers at other ports do not know.
 
 use std::io;
-use std::net::Ipv4Addr;
+use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;
 
-use axum::extract::{Request, State};
+use axum::body::Body;
+use axum::extract::{ConnectInfo, Request, State};
 use axum::http::header::{self, HeaderName, HeaderValue};
 use axum::http::{HeaderMap, Method, StatusCode};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
+use futures_util::StreamExt as _;
+use http_body::Body as _;
 use parking_lot::Mutex;
 use subtle::ConstantTimeEq as _;
 use tokio::net::TcpListener;
+use tokio_util::sync::CancellationToken;
 
 use crate::failure::{Failure, usage};
 use crate::output;
@@ -50,6 +54,8 @@ struct Token {
     text: String,
     cookie: String,
     is_used: bool,
+    /// Ends what was opened with the cookie.
+    replaced: CancellationToken,
 }
 
 impl Token {
@@ -58,6 +64,7 @@ impl Token {
             text: random()?,
             cookie: random()?,
             is_used: false,
+            replaced: CancellationToken::new(),
         })
     }
 }
@@ -143,6 +150,11 @@ impl Guard {
             return Some(refuse(StatusCode::FORBIDDEN, "wrong Sec-Fetch-Site"));
         }
         if let Some(token) = self.token_of(request) {
+            // The URL was an argument of the browser, which other users of the machine can read.
+            let peer = request.extensions().get::<ConnectInfo<SocketAddr>>();
+            if peer.is_some_and(|peer| is_of_another_user(peer.0, self.port)) {
+                return Some(refuse(StatusCode::FORBIDDEN, "another user's connection"));
+            }
             return Some(self.let_in(token, self.has_cookie(headers)));
         }
         if !self.has_cookie(headers) {
@@ -186,6 +198,7 @@ impl Guard {
         if known.is_used && !has_cookie {
             if let Ok(token) = Token::new() {
                 let url = self.url_with(&token.text);
+                known.replaced.cancel();
                 *known = token;
                 output::status(&format!(
                     "the URL was opened a second time; a new one: {url}"
@@ -204,6 +217,47 @@ impl Guard {
         let headers = [(header::LOCATION, page), (header::SET_COOKIE, cookie)];
         (StatusCode::SEE_OTHER, headers).into_response()
     }
+}
+
+/// Returns true if the other end of a connection to a port of this machine belongs to another user, but for the system's own.
+/// Only Linux tells; elsewhere a second use of the token ends what the first one has begun.
+fn is_of_another_user(peer: SocketAddr, port: u16) -> bool {
+    /// Largest table of connections that is read, in bytes.
+    const MAX_TABLE: u64 = 16 << 20;
+
+    #[cfg(target_os = "linux")]
+    {
+        use std::os::unix::fs::MetadataExt as _;
+
+        let own = std::fs::metadata("/proc/self").map(|own| own.uid());
+        let table =
+            mcp::group::files::read("/proc/net/tcp".as_ref(), MAX_TABLE).unwrap_or_default();
+        let user = user_of(&table, peer, port);
+        user.is_some_and(|user| user != 0 && own.is_ok_and(|own| own != user))
+    }
+    #[cfg(not(target_os = "linux"))]
+    {
+        let _ = (peer, port, MAX_TABLE);
+        false
+    }
+}
+
+/// Finds the user in a table of connections, whose line is that of the other end.
+fn user_of(table: &str, peer: SocketAddr, port: u16) -> Option<u32> {
+    let SocketAddr::V4(peer) = peer else {
+        return None;
+    };
+    let address = u32::from_ne_bytes(peer.ip().octets());
+    let local = format!("{address:08X}:{:04X}", peer.port());
+    let remote = format!(":{port:04X}");
+    table.lines().find_map(|line| {
+        let mut fields = line.split_whitespace().skip(1);
+        let is_local = fields.next() == Some(&local);
+        let is_remote = fields.next().is_some_and(|field| field.ends_with(&remote));
+        // State, queues, timer, retransmissions, user.
+        let user = fields.nth(4)?;
+        (is_local && is_remote).then(|| user.parse().ok())?
+    })
 }
 
 /// Compares two secrets in constant time.
@@ -227,6 +281,24 @@ pub(crate) async fn listen(port: u16) -> Result<(TcpListener, u16), Failure> {
     Ok((listener, port))
 }
 
+/// Runs a request whose access ends: so does its response. `None`: it has ended before the response.
+pub(crate) async fn run_until(
+    ended: &CancellationToken,
+    request: Request,
+    next: Next,
+) -> Option<Response> {
+    let response = tokio::select! {
+        biased;
+        () = ended.cancelled() => return None,
+        response = next.run(request) => response,
+    };
+    let ended = ended.clone().cancelled_owned();
+    Some(response.map(|body| match body.size_hint().exact() {
+        Some(_) => body,
+        None => Body::from_stream(body.into_data_stream().take_until(ended)),
+    }))
+}
+
 /// Checks a request, and adds the headers to its response.
 pub(crate) async fn check(
     State(guard): State<Arc<Guard>>,
@@ -236,9 +308,12 @@ pub(crate) async fn check(
     let policy = guard.policy.clone();
     let is_of_user = text(request.headers(), &SEC_FETCH_SITE) == Some("none");
     let has_opener_policy = !(guard.has_opener_check && is_of_user);
+    let replaced = guard.token.lock().replaced.clone();
     let mut response = match guard.refusal(&request) {
         Some(refusal) => refusal,
-        None => next.run(request).await,
+        None => run_until(&replaced, request, next)
+            .await
+            .unwrap_or_else(|| refuse(StatusCode::UNAUTHORIZED, "the cookie was replaced")),
     };
     let headers = response.headers_mut();
     headers.insert(header::CONTENT_SECURITY_POLICY, policy);
@@ -275,4 +350,37 @@ fn text<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Option<&'a str> {
 
 fn refuse(status: StatusCode, reason: &'static str) -> Response {
     (status, reason).into_response()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::user_of;
+
+    #[test]
+    fn user_of_a_connection_is_found() {
+        let table = "  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode\n   \
+            0: 0100007F:1F90 0100007F:C001 01 00000000:00000000 00:00000000 00000000     1 0 1 1 0 20 4 30 10 -1\n   \
+            1: 0100007F:C001 0100007F:1F90 01 00000000:00000000 00:00000000 00000000  1000 0 2 1 0 20 4 30 10 -1\n";
+        let peer = |port| std::net::SocketAddr::from(([127, 0, 0, 1], port));
+        assert_eq!(user_of(table, peer(0xC001), 0x1F90), Some(1000));
+        assert_eq!(user_of(table, peer(0xC002), 0x1F90), None);
+        assert_eq!(user_of(table, peer(0xC001), 0x1F91), None);
+        assert_eq!(user_of("", peer(1), 1), None);
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn own_connection_is_not_that_of_another_user() {
+        use std::net::{TcpListener, TcpStream};
+        use std::os::unix::fs::MetadataExt as _;
+
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap();
+        let stream = TcpStream::connect(address).unwrap();
+        let table = std::fs::read_to_string("/proc/net/tcp").unwrap();
+        let own = std::fs::metadata("/proc/self").unwrap().uid();
+        let peer = stream.local_addr().unwrap();
+        assert_eq!(user_of(&table, peer, address.port()), Some(own));
+        assert!(!super::is_of_another_user(peer, address.port()));
+    }
 }

@@ -181,6 +181,11 @@ fn launch_of(word: &str, spec: ServerSpec) -> Result<Launch, Failure> {
             let command = absolute_program(&command, &args)?;
             Launch::Program { command, args, env }
         }
+        ServerSpec::Url { oauth: Some(_), .. } => {
+            return Err(usage!(
+                "the entry of {word:?} has \"oauth\", without which a host would log in elsewhere; pass its URL"
+            ));
+        }
         ServerSpec::Url { url, headers, .. } => Launch::Url {
             url: url_of(&url)?.into(),
             headers,
@@ -283,7 +288,9 @@ fn is_path_in_folder(arg: &str) -> bool {
 }
 
 fn check_name(name: &str) -> Result<(), Failure> {
+    // A host's own command would read it as an option.
     let is_valid = !name.is_empty()
+        && !name.starts_with('-')
         && name.len() <= 64
         && name
             .chars()
@@ -292,7 +299,7 @@ fn check_name(name: &str) -> Result<(), Failure> {
         return Ok(());
     }
     Err(usage!(
-        "{name:?} is not a name that every host accepts: pass --name with letters, digits, `-` and `_`"
+        "{name:?} is not a name that every host accepts: pass --name with letters, digits, `_`, and `-` after the first one"
     ))
 }
 
@@ -390,7 +397,7 @@ async fn lock() -> Option<File> {
 /// Reads a settings file with its byte order mark. `None` if it does not exist.
 fn read(path: &Path) -> io::Result<Option<String>> {
     let mut text = String::new();
-    let file = match File::open(path) {
+    let file = match files::open_regular(path) {
         Ok(file) => file,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(error),
@@ -477,22 +484,51 @@ impl Change<'_> {
             let json = to_value(entry).to_string();
             let added = claude(&["mcp", "add-json", "--scope", "user", name, &json]).await;
             if let Err(problem) = added {
-                self.put_back().await?;
+                self.put_back()?;
                 return Err(problem);
             }
         }
-        Ok(())
+        let unwritable = |error| Failure::unusable(&self.settings.path, error);
+        let now = read(&self.settings.target).map_err(unwritable)?;
+        let removed = hosts::remove(self.args.host, now.as_deref().unwrap_or_default(), name);
+        if removed.is_ok_and(|text| text.is_some()) == self.entry.is_some() {
+            return Ok(());
+        }
+        let path = self.settings.path.display();
+        Err(usage!("claude has not changed {name:?} in {path}"))
     }
 
-    /// Lets Claude Code add the entry again that it has removed.
-    async fn put_back(&self) -> Result<(), Failure> {
-        let name = self.name;
-        let old: Value = serde_json::from_str(self.settings.text()).unwrap_or_default();
-        let Some(old) = old["mcpServers"].get(name).map(Value::to_string) else {
+    /// Writes the file again from which Claude Code has removed the former entry. It is not an argument of a command, which
+    /// other users of the machine see.
+    fn put_back(&self) -> Result<(), Failure> {
+        let path = &self.settings.target;
+        let parse = |text: &str| serde_json::from_str::<Value>(text).unwrap_or_default();
+        let mut expected = parse(self.settings.text());
+        let servers = expected
+            .get_mut("mcpServers")
+            .and_then(Value::as_object_mut);
+        let Some(old) = servers.and_then(|servers| servers.remove(self.name)) else {
             return Ok(());
         };
-        let added = claude(&["mcp", "add-json", "--scope", "user", name, &old]).await;
-        added.map_err(|problem| usage!("{problem}; the former entry of {name:?} is lost: {old}"))
+        let now = read(path).ok().flatten().unwrap_or_default();
+        let without = |mut file: Value| {
+            let servers = file.get("mcpServers").and_then(Value::as_object);
+            if servers.is_some_and(serde_json::Map::is_empty) {
+                file.as_object_mut().map(|file| file.remove("mcpServers"));
+            }
+            file
+        };
+        let is_same = without(parse(&now)) == without(expected);
+        let written = || {
+            files::replace_with(path, true, |file| {
+                file.write_all(self.settings.text().as_bytes())
+            })
+        };
+        if is_same && written().is_ok() {
+            return Ok(());
+        }
+        let name = self.name;
+        Err(usage!("the former entry of {name:?} is lost: {old}"))
     }
 
     fn print(&self, is_changed: bool, backup: Option<&(bool, PathBuf)>, output: &Output) {
@@ -596,6 +632,7 @@ mod tests {
             ("", false),
             ("a b", false),
             ("a.b", false),
+            ("--help", false),
         ] {
             assert_eq!(check_name(name).is_ok(), is_valid, "{name:?}");
         }

@@ -94,7 +94,7 @@ fn is_plain_secret<'a>(name: &'a str, value: &str) -> Option<&'a str> {
 
 impl Launch {
     /// Returns the start of a text in whose place a host could put a variable or a file: `$NAME`, `${…}`, `{env:…}`,
-    /// `{file:…}`. No host has an escape for it.
+    /// `{file:…}`, on Windows also `%NAME%` for a program, which a host can start by its command line. No host has an escape for it.
     pub(crate) fn expanded(&self) -> Option<&str> {
         let (first, args, values) = match self {
             Self::Program { command, args, env } => (command, args.as_slice(), env),
@@ -103,11 +103,13 @@ impl Launch {
         // Some hosts replace references in the whole file, and so in names.
         let values = values.iter().flat_map(|(name, value)| [name, value]);
         let mut texts = [first].into_iter().chain(args).chain(values);
-        texts.find_map(|text| expanded(text))
+        let is_percent = cfg!(windows) && matches!(self, Self::Program { .. });
+        texts.find_map(|text| expanded(text, is_percent))
     }
 }
 
-fn expanded(text: &str) -> Option<&str> {
+/// `is_percent`: `%NAME%` is a variable.
+fn expanded(text: &str, is_percent: bool) -> Option<&str> {
     let is_name = |rest: &str| rest.starts_with(|c: char| c.is_alphabetic() || "_{(".contains(c));
     let mut dollars = text.match_indices('$').map(|(at, _)| at);
     let dollar = dollars.find(|at| is_name(&text[at + 1..]));
@@ -118,7 +120,16 @@ fn expanded(text: &str) -> Option<&str> {
             .iter()
             .any(|start| rest.starts_with(start))
     });
-    let at = [dollar, braces.next()].into_iter().flatten().min()?;
+    let mut percents = text.match_indices('%').map(|(at, _)| at);
+    let percent = percents.find(|at| {
+        let name = text[at + 1..].split_once('%').map(|(name, _)| name);
+        is_percent
+            && name.is_some_and(|name| !name.is_empty() && !name.contains(char::is_whitespace))
+    });
+    let at = [dollar, braces.next(), percent]
+        .into_iter()
+        .flatten()
+        .min()?;
     Some(truncate(&text[at..], 40))
 }
 
@@ -413,7 +424,22 @@ mod tests {
             ("env:KEY", None),
             ("", None),
         ] {
-            assert_eq!(expanded(text), expected, "{text}");
+            for is_percent in [false, true] {
+                assert_eq!(expanded(text, is_percent), expected, "{text}");
+            }
+        }
+        for (text, expected) in [
+            ("a %KEY%", Some("%KEY%")),
+            (
+                "100% of %ProgramFiles(x86)%\\a",
+                Some("%ProgramFiles(x86)%\\a"),
+            ),
+            ("%KEY:~0,4%", Some("%KEY:~0,4%")),
+            ("100% or 50 %", None),
+            ("%%", None),
+        ] {
+            assert_eq!(expanded(text, true), expected, "{text}");
+            assert_eq!(expanded(text, false), None, "{text}");
         }
     }
 

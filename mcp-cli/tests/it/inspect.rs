@@ -210,8 +210,20 @@ fn url_works_once_and_its_cookie_is_for_one_path() {
     // The browser that was let in may open the URL again.
     let start = format!("GET /?token={}", page.token);
     assert_eq!(page.send(&start, &own, "").status, 303);
+    let mut stream = TcpStream::connect(&page.host).unwrap();
+    let head = format!(
+        "GET {}/api/events HTTP/1.1\r\nhost: {}\r\ncookie: {}\r\nconnection: close\r\n\r\n",
+        page.base, page.host, page.cookie
+    );
+    stream.write_all(head.as_bytes()).unwrap();
+    let mut events = BufReader::new(stream);
+    let mut status = String::new();
+    events.read_line(&mut status).unwrap();
+    assert!(status.contains(" 200 "), "{status}");
     let second = page.send(&start, &[], "");
     assert_eq!(second.status, 401, "{}", second.head);
+    // What the first browser has opened ends.
+    events.read_to_end(&mut Vec::new()).unwrap();
     assert!(second.body.contains("works once"), "{}", second.body);
     // The first browser may be that of another user, who has read the URL.
     assert_eq!(page.send("GET /api/state", &own, "").status, 401);

@@ -362,8 +362,8 @@ fn command_of_claude_code_replaces_and_repeats_as_other_hosts_do() {
     fs::create_dir_all(folder.join("home")).unwrap();
     let claude = folder.join("bin/claude");
     // As the real one: it refuses to replace an entry.
-    let script = "#!/bin/sh\n[ \"$(pwd -P)\" = \"$(cd \"$HOME\" && pwd -P)\" ] || exit 9\nfile=\"$HOME/.claude.json\"\nif [ $2 = remove ]; then echo '{}' > \"$file\"; exit; fi\n\
-        case \"$6\" in *impossible*) echo refused >&2; exit 1;; esac\n\
+    let script = "#!/bin/sh\necho \"$@\" >> \"$HOME/log\"\n[ \"$(pwd -P)\" = \"$(cd \"$HOME\" && pwd -P)\" ] || exit 9\nfile=\"$HOME/.claude.json\"\nif [ $2 = remove ]; then echo '{}' > \"$file\"; exit; fi\n\
+        case \"$6\" in *impossible*) echo refused >&2; exit 1;; *ignored*) exit 0;; esac\n\
         if grep -q '\"shop\"' \"$file\" 2>/dev/null; then echo \"MCP server $5 already exists\" >&2; exit 1; fi\n\
         printf '{\"mcpServers\":{\"%s\":%s}}' \"$5\" \"$6\" > \"$file\"\n";
     fs::write(&claude, script).unwrap();
@@ -400,12 +400,21 @@ fn command_of_claude_code_replaces_and_repeats_as_other_hosts_do() {
         (Some(0), json!(true))
     );
     assert!(fs::read_to_string(&file).unwrap().contains("[\"b\"]"));
-    // The old entry comes back when the new one is refused.
+    // The old entry comes back when the new one is refused, and is on no command line.
+    let old = "{\"mcpServers\": {\"shop\": {\"args\": [\"b\"], \"env\": {\"KEY\": \"sk-123\"}}}}\n";
+    fs::write(&file, old).unwrap();
     assert_eq!(
         install(&["--replace", "--", "npx", "impossible"]).0,
         Some(1)
     );
-    assert!(fs::read_to_string(&file).unwrap().contains("[\"b\"]"));
+    assert_eq!(fs::read_to_string(&file).unwrap(), old);
+    assert_eq!(install(&["--replace", "--", "npx", "ignored"]).0, Some(1));
+    let log = fs::read_to_string(folder.join("home/log")).unwrap();
+    assert!(
+        log.contains("impossible") && !log.contains("sk-123"),
+        "{log}"
+    );
+    fs::write(&file, old).unwrap();
     let uninstall = ["uninstall", "shop", "--host", "claude-code"];
     assert_eq!(run(&uninstall).status.code(), Some(0));
     assert_eq!(run(&uninstall).status.code(), Some(1));

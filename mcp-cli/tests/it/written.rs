@@ -340,7 +340,8 @@ fn entry_of_a_project_is_installed_with_the_approval_of_a_call() {
 /// Entries that would mean something else in a host's file, with a part of the reason.
 fn other_in_the_file_of_a_host() -> Vec<(Value, &'static str)> {
     let expands = "could put a variable or a file";
-    let mut entries = Vec::new();
+    let oauth = json!({"url": "http://127.0.0.1:9/mcp", "oauth": {"clientId": "x"}});
+    let mut entries = vec![(oauth, "\"oauth\"")];
     for text in [
         "$OPENAI_API_KEY",
         "{env:OPENAI_API_KEY}",
@@ -735,6 +736,34 @@ fn project_file_that_is_not_a_file_is_not_read() {
         2,
         "{shown:?}"
     );
+
+    // Before anybody is asked.
+    fs::remove_file(folder.join(".mcp.json")).unwrap();
+    fs::remove_file(folder.join("mcp.json")).unwrap();
+    fs::create_dir(folder.join(".cursor")).unwrap();
+    for pipe in ["pipe", ".cursor/mcp.json"] {
+        let made = Command::new("mkfifo").arg(folder.join(pipe)).status();
+        assert!(made.unwrap().success());
+    }
+    let entry =
+        json!({"mcpServers": {"shop": {"command": "tool", "envFile": "${workspaceFolder}/pipe"}}});
+    fs::write(folder.join("mcp.json"), entry.to_string()).unwrap();
+    let install = [
+        "install",
+        "--host",
+        "cursor",
+        "--project",
+        "--name",
+        "shop",
+        "http://b.example/mcp",
+    ];
+    for words in [&["info", "shop"][..], &install] {
+        let refused = mcp_in(&folder, words, "");
+        assert!(
+            refused.code == 1 && refused.err.contains("it is not a file"),
+            "{refused:?}"
+        );
+    }
 }
 
 #[test]

@@ -17,6 +17,23 @@ pub fn read(path: &Path, max: u64) -> io::Result<String> {
     read_from(File::open(path)?, max)
 }
 
+/// Opens a file that is neither a pipe nor a device, in which a reader would wait or find what the user types.
+///
+/// # Errors
+///
+/// Returns an error if it is another kind of file, or cannot be opened.
+pub fn open_regular(path: &Path) -> io::Result<File> {
+    let check = |found: fs::Metadata| {
+        let error = || io::Error::other("it is not a file");
+        found.is_file().then_some(()).ok_or_else(error)
+    };
+    // Opening a pipe waits for its other end.
+    check(fs::metadata(path)?)?;
+    let file = File::open(path)?;
+    check(file.metadata()?)?;
+    Ok(file)
+}
+
 /// Reads text with at most `max` bytes. The size is checked first: at the limit, a character may be cut.
 ///
 /// # Errors

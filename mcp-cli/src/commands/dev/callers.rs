@@ -5,19 +5,16 @@ use std::error::Error;
 use std::sync::Arc;
 
 use axum::Router;
-use axum::body::Body;
 use axum::extract::{Request, State};
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::middleware::{Next, from_fn_with_state};
 use axum::response::{IntoResponse as _, Response};
-use futures_util::StreamExt as _;
-use http_body::Body as _;
 use mcp::StreamableHttp;
 use mcp::http::{Authorization, ProtectedEndpoint};
 use parking_lot::Mutex;
 use tokio_util::sync::CancellationToken;
 
-use crate::page_guard::is_equal;
+use crate::page_guard::{is_equal, run_until};
 
 /// Maximum number of tokens that the program has printed. With more, the oldest is refused.
 const MAX_TOKENS: usize = 16;
@@ -150,18 +147,8 @@ async fn check(State(endpoint): State<Arc<Endpoint>>, request: Request, next: Ne
         if !is_open || demanded.is_cancelled() {
             return next.run(request).await;
         }
-        let response = tokio::select! {
-            response = next.run(request) => Some(response),
-            () = demanded.cancelled() => None,
-        };
-        if let Some(response) = response {
-            return response.map(|body| match body.size_hint().exact() {
-                Some(_) => body,
-                None => Body::from_stream(
-                    body.into_data_stream()
-                        .take_until(demanded.cancelled_owned()),
-                ),
-            });
+        if let Some(response) = run_until(&demanded, request, next).await {
+            return response;
         }
     }
     let challenge = [(header::WWW_AUTHENTICATE, "Bearer")];

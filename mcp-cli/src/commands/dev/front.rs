@@ -289,7 +289,7 @@ async fn open(client: ClientBuilder, program: &Program, front: &Front) -> Result
                     None
                 };
                 let is_own = !is_taken && (program.url.is_some() || address.is_some());
-                let token = printed_token(&printed).filter(|_| is_own);
+                let token = printed_token(&printed, refusals).filter(|_| is_own);
                 let mut client = client.clone();
                 if is_own {
                     if process.closed().now_or_never().is_some() {
@@ -429,12 +429,20 @@ pub(super) fn report_demand<T>(output: &Output, text: &str, headers: &[(impl AsR
     );
 }
 
-/// Finds the last token in what a program has printed.
-fn printed_token(text: &str) -> Option<&str> {
-    let (_, rest) = text.rsplit_once(TOKEN)?;
+/// Finds a token in what a program has printed: the last one, or the first one after an odd number of refusals. Between the
+/// program's own line and the connection, the program may log what a stranger has sent.
+fn printed_token(text: &str, refusals: usize) -> Option<&str> {
     let is_token = |c: char| c.is_ascii_alphanumeric() || "-._~+/=".contains(c);
-    let end = rest.find(|c| !is_token(c)).unwrap_or(rest.len());
-    (end > 0).then(|| &rest[..end])
+    let found = text.split(TOKEN).skip(1).map(|rest| {
+        let end = rest.find(|c| !is_token(c)).unwrap_or(rest.len());
+        &rest[..end]
+    });
+    let mut found = found.filter(|token| !token.is_empty());
+    if refusals.is_multiple_of(2) {
+        found.last()
+    } else {
+        found.next()
+    }
 }
 
 /// Finds URLs of this machine in what a program has printed.
@@ -506,8 +514,11 @@ mod tests {
             ("WWW-Authenticate: Bearer realm=\"a\"", None),
             ("authorization: none", None),
         ] {
-            assert_eq!(printed_token(text), expected, "{text}");
+            assert_eq!(printed_token(text, 0), expected, "{text}");
         }
+        let text = "Authorization: Bearer own\nrequest: Authorization: Bearer other\n";
+        let tokens = [0, 1, 2].map(|refusals| printed_token(text, refusals));
+        assert_eq!(tokens, [Some("other"), Some("own"), Some("other")]);
     }
 
     #[test]

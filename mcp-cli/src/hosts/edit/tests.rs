@@ -1,5 +1,7 @@
 //! Edits keep the bytes outside of an entry.
 
+use std::time::{Duration, Instant};
+
 use proptest::prelude::*;
 use serde_json::json;
 
@@ -53,6 +55,42 @@ fn json_keeps_comments_and_order() {
     for text in ["", "{}", "{\"a\": {}}"] {
         assert!(round_trip(Host::Zed, text).contains("context_servers"));
     }
+}
+
+#[test]
+fn tables_of_an_entry_are_removed() {
+    for (text, left) in [
+        ("[mcp_servers.a]\nb = 1\n[mcp_servers.a.env]\nc = 1", ""),
+        ("[mcp_servers.a]\n[mcp_servers.a.env]", ""),
+        (
+            "x = [\n[1],\n]\n\n[mcp_servers.a]\nb = \"\"\"\n[c]\n\"\"\"\n\n[d]\n",
+            "x = [\n[1],\n]\n\n[d]\n",
+        ),
+        (
+            "[mcp_servers.a]\n\n# b\n[[c]]\n\n[mcp_servers.a.env]\nd = 1\n",
+            "\n# b\n[[c]]\n",
+        ),
+    ] {
+        assert_eq!(
+            remove(Host::Codex, text, "a").unwrap().as_deref(),
+            Some(left),
+            "{text}"
+        );
+    }
+}
+
+/// The limit is for debug builds on slow machines: reading the beginning again for each table takes a minute.
+#[test]
+fn many_tables_take_linear_time() {
+    let others: String = (0..20_000).map(|number| format!("[t{number}]\n")).collect();
+    let own: String = (0..20_000)
+        .map(|number| format!("[mcp_servers.a.t{number}]\n"))
+        .collect();
+    let start = Instant::now();
+    let removed = remove(Host::Codex, &format!("{others}[mcp_servers.a]\n{own}"), "a");
+    assert_eq!(removed.unwrap().as_deref(), Some(&*others));
+    let time = start.elapsed();
+    assert!(time < Duration::from_secs(20), "{time:?}");
 }
 
 #[test]

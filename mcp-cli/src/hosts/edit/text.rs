@@ -1,5 +1,7 @@
 //! Lines of a text, and the error of an edit.
 
+use std::ops::Range;
+
 /// Reason for which a file cannot be edited.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum EditError {
@@ -29,15 +31,32 @@ pub(super) fn append(text: &str, lines: &[String]) -> String {
 
 /// Removes whole lines, and the blank line and line ending that [`append`] has put before them.
 pub(super) fn cut(text: &str, start: usize, end: usize) -> String {
-    let (mut before, after) = (&text[..start], &text[end..]);
-    let is_blank = after.is_empty() || after.starts_with('\n') || after.starts_with("\r\n");
-    if is_blank && (before.ends_with("\n\n") || before.ends_with("\n\r\n")) {
-        before = without_line_end(before);
+    cut_all(text, &[start..end])
+}
+
+/// Removes lines at several places, as [`cut`] does from the last one to the first.
+pub(super) fn cut_all(text: &str, places: &[Range<usize>]) -> String {
+    // From the last part to the first.
+    let mut kept: Vec<&str> = Vec::new();
+    let mut end = text.len();
+    for place in places.iter().rev() {
+        // Empty if two places follow each other.
+        let between = text.get(place.end..end).unwrap_or_default();
+        kept.extend((!between.is_empty()).then_some(between));
+        let mut before = &text[..place.start];
+        let is_blank = kept
+            .last()
+            .is_none_or(|after| after.starts_with('\n') || after.starts_with("\r\n"));
+        if is_blank && (before.ends_with("\n\n") || before.ends_with("\n\r\n")) {
+            before = without_line_end(before);
+        }
+        if kept.is_empty() && !text.ends_with('\n') {
+            before = without_line_end(before);
+        }
+        end = before.len();
     }
-    if after.is_empty() && !text.ends_with('\n') {
-        before = without_line_end(before);
-    }
-    format!("{before}{after}")
+    kept.push(&text[..end]);
+    kept.into_iter().rev().collect()
 }
 
 pub(super) fn without_line_end(text: &str) -> &str {

@@ -1,9 +1,11 @@
 //! Entries as tables of a TOML file.
 
-use serde_json::Value;
-use toml_edit::{DocumentMut, Item, Table};
+use std::ops::Range;
 
-use super::text::{EditError, append, cut, unreadable};
+use serde_json::Value;
+use toml_edit::{Document, DocumentMut, Item, Table};
+
+use super::text::{EditError, append, cut_all, unreadable};
 use crate::hosts::Entry;
 
 /// Appends the table of the entry, after the removal of an old one.
@@ -44,10 +46,9 @@ pub(super) fn insert(
 /// Removes the tables of an entry, or its key in the table of all entries.
 pub(super) fn remove(text: &str, member: &str, name: &str) -> Result<String, EditError> {
     let mut document = parse(text)?;
-    let found = tables(text, member, name);
+    let found = tables(text, member, name)?;
     if !found.is_empty() {
-        let tables = found.into_iter().rev();
-        return Ok(tables.fold(text.to_owned(), |text, (start, end)| cut(&text, start, end)));
+        return Ok(cut_all(text, &found));
     }
     if let Some(servers) = document.get_mut(member).and_then(Item::as_table_like_mut) {
         servers.remove(name);
@@ -56,28 +57,51 @@ pub(super) fn remove(text: &str, member: &str, name: &str) -> Result<String, Edi
 }
 
 /// Returns where the tables of an entry begin, and where their last values end.
-fn tables(text: &str, member: &str, name: &str) -> Vec<(usize, usize)> {
-    let (mut found, mut is_open, mut start) = (Vec::<(usize, usize)>::new(), false, 0);
+fn tables(text: &str, member: &str, name: &str) -> Result<Vec<Range<usize>>, EditError> {
+    let document = Document::parse(text);
+    let document = document.map_err(|error| unreadable(error.message()))?;
+    let mut values = Vec::new();
+    spans(document.as_item(), &mut values);
+    values.sort_unstable_by_key(|span| span.start);
+    // A line with a bracket may also be in an array or in a text of several lines.
+    let is_in_value = |at: usize| {
+        let before = values.partition_point(|span| span.start < at);
+        before > 0 && values[before - 1].end > at
+    };
+    let (mut found, mut is_open, mut start) = (Vec::<Range<usize>>::new(), false, 0);
     for line in text.split_inclusive('\n') {
         let end = start + line.len();
         let content = line.trim();
-        // A line with a bracket may also be in an array or in a text of several lines.
-        if content.starts_with('[') && text[..start].parse::<DocumentMut>().is_ok() {
+        let at = start + line.len() - line.trim_start().len();
+        if content.starts_with('[') && !is_in_value(at) {
             let header = content.parse::<DocumentMut>().unwrap_or_default();
             let entry = header.get(member).and_then(|servers| servers.get(name));
             is_open = entry.is_some();
             if is_open {
-                found.push((start, end));
+                found.push(start..end);
             }
-        } else if let Some((_, last)) = found.last_mut().filter(|_| is_open)
+        } else if let Some(last) = found.last_mut().filter(|_| is_open)
             && !content.is_empty()
             && !content.starts_with('#')
         {
-            *last = end;
+            last.end = end;
         }
         start = end;
     }
-    found
+    Ok(found)
+}
+
+/// Adds the places of values, which do not overlap.
+fn spans(item: &Item, found: &mut Vec<Range<usize>>) {
+    match item {
+        Item::Value(value) => found.extend(value.span()),
+        Item::Table(table) => table.iter().for_each(|(_, item)| spans(item, found)),
+        Item::ArrayOfTables(tables) => {
+            let items = tables.iter().flat_map(Table::iter);
+            items.for_each(|(_, item)| spans(item, found));
+        }
+        Item::None => {}
+    }
 }
 
 fn parse(text: &str) -> Result<DocumentMut, EditError> {
