@@ -6,7 +6,8 @@ use std::time::Duration;
 use std::{fmt, mem};
 
 use futures_util::FutureExt as _;
-use futures_util::future::{BoxFuture, Shared, join_all};
+use futures_util::future::{BoxFuture, Shared};
+use futures_util::stream::{self, StreamExt as _};
 use mcp_client::Client;
 use mcp_client::group::{Group, GroupList};
 use mcp_core::schema::{JsonSchema, SchemaError, Validator as _};
@@ -43,6 +44,11 @@ const MAX_STEPS: usize = 1_000_000;
 
 /// Tools left out of one list of definitions that are logged one by one.
 const MAX_LOGGED: usize = 20;
+
+/// Calls of one reply that run. Models send a few.
+const MAX_CALLS: usize = 128;
+/// Calls that run at once.
+const MAX_RUNNING: usize = 16;
 
 /// Longest wait of a call for the lists of a group that are known already.
 const LIST_LIMIT: Duration = Duration::from_secs(1);
@@ -293,7 +299,8 @@ impl ToolSet {
         }
     }
 
-    /// Runs the tool calls of a reply concurrently, and returns their results as the provider's blocks, in call order.
+    /// Runs the tool calls of a reply concurrently, 16 at once, and returns their results as the provider's blocks, in call order.
+    /// Of more than 128 calls, the others do not run.
     /// The reply is the provider's answer, or the message in it.
     ///
     /// The first bytes of an image or a sound decide about its type. One that the provider refuses is a line of text, as are those
@@ -308,7 +315,7 @@ impl ToolSet {
     pub async fn run(&self, provider: Provider, reply: &Value) -> Result<Vec<Value>, ReplyError> {
         reply::check(provider, reply)?;
         let calls = result::calls(provider, reply);
-        let results = join_all(calls.iter().map(|call| self.answer(call))).await;
+        let results = self.answers(&calls).await;
         let mut left = MediaLeft::default();
         let (mut blocks, mut all) = (Vec::new(), Vec::new());
         for (call, result) in calls.iter().zip(&results) {
@@ -341,18 +348,31 @@ impl ToolSet {
         parts
     }
 
-    async fn answer(&self, call: &ModelCall) -> CallToolResult {
-        let list = self.current_list().await;
-        let list = match list {
+    /// Answers the calls of a reply, in their order. They share one list.
+    async fn answers(&self, calls: &[ModelCall]) -> Vec<CallToolResult> {
+        if calls.is_empty() {
+            return Vec::new();
+        }
+        let list = match self.current_list().await {
             Ok(list) => list,
-            Err(error) => return failed(&error),
+            Err(error) => return vec![failed(&error); calls.len()],
         };
+        let running = calls.iter().take(MAX_CALLS);
+        let running: Vec<_> = running.map(|call| self.answer(call, &list)).collect();
+        let running = stream::iter(running).buffered(MAX_RUNNING);
+        let mut results: Vec<CallToolResult> = running.collect().await;
+        let text = format!("the call did not run: a reply may have {MAX_CALLS} calls");
+        results.resize(calls.len(), CallToolResult::error(text));
+        results
+    }
+
+    async fn answer(&self, call: &ModelCall, list: &List) -> CallToolResult {
         match self.own_name(&call.name) {
             Some(READ_RESULT) => self.results.read(&call.arguments),
-            Some(own) => self.answer_deferred(own, call, &list).await,
+            Some(own) => self.answer_deferred(own, call, list).await,
             None => {
                 let unknown = || format!("no tool is named {:?}", escape_line(&call.name));
-                self.call_named(&list, &call.name, call.arguments.clone(), unknown)
+                self.call_named(list, &call.name, call.arguments.clone(), unknown)
                     .await
             }
         }

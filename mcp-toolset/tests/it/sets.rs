@@ -306,6 +306,57 @@ async fn mistakes_of_a_model_are_results() {
     );
 }
 
+#[tokio::test]
+async fn calls_of_a_reply_share_one_list_and_are_bounded() {
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+
+    use mcp::middleware::from_fn;
+    use tokio::task::yield_now;
+
+    let [lists, running, most, ran] = [(); 4].map(|()| Arc::new(AtomicUsize::new(0)));
+    let listed = lists.clone();
+    let counting = from_fn(move |exchange: mcp::core::Exchange, next: mcp::middleware::Next| {
+        if matches!(exchange.call, mcp::core::Call::ListTools(_)) {
+            listed.fetch_add(1, Relaxed);
+        }
+        async move { next.run(exchange).await }
+    });
+    let counts = (running, most.clone(), ran.clone());
+    let pay = move || {
+        let (running, most, ran) = counts.clone();
+        async move {
+            most.fetch_max(running.fetch_add(1, Relaxed) + 1, Relaxed);
+            for _ in 0..50 {
+                yield_now().await;
+            }
+            running.fetch_sub(1, Relaxed);
+            ran.fetch_add(1, Relaxed);
+            "paid"
+        }
+    };
+    let server = Server::new("bank", "1.0.0")
+        .tool(Tool::new("pay").handler(pay))
+        .layer(counting);
+    let client = Client::connect(InProcess(server)).await.unwrap();
+    let tools = ToolSet::from(&client).deferred();
+    tools.definitions(Provider::OpenAiChat).await.unwrap();
+    let before = lists.load(Relaxed);
+    let arguments = json!({"name": "pay", "arguments": {}}).to_string();
+    let calls = (0..300).map(|number| {
+        json!({"id": format!("c{number}"), "function": {"name": "call_tool", "arguments": arguments}})
+    });
+    let reply = serde_json::Value::Array(calls.collect());
+    let blocks = tools.run(Provider::OpenAiChat, &reply).await.unwrap();
+    assert_eq!((blocks.len(), ran.load(Relaxed)), (300, 128));
+    assert_eq!(lists.load(Relaxed), before + 1);
+    let most = most.load(Relaxed);
+    assert!((2..=16).contains(&most), "{most}");
+    assert!(text(Provider::OpenAiChat, &blocks[127]).0.contains("paid"));
+    let refused = text(Provider::OpenAiChat, &blocks[128]).0;
+    assert!(refused.contains("128 calls"), "{refused}");
+}
+
 /// [`kit::PNG`] in base64.
 const PNG: &str = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAAB";
 

@@ -2,7 +2,6 @@
 
 use std::borrow::Cow;
 use std::future::pending;
-use std::net::Ipv4Addr;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -273,6 +272,7 @@ async fn open(client: ClientBuilder, program: &Program, front: &Front) -> Result
     let mut problem = None;
     let over_http = async {
         let mut refusals = 0;
+        let mut typed = None;
         loop {
             let printed = stderr.text();
             let urls = match &program.url {
@@ -283,8 +283,19 @@ async fn open(client: ClientBuilder, program: &Program, front: &Front) -> Result
                 // Another program may listen at an address that this one only prints.
                 let is_asked = url.port_or_known_default() == Some(port)
                     && matches!(url.host_str(), Some("127.0.0.1" | "localhost"));
-                let address = if is_asked && program.url.is_none() {
-                    asked_address(&url).await
+                let is_name = url.scheme() == "http" && url.host_str() == Some("localhost");
+                let address = if program.url.is_none() {
+                    let hosts: &[&str] = if is_asked { &["127.0.0.1"] } else { &[] };
+                    listening(&url, hosts).await
+                } else if is_name {
+                    // One address for the session: another program may listen at the other one later.
+                    if typed.is_none() {
+                        typed = listening(&url, &["127.0.0.1", "[::1]"]).await;
+                    }
+                    if typed.is_none() {
+                        continue;
+                    }
+                    typed.clone()
                 } else {
                     None
                 };
@@ -390,15 +401,19 @@ async fn is_address_taken(program: &Program, port: u16) -> Result<bool, String> 
     Ok(is_taken)
 }
 
-/// Returns the URL of a program that was asked to listen at a port of 127.0.0.1, with that address: another program may listen
-/// at the same port of `[::1]`, which `localhost` can mean, too. `None`: nothing listens there.
-async fn asked_address(url: &Url) -> Option<Url> {
-    let mut address = url.clone();
-    address.set_host(Some("127.0.0.1")).ok()?;
-    let port = address.port_or_known_default()?;
-    let connecting = TcpStream::connect((Ipv4Addr::LOCALHOST, port));
-    timeout(MAX_CONNECT, connecting).await.ok()?.ok()?;
-    Some(address)
+/// Returns a URL with the first of these hosts at which a program listens: `localhost` can mean two addresses, and another
+/// program may listen at the other one. `None`: nothing listens there.
+async fn listening(url: &Url, hosts: &[&str]) -> Option<Url> {
+    for host in hosts {
+        let mut address = url.clone();
+        address.set_host(Some(host)).ok()?;
+        let addresses = address.socket_addrs(|| None).ok()?;
+        let connecting = TcpStream::connect(&*addresses);
+        if let Ok(Ok(_)) = timeout(MAX_CONNECT, connecting).await {
+            return Some(address);
+        }
+    }
+    None
 }
 
 /// Returns true if a program listens at a URL of this machine.
@@ -488,18 +503,28 @@ fn refusal(is_tool: bool, problem: &str) -> Reply {
 mod tests {
     use tokio::net::TcpListener;
 
-    use super::{asked_address, config, printed_token, printed_urls};
+    use super::{config, listening, printed_token, printed_urls};
 
     #[tokio::test]
     async fn localhost_is_the_address_that_the_program_was_asked_to_serve() {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let port = listener.local_addr().unwrap().port();
         let printed = config::parse_url(&format!("http://localhost:{port}/mcp")).unwrap();
-        let asked = asked_address(&printed).await.unwrap();
+        let asked = listening(&printed, &["127.0.0.1"]).await.unwrap();
         assert_eq!(asked.as_str(), format!("http://127.0.0.1:{port}/mcp"));
-        // A program that listens at the other address only gets no credentials.
+        // Another program at the other address, where this machine has one.
+        let other = TcpListener::bind(("::1", port)).await.is_ok_and(|other| {
+            std::mem::forget(other);
+            true
+        });
+        let both = ["127.0.0.1", "[::1]"];
+        assert_eq!(listening(&printed, &both).await, Some(asked));
+        // A program that listens at the other address only gets no credentials, unless the user has typed the name.
         drop(listener);
-        assert_eq!(asked_address(&printed).await, None);
+        assert_eq!(listening(&printed, &["127.0.0.1"]).await, None);
+        let typed = listening(&printed, &both).await;
+        let typed = typed.map(|typed| typed.host_str().unwrap_or_default().to_owned());
+        assert_eq!(typed.as_deref(), other.then_some("[::1]"));
     }
 
     #[test]
