@@ -12,7 +12,7 @@ use crate::clock;
 use crate::error::AuthError;
 use crate::fetch::TokenForm;
 use crate::key::{PrivateKey, random_text};
-use crate::metadata::server::ServerMetadata;
+use crate::metadata::server::{ServerMetadata, lists};
 use crate::secret::Secret;
 
 /// The origin of a client id.
@@ -54,12 +54,16 @@ enum Method {
     PrivateKeyJwt,
 }
 
+const NONE: &str = "none";
+const BASIC: &str = "client_secret_basic";
+const POST: &str = "client_secret_post";
+
 impl Method {
     fn from_name(name: &str) -> Option<Self> {
         match name {
-            "none" => Some(Self::None),
-            "client_secret_basic" => Some(Self::Basic),
-            "client_secret_post" => Some(Self::Post),
+            NONE => Some(Self::None),
+            BASIC => Some(Self::Basic),
+            POST => Some(Self::Post),
             "private_key_jwt" => Some(Self::PrivateKeyJwt),
             _ => None,
         }
@@ -131,31 +135,24 @@ impl Client {
         if let Some(method) = registered.filter(fits) {
             return method;
         }
-        let supports = |method: Method| {
-            let names = server.auth_methods.iter();
-            names
-                .filter_map(|name| Method::from_name(name))
-                .any(|one| one == method)
-        };
         // The registration asked for this method.
         let is_registered = self.kind == ClientKind::Dynamic;
         match self.credential {
             Credential::None => Method::None,
             Credential::Key(_) => Method::PrivateKeyJwt,
-            Credential::Secret(_) if is_registered && supports(Method::Post) => Method::Post,
-            Credential::Secret(_) if supports(Method::Basic) => Method::Basic,
-            Credential::Secret(_) if supports(Method::Post) => Method::Post,
+            Credential::Secret(_) if is_registered && server.supports_method(POST) => Method::Post,
+            Credential::Secret(_) if server.supports_method(BASIC) => Method::Basic,
+            Credential::Secret(_) if server.supports_method(POST) => Method::Post,
             // The server registers public clients, and gave a secret nevertheless.
-            Credential::Secret(_) if is_registered && supports(Method::None) => Method::None,
+            Credential::Secret(_) if is_registered && server.supports_method(NONE) => Method::None,
             Credential::Secret(_) => Method::Basic,
         }
     }
 
     fn assertion(&self, key: &PrivateKey, server: &ServerMetadata) -> Result<Secret, AuthError> {
         let algorithm = key.algorithm();
-        if let Some(accepted) = &server.signing_algorithms
-            && !accepted.iter().any(|name| name == algorithm)
-        {
+        let accepted = &server.token_endpoint_auth_signing_alg_values_supported;
+        if lists(accepted, algorithm) == Some(false) {
             let message = format!("the authorization server does not accept {algorithm}");
             return Err(AuthError::Key(message));
         }
@@ -234,7 +231,8 @@ mod tests {
 
     fn server(methods: &[&str]) -> ServerMetadata {
         let mut server = ServerMetadata::at_origin(&Url::parse("https://h").unwrap());
-        server.auth_methods = methods.iter().map(|&name| name.to_owned()).collect();
+        let methods = methods.iter().map(|&name| name.to_owned());
+        server.token_endpoint_auth_methods_supported = Some(methods.collect());
         server
     }
 

@@ -9,21 +9,20 @@ use crate::client::Client;
 use crate::error::{AuthError, OAuthCode, printable};
 use crate::fetch::TokenForm;
 use crate::key::{random_text, sha256_base64};
+use crate::metadata::server::{S256, lists};
 use crate::record::TokenRequest;
 use crate::secret::Secret;
 
 /// An authorization request, until its response is there.
-pub(crate) struct AuthorizationRequest {
+pub(crate) struct AuthorizationRequest<'a> {
     pub(crate) url: Url,
     pub(crate) state: String,
     verifier: Secret,
-    redirect_uri: String,
-    resource: Option<String>,
-    issuer: String,
-    requires_issuer: bool,
+    redirect_uri: &'a str,
+    request: &'a TokenRequest<'a>,
 }
 
-impl AuthorizationRequest {
+impl<'a> AuthorizationRequest<'a> {
     /// Builds the authorization request with a new state and verifier.
     ///
     /// # Errors
@@ -32,9 +31,9 @@ impl AuthorizationRequest {
     /// [`AuthError::Malformed`] when its metadata allows no authorization request.
     // spec: AUTH-C-17, AUTH-C-18
     pub(crate) fn new(
-        request: &TokenRequest<'_>,
+        request: &'a TokenRequest<'a>,
         client: &Client,
-        redirect_uri: &str,
+        redirect_uri: &'a str,
         allows_missing_pkce: bool,
     ) -> Result<Self, AuthError> {
         let TokenRequest {
@@ -46,12 +45,13 @@ impl AuthorizationRequest {
         let invalid = |reason: &str| AuthError::malformed(&server.token_endpoint, reason);
         let endpoint = server.authorization_endpoint.as_ref();
         let endpoint = endpoint.ok_or_else(|| invalid("authorization_endpoint is missing"))?;
-        if !server.supports_code {
+        if lists(&server.response_types_supported, "code") == Some(false) {
             return Err(invalid(
                 "the server does not support the response type code",
             ));
         }
-        if !server.supports_s256 && !allows_missing_pkce {
+        let announced = lists(&server.code_challenge_methods_supported, S256);
+        if announced != Some(true) && !allows_missing_pkce {
             return Err(AuthError::PkceUnsupported {
                 issuer: printable(&server.issuer),
             });
@@ -65,7 +65,7 @@ impl AuthorizationRequest {
             ("redirect_uri", redirect_uri),
             ("state", &state),
             ("code_challenge", &challenge),
-            ("code_challenge_method", "S256"),
+            ("code_challenge_method", S256),
         ];
         parameters.extend(resource.map(|resource| ("resource", resource)));
         if !scopes.is_empty() {
@@ -89,10 +89,8 @@ impl AuthorizationRequest {
             url,
             state,
             verifier: Secret::new(verifier),
-            redirect_uri: redirect_uri.to_owned(),
-            resource: resource.map(str::to_owned),
-            issuer: server.issuer.clone(),
-            requires_issuer: server.sends_issuer,
+            redirect_uri,
+            request,
         })
     }
 
@@ -118,13 +116,14 @@ impl AuthorizationRequest {
             ));
         }
         // RFC 9207: the value is compared as it is, without any normalization.
-        let is_wrong = match response.issuer.as_deref() {
-            Some(issuer) => issuer != self.issuer,
-            None => self.requires_issuer,
+        let server = self.request.server;
+        let is_wrong = match response.issuer {
+            Some(issuer) => issuer != server.issuer,
+            None => server.authorization_response_iss_parameter_supported == Some(true),
         };
         if is_wrong {
             return Err(AuthError::CallbackIssuer {
-                expected: printable(&self.issuer),
+                expected: printable(&server.issuer),
             });
         }
         if let Some(error) = response.error {
@@ -135,9 +134,9 @@ impl AuthorizationRequest {
         let code = code.ok_or_else(|| AuthError::Callback("it has no code".to_owned()))?;
         let mut form = TokenForm::new("authorization_code");
         form.set("code", code);
-        form.set("redirect_uri", self.redirect_uri.as_str());
+        form.set("redirect_uri", self.redirect_uri);
         form.set("code_verifier", self.verifier.clone());
-        form.set_resource(self.resource.as_deref());
+        form.set_resource(self.request.resource);
         Ok(form)
     }
 }
@@ -186,21 +185,24 @@ mod tests {
 
     fn server(sends_issuer: bool) -> ServerMetadata {
         let mut server = ServerMetadata::at_origin(&Url::parse("https://h").unwrap());
-        server.sends_issuer = sends_issuer;
+        server.authorization_response_iss_parameter_supported = Some(sends_issuer);
         server
     }
 
-    fn build(server: &ServerMetadata, scopes: &str) -> Result<AuthorizationRequest, AuthError> {
+    fn build<'a>(
+        server: &'a ServerMetadata,
+        scopes: &str,
+    ) -> Result<AuthorizationRequest<'a>, AuthError> {
         let client = Client::given("client", Credential::None);
-        let request = TokenRequest {
+        let request = Box::leak(Box::new(TokenRequest {
             server,
             resource: Some("https://h/mcp"),
-            scopes: &Scopes::parse(scopes),
+            scopes: Box::leak(Box::new(Scopes::parse(scopes))),
             requires_dpop: false,
             is_legacy: false,
             previous: None,
-        };
-        AuthorizationRequest::new(&request, &client, "http://127.0.0.1:1/callback", false)
+        }));
+        AuthorizationRequest::new(request, &client, "http://127.0.0.1:1/callback", false)
     }
 
     // spec: AUTH-C-17
@@ -242,7 +244,7 @@ mod tests {
     #[test]
     fn request_without_announced_pkce_is_refused() {
         let mut server = server(false);
-        server.supports_s256 = false;
+        server.code_challenge_methods_supported = None;
         assert!(matches!(
             build(&server, ""),
             Err(AuthError::PkceUnsupported { .. })
@@ -253,7 +255,8 @@ mod tests {
     #[test]
     fn finish_checks_state_issuer_and_error_in_this_order() {
         let check = |sends_issuer: bool, query: &str| {
-            let login = build(&server(sends_issuer), "").unwrap();
+            let server = server(sends_issuer);
+            let login = build(&server, "").unwrap();
             login
                 .finish(&query.replace("STATE", &login.state))
                 .map(|form| form.fields.len())

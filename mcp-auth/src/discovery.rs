@@ -11,7 +11,7 @@ use crate::event::AuthEvent;
 use crate::fetch::Fetched;
 use crate::login::Login;
 use crate::metadata::resource::{self, ResourceDocument, ResourceMetadata};
-use crate::metadata::server::{self, ServerDocument, ServerMetadata};
+use crate::metadata::server::{self, S256, ServerMetadata};
 
 /// The metadata that a login needs.
 #[derive(Debug, Clone)]
@@ -186,10 +186,7 @@ impl Discovery<'_> {
             let Some(fetched) = self.document(DocumentKind::Server, url).await? else {
                 continue;
             };
-            let valid = fetched.json().and_then(|document: ServerDocument| {
-                document.validate(issuer, url, &self.login.fetcher)
-            });
-            match valid {
+            match ServerMetadata::read(&fetched, issuer, &self.login.fetcher) {
                 Ok(server) => return Ok(Some(server)),
                 Err(error) => first_error = first_error.or(Some(error)),
             }
@@ -208,7 +205,7 @@ impl Discovery<'_> {
         let found = self.first_valid(&issuer, &server::candidates(&url)).await?;
         // Revision 2025-03-26 requires PKCE without announcing it.
         Ok(found.map(|server| ServerMetadata {
-            supports_s256: true,
+            code_challenge_methods_supported: Some(vec![S256.to_owned()]),
             ..server
         }))
     }

@@ -17,7 +17,7 @@ use url::{Url, form_urlencoded};
 
 use crate::dpop::Nonces;
 use crate::egress::EgressRules;
-use crate::error::{AuthError, OAuthCode, shown};
+use crate::error::{AuthError, OAuthCode, printable, shown};
 use crate::excerpt;
 use crate::limits::{Limits, MAX_DEPTH, MAX_REDIRECTS};
 use crate::secret::Secret;
@@ -48,21 +48,37 @@ impl Fetched {
     ///
     /// Returns [`AuthError::Malformed`] when it is other JSON, or is nested too deeply.
     pub(crate) fn json<T: DeserializeOwned>(&self) -> Result<T, AuthError> {
+        // The message of the parser could quote a token.
+        self.parse(|error| {
+            format!(
+                "no valid JSON of this kind (line {}, column {})",
+                error.line(),
+                error.column()
+            )
+        })
+    }
+
+    /// Reads the body of a document without secrets as JSON. The message names the mistake.
+    ///
+    /// # Errors
+    ///
+    /// Returns the errors of [`json`](Self::json).
+    pub(crate) fn public_json<T: DeserializeOwned>(&self) -> Result<T, AuthError> {
+        self.parse(|error| printable(&error.to_string()))
+    }
+
+    fn parse<T: DeserializeOwned>(
+        &self,
+        describe: impl FnOnce(serde_json::Error) -> String,
+    ) -> Result<T, AuthError> {
         if depth(&self.body) > MAX_DEPTH {
             return Err(AuthError::malformed(
                 &self.url,
                 "its JSON is nested too deeply",
             ));
         }
-        // The message of the parser could quote a token.
-        serde_json::from_slice(&self.body).map_err(|error| {
-            let place = format!(
-                "no valid JSON of this kind (line {}, column {})",
-                error.line(),
-                error.column()
-            );
-            AuthError::malformed(&self.url, place)
-        })
+        let read = serde_json::from_slice(&self.body);
+        read.map_err(|error| AuthError::malformed(&self.url, describe(error)))
     }
 
     /// Returns whether the body is a JSON object or a form.
@@ -261,10 +277,9 @@ impl Fetcher {
         form: &TokenForm,
     ) -> Result<Fetched, AuthError> {
         let mut headers = form.headers.clone();
-        let kind = HeaderValue::from_static(FORM);
-        headers.insert(CONTENT_TYPE, kind);
-        let body = form.encode().into();
-        self.send(Method::POST, url, headers, body).await
+        headers.insert(CONTENT_TYPE, HeaderValue::from_static(FORM));
+        self.send(Method::POST, url, headers, form.encode().into())
+            .await
     }
 
     /// Posts JSON. Redirects are not followed.

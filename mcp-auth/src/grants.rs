@@ -15,13 +15,12 @@ use crate::event::AuthEvent;
 use crate::fetch::TokenForm;
 use crate::key::ProofKey;
 use crate::login::Login;
-use crate::metadata::server::ServerMetadata;
+use crate::metadata::server::{ServerMetadata, lists};
 use crate::oauth::{Grant, OAuth};
 use crate::record::{StoredCredentials, TokenContext, TokenRequest};
 use crate::redirect::LoginPage;
 use crate::registration::Registrar;
 use crate::scope::Scopes;
-use crate::source::Source;
 use crate::token::{TokenEndpoint, Tokens};
 
 /// One request for a new token, by the grant of the settings.
@@ -51,8 +50,17 @@ impl Issuance<'_> {
         let (client, tokens) = match &login.oauth.grant {
             Grant::Interactive => self.log_in(&endpoint).await?,
             Grant::Device(show) => self.log_in_on_device(&endpoint, show).await?,
-            Grant::ClientCredentials => self.client_credentials(&endpoint).await?,
-            Grant::Workload(assertion) => self.workload(&endpoint, assertion).await?,
+            Grant::ClientCredentials => {
+                let form = self.form(Some("client_credentials"));
+                self.by_form(&endpoint, form).await?
+            }
+            // spec: WIF-01, WIF-02
+            Grant::Workload(assertion) => {
+                let mut form = self.form(Some(JWT_BEARER));
+                // Platforms rotate the assertion, so it is read for each exchange.
+                form.set("assertion", assertion().await?);
+                self.by_form(&endpoint, form).await?
+            }
             Grant::Enterprise(idp) => self.enterprise(&endpoint, idp).await?,
             Grant::Token(_) => {
                 let message = "the program manages the token itself";
@@ -121,9 +129,8 @@ impl Issuance<'_> {
 
     /// The key for proofs of possession, if tokens are to be bound to one.
     fn proof_key(&self) -> Result<Option<ProofKey>, AuthError> {
-        let algorithms = &self.request.server.dpop_algorithms;
-        let supported =
-            self.request.requires_dpop || algorithms.iter().any(|name| name == ALGORITHM);
+        let algorithms = &self.request.server.dpop_signing_alg_values_supported;
+        let supported = self.request.requires_dpop || lists(algorithms, ALGORITHM) == Some(true);
         match self.login.oauth.dpop {
             Dpop::Off => return Ok(None),
             Dpop::Optional if !supported => return Ok(None),
@@ -232,33 +239,21 @@ impl Issuance<'_> {
         Ok((client, tokens))
     }
 
+    /// Requests tokens with a form, for the given client. A workload may have none: its assertion names it.
     // spec: CC-01
-    async fn client_credentials(
+    async fn by_form(
         &self,
         endpoint: &TokenEndpoint<'_>,
+        form: TokenForm,
     ) -> Result<(Client, Tokens), AuthError> {
+        let oauth = &self.login.oauth;
+        if matches!(oauth.grant, Grant::Workload(_)) && oauth.client.is_none() {
+            let tokens = endpoint.send(&form).await?;
+            return Ok((Client::given("", Credential::None), tokens));
+        }
         let client = self.given_client()?;
-        let form = self.form(Some("client_credentials"));
         let tokens = endpoint.request(&client, form).await?;
         Ok((client, tokens))
-    }
-
-    // spec: WIF-01, WIF-02
-    async fn workload(
-        &self,
-        endpoint: &TokenEndpoint<'_>,
-        assertion: &Source,
-    ) -> Result<(Client, Tokens), AuthError> {
-        let mut form = self.form(Some(JWT_BEARER));
-        // Platforms rotate the assertion, so it is read for each exchange.
-        form.set("assertion", assertion().await?);
-        if self.login.oauth.client.is_some() {
-            let client = self.given_client()?;
-            let tokens = endpoint.request(&client, form).await?;
-            return Ok((client, tokens));
-        }
-        let tokens = endpoint.send(&form).await?;
-        Ok((Client::given("", Credential::None), tokens))
     }
 
     // spec: EMA-03
@@ -275,8 +270,7 @@ impl Issuance<'_> {
         // The assertion alone says what the token is for.
         let mut form = TokenForm::new(JWT_BEARER);
         form.set("assertion", assertion);
-        let tokens = endpoint.request(&client, form).await?;
-        Ok((client, tokens))
+        self.by_form(endpoint, form).await
     }
 
     fn given_client(&self) -> Result<Client, AuthError> {
@@ -331,7 +325,7 @@ pub(crate) fn select_scopes(
     let is_offline = oauth.grant.has_user()
         && oauth.offline_access
         && !selected.is_empty()
-        && server.scopes.contains("offline_access");
+        && lists(&server.scopes_supported, "offline_access") == Some(true);
     if is_offline {
         selected.insert("offline_access");
     }

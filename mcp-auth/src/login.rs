@@ -83,30 +83,31 @@ impl Login {
         Ok(record.filter(|record| self.oauth.check_usable(record).is_ok()))
     }
 
-    /// Uses the stored token. Returns whether there is one that has not expired.
-    pub(crate) async fn restore(&self) -> Result<bool, AuthError> {
-        let Some(record) = self.stored().await? else {
-            return Ok(false);
-        };
-        let is_valid = !record.is_expired();
-        self.publish(record, false)?;
-        self.emit(AuthEvent::Restored);
-        Ok(is_valid)
+    /// Uses the stored token, also an expired one: it may be refreshed.
+    pub(crate) async fn restore(&self) -> Result<(), AuthError> {
+        self.adopt(|_| true).await.map(drop)
     }
 
-    /// Uses the stored token if another process has renewed it.
+    /// Uses the stored token if another process has renewed it. Returns whether it has.
     pub(crate) async fn adopt_stored(
         &self,
         current: Option<&StoredCredentials>,
     ) -> Result<bool, AuthError> {
-        let Some(stored) = self.stored().await? else {
+        let is_renewed = |stored: &StoredCredentials| {
+            let known = current.map(|current| &current.access_token);
+            !known.is_some_and(|known| known.matches(stored.access_token.expose()))
+                && !stored.is_expired()
+        };
+        self.adopt(is_renewed).await
+    }
+
+    async fn adopt(
+        &self,
+        is_wanted: impl FnOnce(&StoredCredentials) -> bool,
+    ) -> Result<bool, AuthError> {
+        let Some(stored) = self.stored().await?.filter(is_wanted) else {
             return Ok(false);
         };
-        let is_same = current
-            .is_some_and(|current| current.access_token.matches(stored.access_token.expose()));
-        if is_same || stored.is_expired() {
-            return Ok(false);
-        }
         self.publish(stored, false)?;
         self.emit(AuthEvent::Restored);
         Ok(true)

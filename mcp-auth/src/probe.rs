@@ -107,7 +107,7 @@ impl Probe<'_> {
             is_required,
             scopes: select_scopes(oauth, challenged, offered, &server),
             registers_clients: server.registration_endpoint.is_some(),
-            accepts_metadata_url: server.supports_client_metadata,
+            accepts_metadata_url: server.client_id_metadata_document_supported == Some(true),
             offers_device_login: server.device_authorization_endpoint.is_some(),
             issuer: server.issuer,
         })

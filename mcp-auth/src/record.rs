@@ -142,12 +142,9 @@ impl StoredCredentials {
         };
         let is_dpop = tokens.token_type == TokenType::Dpop;
         let proof_key = proof_key.filter(|_| is_dpop);
+        let known = Self::new(&*context.server.issuer, &*client.id, tokens.access);
         Self {
-            version: VERSION,
-            issuer: context.server.issuer.clone(),
-            client_id: client.id.clone(),
             client_secret: secret.cloned(),
-            access_token: tokens.access,
             refresh_token: tokens.refresh,
             expires_at: tokens.expires_at,
             scopes: tokens.scopes.unwrap_or_else(|| context.requested.clone()),
@@ -155,6 +152,7 @@ impl StoredCredentials {
             lifetime: tokens.lifetime,
             proof_key: proof_key.map(|key| key.stored().clone()),
             context: Some(context),
+            ..known
         }
     }
 

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use serde::de::DeserializeOwned;
 use serde_json::json;
 use url::Url;
 
@@ -42,6 +43,21 @@ impl Records {
         StoreKey::tokens(&self.server, &self.account)
     }
 
+    fn registration_key(&self, issuer: &str) -> StoreKey {
+        StoreKey::registration(issuer, &self.registrant)
+    }
+
+    /// The key of the issuer that a given client id belongs to.
+    fn binding_key(&self, client_id: &str) -> StoreKey {
+        StoreKey::registration(&self.server, client_id)
+    }
+
+    /// Loads a record. A damaged one counts as none.
+    async fn load<T: DeserializeOwned>(&self, key: &StoreKey) -> Result<Option<T>, AuthError> {
+        let stored = self.store.load(key).await?;
+        Ok(stored.and_then(|stored| serde_json::from_str(stored.expose()).ok()))
+    }
+
     /// Loads the tokens. A damaged record counts as none.
     pub(crate) async fn tokens(&self) -> Result<Option<StoredCredentials>, AuthError> {
         let stored = self.store.load(&self.tokens_key()).await?;
@@ -73,16 +89,16 @@ impl Records {
         &self,
         issuer: &str,
     ) -> Result<Option<ClientRecord>, AuthError> {
-        let key = StoreKey::registration(issuer, &self.registrant);
-        let stored = self.store.load(&key).await?;
-        Ok(stored.and_then(|stored| serde_json::from_str(stored.expose()).ok()))
+        self.load(&self.registration_key(issuer)).await
     }
 
     /// Saves a registration. Without it the client is registered again later, so a failure is only logged.
     pub(crate) async fn save_registration(&self, issuer: &str, record: &ClientRecord) {
-        let key = StoreKey::registration(issuer, &self.registrant);
         let saved = match serde_json::to_string(record) {
-            Ok(text) => self.store.save(&key, &Secret::new(text)).await,
+            Ok(text) => {
+                let key = self.registration_key(issuer);
+                self.store.save(&key, &Secret::new(text)).await
+            }
             Err(error) => Err(AuthError::Store(error.to_string())),
         };
         if let Err(error) = saved {
@@ -91,21 +107,17 @@ impl Records {
     }
 
     pub(crate) async fn remove_registration(&self, issuer: &str) -> Result<(), AuthError> {
-        let key = StoreKey::registration(issuer, &self.registrant);
-        self.store.remove(&key).await
+        self.store.remove(&self.registration_key(issuer)).await
     }
 
     /// Loads the issuer that a given client id belongs to.
     pub(crate) async fn binding(&self, client_id: &str) -> Result<Option<String>, AuthError> {
-        let key = StoreKey::registration(&self.server, client_id);
-        let stored = self.store.load(&key).await?;
-        Ok(stored.and_then(|stored| serde_json::from_str(stored.expose()).ok()))
+        self.load(&self.binding_key(client_id)).await
     }
 
     /// Saves the issuer that has accepted a given client id.
     pub(crate) async fn bind(&self, client_id: &str, issuer: &str) -> Result<(), AuthError> {
-        let key = StoreKey::registration(&self.server, client_id);
         let record = Secret::new(json!(issuer).to_string());
-        self.store.save(&key, &record).await
+        self.store.save(&self.binding_key(client_id), &record).await
     }
 }

@@ -52,7 +52,8 @@ impl Registrar<'_> {
     // spec: AUTH-C-10
     fn metadata_document(&self) -> Option<&str> {
         let url = self.login.oauth.metadata_url.as_deref();
-        url.filter(|_| self.request.server.supports_client_metadata)
+        let is_read = self.request.server.client_id_metadata_document_supported;
+        url.filter(|_| is_read == Some(true))
     }
 
     /// Returns the client that the user has set, now or for the tokens that are replaced.
@@ -210,8 +211,8 @@ fn body(oauth: &OAuth, request: &TokenRequest<'_>, redirect_uri: Option<&str>) -
 /// the form: some servers that list both methods look for it there, also beside Basic authentication.
 fn auth_method(server: &ServerMetadata) -> &'static str {
     let known = ["none", "client_secret_post", "client_secret_basic"];
-    let supported = |name: &&&str| server.auth_methods.iter().any(|given| given == **name);
-    known.iter().find(supported).copied().unwrap_or("none")
+    let supported = known.into_iter().find(|name| server.supports_method(name));
+    supported.unwrap_or("none")
 }
 
 /// Programs receive the redirect on this machine or by a scheme of their own, web sites by https.

@@ -62,7 +62,7 @@ impl Renewal<'_> {
     /// Returns the [`AuthError`] of the step that failed.
     pub(crate) async fn run(&self, need: Need) -> Result<(), AuthError> {
         let outcome = match &need {
-            Need::Restore => self.login.restore().await.map(drop),
+            Need::Restore => self.login.restore().await,
             Need::Expiry => self.before_expiry().await,
             Need::Unauthorized {
                 challenge,

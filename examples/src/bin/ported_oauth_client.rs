@@ -17,12 +17,10 @@ async fn main() -> mcp::Result<()> {
     let url = arguments.next();
     let url = url.unwrap_or_else(|| "http://127.0.0.1:3000/mcp".to_owned());
 
-    let redirect = LoopbackRedirect::new()
-        .path("/callback")
-        .open_with(|page| async move {
-            println!("open this page in your browser: {page}");
-            Ok(())
-        });
+    let redirect = LoopbackRedirect::new().open_with(|page| async move {
+        println!("open this page in your browser: {page}");
+        Ok(())
+    });
     let mut oauth = OAuth::interactive("Test MCP client").redirect(redirect);
     if let Some(metadata) = arguments.next() {
         oauth = oauth.client_metadata_url(metadata);

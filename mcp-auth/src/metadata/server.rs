@@ -2,15 +2,12 @@
 //!
 //! Spec: RFC 8414, OpenID Connect Discovery 1.0.
 
-#[cfg(feature = "server")]
-use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use url::Url;
 
 use super::resource::at;
 use crate::error::{AuthError, printable};
-use crate::fetch::Fetcher;
-use crate::scope::Scopes;
+use crate::fetch::{Fetched, Fetcher};
 
 /// Compares issuers byte for byte. For an issuer without a path, a trailing `/` makes no difference: several
 /// large providers publish theirs with one.
@@ -24,52 +21,34 @@ pub(crate) fn is_same_issuer(expected: &str, found: &str) -> bool {
     is_root && bare(expected) == bare(found)
 }
 
-/// Authorization server metadata.
+/// Authorization server metadata, as in its document. Some servers send `null` for members that they do not use.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct ServerMetadata {
-    /// The issuer, byte for byte as in the document.
+    /// The issuer, byte for byte.
     pub(crate) issuer: String,
     pub(crate) authorization_endpoint: Option<Url>,
     pub(crate) token_endpoint: Url,
     pub(crate) registration_endpoint: Option<Url>,
     pub(crate) revocation_endpoint: Option<Url>,
     pub(crate) device_authorization_endpoint: Option<Url>,
-    pub(crate) supports_code: bool,
-    pub(crate) supports_s256: bool,
-    /// True if authorization responses contain `iss`.
-    pub(crate) sends_issuer: bool,
-    pub(crate) supports_client_metadata: bool,
-    /// Client authentication methods that the token endpoint accepts.
-    pub(crate) auth_methods: Vec<String>,
-    pub(crate) signing_algorithms: Option<Vec<String>>,
-    pub(crate) dpop_algorithms: Vec<String>,
-    pub(crate) scopes: Scopes,
+    pub(crate) response_types_supported: Option<Vec<String>>,
+    pub(crate) code_challenge_methods_supported: Option<Vec<String>>,
+    pub(crate) authorization_response_iss_parameter_supported: Option<bool>,
+    pub(crate) client_id_metadata_document_supported: Option<bool>,
+    // The aliases are the names in the records of 0.1.
+    #[serde(alias = "auth_methods")]
+    pub(crate) token_endpoint_auth_methods_supported: Option<Vec<String>>,
+    #[serde(alias = "signing_algorithms")]
+    pub(crate) token_endpoint_auth_signing_alg_values_supported: Option<Vec<String>>,
+    pub(crate) dpop_signing_alg_values_supported: Option<Vec<String>>,
+    pub(crate) scopes_supported: Option<Vec<String>>,
     /// No document names the endpoints: they are the default ones of revision 2025-03-26.
-    #[serde(default)]
+    #[serde(skip)]
     pub(crate) is_assumed: bool,
 }
 
-/// The document as it was received. Some servers send `null` for members that they do not use.
-#[derive(Deserialize)]
-pub(crate) struct ServerDocument {
-    issuer: String,
-    authorization_endpoint: Option<String>,
-    token_endpoint: Option<String>,
-    registration_endpoint: Option<String>,
-    revocation_endpoint: Option<String>,
-    device_authorization_endpoint: Option<String>,
-    response_types_supported: Option<Vec<String>>,
-    code_challenge_methods_supported: Option<Vec<String>>,
-    authorization_response_iss_parameter_supported: Option<bool>,
-    client_id_metadata_document_supported: Option<bool>,
-    token_endpoint_auth_methods_supported: Option<Vec<String>>,
-    token_endpoint_auth_signing_alg_values_supported: Option<Vec<String>>,
-    dpop_signing_alg_values_supported: Option<Vec<String>>,
-    scopes_supported: Option<Vec<String>>,
-}
-
-impl ServerDocument {
-    /// Checks the issuer and the endpoint URLs. `source` is the document's URL.
+impl ServerMetadata {
+    /// Reads a response, and checks the issuer and the endpoint URLs.
     ///
     /// # Errors
     ///
@@ -77,67 +56,34 @@ impl ServerDocument {
     /// endpoint is not a URL or the token endpoint is missing, and [`AuthError::Egress`] if the program may not
     /// fetch an endpoint.
     // spec: AUTH-C-07
-    pub(crate) fn validate(
-        self,
+    pub(crate) fn read(
+        fetched: &Fetched,
         expected: &str,
-        source: &Url,
         fetcher: &Fetcher,
-    ) -> Result<ServerMetadata, AuthError> {
-        if !is_same_issuer(expected, &self.issuer) {
+    ) -> Result<Self, AuthError> {
+        let server: Self = fetched.public_json()?;
+        if !is_same_issuer(expected, &server.issuer) {
             return Err(AuthError::MetadataIssuer {
                 expected: printable(expected),
-                found: printable(&self.issuer),
+                found: printable(&server.issuer),
             });
         }
-        let endpoint = |name: &str, url: Option<String>| match url {
-            None => Ok(None),
-            Some(url) => {
-                let invalid = |_| AuthError::malformed(source, format!("{name} is not a URL"));
-                let url = Url::parse(&url).map_err(invalid)?;
-                fetcher.check(&url)?;
-                Ok(Some(url))
-            }
-        };
-        let token_endpoint = endpoint("token_endpoint", self.token_endpoint)?;
-        let contains = |list: &Option<Vec<String>>, value: &str| {
-            list.as_ref()
-                .map(|list| list.iter().any(|given| given == value))
-        };
-        Ok(ServerMetadata {
-            issuer: self.issuer,
-            authorization_endpoint: endpoint(
-                "authorization_endpoint",
-                self.authorization_endpoint,
-            )?,
-            token_endpoint: token_endpoint
-                .ok_or_else(|| AuthError::malformed(source, "token_endpoint is missing"))?,
-            registration_endpoint: endpoint("registration_endpoint", self.registration_endpoint)?,
-            revocation_endpoint: endpoint("revocation_endpoint", self.revocation_endpoint)?,
-            device_authorization_endpoint: endpoint(
-                "device_authorization_endpoint",
-                self.device_authorization_endpoint,
-            )?,
-            supports_code: contains(&self.response_types_supported, "code").unwrap_or(true),
-            supports_s256: contains(&self.code_challenge_methods_supported, "S256")
-                .unwrap_or(false),
-            sends_issuer: self
-                .authorization_response_iss_parameter_supported
-                .unwrap_or(false),
-            supports_client_metadata: self.client_id_metadata_document_supported.unwrap_or(false),
-            auth_methods: self
-                .token_endpoint_auth_methods_supported
-                .unwrap_or_else(|| vec!["client_secret_basic".to_owned()]),
-            signing_algorithms: self.token_endpoint_auth_signing_alg_values_supported,
-            dpop_algorithms: self.dpop_signing_alg_values_supported.unwrap_or_default(),
-            scopes: self.scopes_supported.iter().flatten().collect(),
-            is_assumed: false,
-        })
+        let further = [
+            &server.authorization_endpoint,
+            &server.registration_endpoint,
+            &server.revocation_endpoint,
+            &server.device_authorization_endpoint,
+        ];
+        fetcher.check(&server.token_endpoint)?;
+        for endpoint in further.into_iter().flatten() {
+            fetcher.check(endpoint)?;
+        }
+        Ok(server)
     }
-}
 
-impl ServerMetadata {
     /// The default endpoints of revision 2025-03-26, at the MCP server's origin, for servers without metadata.
     pub(crate) fn at_origin(server: &Url) -> Self {
+        let methods = ["none", "client_secret_post", "client_secret_basic"];
         Self {
             issuer: server.origin().ascii_serialization(),
             authorization_endpoint: Some(at(server, "/authorize")),
@@ -145,38 +91,46 @@ impl ServerMetadata {
             registration_endpoint: Some(at(server, "/register")),
             revocation_endpoint: None,
             device_authorization_endpoint: None,
-            supports_code: true,
-            supports_s256: true,
-            sends_issuer: false,
-            supports_client_metadata: false,
-            auth_methods: vec![
-                "none".to_owned(),
-                "client_secret_post".to_owned(),
-                "client_secret_basic".to_owned(),
-            ],
-            signing_algorithms: None,
-            dpop_algorithms: Vec::new(),
-            scopes: Scopes::default(),
+            response_types_supported: None,
+            code_challenge_methods_supported: Some(vec![S256.to_owned()]),
+            authorization_response_iss_parameter_supported: None,
+            client_id_metadata_document_supported: None,
+            token_endpoint_auth_methods_supported: Some(methods.map(str::to_owned).to_vec()),
+            token_endpoint_auth_signing_alg_values_supported: None,
+            dpop_signing_alg_values_supported: None,
+            scopes_supported: None,
             is_assumed: true,
         }
     }
+
+    /// Returns whether the token endpoint lists an authentication method of clients.
+    pub(crate) fn supports_method(&self, name: &str) -> bool {
+        let listed = lists(&self.token_endpoint_auth_methods_supported, name);
+        listed.unwrap_or(name == "client_secret_basic")
+    }
 }
 
-/// Fetches the document at the first metadata URL of an issuer that has one, and returns its URL, too.
+/// The PKCE method.
+pub(crate) const S256: &str = "S256";
+
+/// Returns whether a member lists a value. `None` without the member.
+pub(crate) fn lists(member: &Option<Vec<String>>, value: &str) -> Option<bool> {
+    let values = member.as_ref()?;
+    Some(values.iter().any(|given| given == value))
+}
+
+/// Fetches the document at the first metadata URL of an issuer that has one.
 ///
 /// # Errors
 ///
 /// Returns the error of the first URL if none has a document.
 #[cfg(feature = "server")]
-pub(crate) async fn fetch_document<T: DeserializeOwned>(
-    fetcher: &Fetcher,
-    issuer: &Url,
-) -> Result<(T, Url), AuthError> {
+pub(crate) async fn fetch_document(fetcher: &Fetcher, issuer: &Url) -> Result<Fetched, AuthError> {
     let mut error = None;
     for url in candidates(issuer) {
         let fetched = fetcher.get(&url).await?;
         if fetched.status.is_success() && fetched.is_json() {
-            return Ok((fetched.json()?, url));
+            return Ok(fetched);
         }
         error.get_or_insert_with(|| fetched.unexpected());
     }
@@ -206,7 +160,7 @@ pub(crate) fn candidates(issuer: &Url) -> Vec<Url> {
 
 #[cfg(test)]
 mod tests {
-    use super::{ServerDocument, candidates, is_same_issuer};
+    use super::{ServerMetadata, candidates, is_same_issuer};
 
     #[test]
     fn null_is_an_absent_member() {
@@ -219,7 +173,7 @@ mod tests {
             "dpop_signing_alg_values_supported": null,
             "scopes_supported": null
         }"#;
-        let document: ServerDocument = serde_json::from_str(text).unwrap();
+        let document: ServerMetadata = serde_json::from_str(text).unwrap();
         assert_eq!(document.scopes_supported, None);
     }
 

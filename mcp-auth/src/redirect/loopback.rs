@@ -124,13 +124,6 @@ impl LoopbackRedirect {
         })
     }
 
-    /// Sets the path. Default: `/callback`, or that of an earlier registration.
-    #[must_use]
-    pub fn path(mut self, path: impl Into<String>) -> Self {
-        self.path = Some(path.into());
-        self
-    }
-
     /// Shows the login page with a function of the program. Default: the user's browser.
     #[must_use]
     pub fn open_with<F, R>(mut self, open: F) -> Self

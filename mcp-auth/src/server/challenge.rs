@@ -8,8 +8,7 @@ use http::{HeaderMap, HeaderValue, Response, StatusCode};
 
 use super::jwt::Algorithm;
 use crate::challenge::TokenType;
-use crate::dpop::DPOP_NONCE;
-use crate::dpop::Dpop;
+use crate::dpop::{DPOP_NONCE, Dpop};
 use crate::scope::Scopes;
 
 /// Seconds after which a client may ask again when tokens cannot be checked.

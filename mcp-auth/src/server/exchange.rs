@@ -20,7 +20,7 @@ use crate::error::AuthError;
 use crate::fetch::{Fetcher, TokenForm};
 use crate::flight::Flight;
 use crate::limits::Limits;
-use crate::metadata::server::{ServerDocument, ServerMetadata, fetch_document};
+use crate::metadata::server::{ServerMetadata, fetch_document};
 use crate::scope::Scopes;
 use crate::secret::Secret;
 use crate::token::TokenEndpoint;
@@ -197,8 +197,8 @@ impl ExchangeState {
         {
             return Ok(metadata.clone());
         }
-        let (document, url) = fetch_document::<ServerDocument>(&self.fetcher, &self.url).await?;
-        let metadata = document.validate(&self.issuer, &url, &self.fetcher)?;
+        let fetched = fetch_document(&self.fetcher, &self.url).await?;
+        let metadata = ServerMetadata::read(&fetched, &self.issuer, &self.fetcher)?;
         *known = Some((now, metadata.clone()));
         Ok(metadata)
     }

@@ -269,7 +269,7 @@ impl Issuer {
 
     async fn request_metadata(&self) -> Result<Arc<Metadata>, AuthError> {
         let IssuerState { fetcher, url, .. } = &*self.0;
-        let (document, _) = fetch_document::<IssuerDocument>(fetcher, url).await?;
+        let document: IssuerDocument = fetch_document(fetcher, url).await?.public_json()?;
         if !is_same_issuer(&self.0.name, &document.issuer) {
             return Err(AuthError::MetadataIssuer {
                 expected: printable(&self.0.name),

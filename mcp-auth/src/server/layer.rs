@@ -75,7 +75,7 @@ pub struct Protected<S> {
 impl<S: std::fmt::Debug> std::fmt::Debug for Protected<S> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Protected")
-            .field("resource", &self.protection.resource)
+            .field("resource", &self.protection.settings.resource)
             .field("service", &self.service)
             .finish_non_exhaustive()
     }

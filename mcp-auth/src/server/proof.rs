@@ -2,8 +2,6 @@
 //!
 //! Spec: RFC 9449, section 4.3, and the Model Context Protocol's DPoP extension.
 
-use std::fmt;
-
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use http::request::Parts;
@@ -33,7 +31,7 @@ const MAX_ID: usize = 256;
 
 /// The key of the nonces that proofs must contain. Nonces need no memory: nodes with the same key accept
 /// each other's.
-#[derive(Clone)]
+#[derive(Debug, Clone)]
 pub(super) struct NonceKey(hmac::Key);
 
 impl NonceKey {
@@ -61,12 +59,6 @@ impl NonceKey {
         hmac::verify(&self.0, time, tag).is_ok()
             && created <= now.saturating_add(WINDOW)
             && now <= created.saturating_add(NONCE_LIFETIME)
-    }
-}
-
-impl fmt::Debug for NonceKey {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("NonceKey(..)")
     }
 }
 

@@ -22,17 +22,17 @@ use tokio::time::timeout;
 use super::cache::{Digest, ExpiringCache};
 use super::challenge::{Challenges, Refusal, set_nonce};
 use super::identity::{AccessToken, Claims};
-use super::introspection::Introspector;
+use super::introspection::{Introspection, Introspector};
 use super::issuer::Issuer;
 use super::jwt::{Algorithm, ClaimRules, Jws, check, unverified_issuer};
-use super::proof::{ProofChecker, ProofError};
+use super::proof::{NonceKey, ProofChecker, ProofError};
 use super::static_tokens::StaticTokens;
 use super::verifier::{TokenVerifier, VerifiedToken, VerifyError};
 use crate::challenge::TokenType;
 use crate::clock;
-use crate::dpop::DPOP;
-use crate::dpop::Dpop;
-use crate::limits::MAX_TOKEN;
+use crate::dpop::{DPOP, Dpop};
+use crate::egress::Egress;
+use crate::limits::{Limits, MAX_TOKEN};
 use crate::metadata::server::is_same_issuer;
 use crate::scope::Scopes;
 
@@ -54,26 +54,48 @@ pub(super) type InsertClaims = Arc<dyn Fn(&mut Extensions) + Send + Sync>;
 pub(super) type ReadClaims =
     Arc<dyn Fn(&Claims) -> Result<InsertClaims, VerifyError> + Send + Sync>;
 
-pub(super) struct ProtectionState {
+/// The settings of a protected server.
+#[derive(Clone, Default)]
+pub(super) struct Settings {
     pub(super) resource: String,
+    pub(super) issuers: Vec<IssuerSettings>,
+    pub(super) authorization_servers: Vec<String>,
     pub(super) audiences: Vec<String>,
-    pub(super) issuers: Vec<Issuer>,
-    pub(super) introspector: Option<Introspector>,
+    pub(super) supported: Vec<String>,
+    pub(super) required: Vec<String>,
+    pub(super) suggested: Option<Vec<String>>,
+    pub(super) implied: Vec<(String, Vec<String>)>,
+    pub(super) algorithms: Option<Vec<Algorithm>>,
+    pub(super) rules: ClaimRules,
+    pub(super) introspection: Option<Introspection>,
     pub(super) static_tokens: StaticTokens,
     pub(super) verifiers: Vec<Arc<dyn TokenVerifier>>,
-    pub(super) algorithms: Vec<Algorithm>,
-    pub(super) rules: ClaimRules,
-    pub(super) required: Scopes,
-    pub(super) implied: Vec<(String, Vec<String>)>,
     pub(super) policy: Dpop,
+    pub(super) nonces: Option<NonceKey>,
+    pub(super) name: Option<String>,
+    pub(super) read_claims: Vec<ReadClaims>,
+    pub(super) keeps_token: bool,
+    pub(super) owns_origin: bool,
+    pub(super) egress: Egress,
+    /// One verification takes at most the time of a discovery.
+    pub(super) limits: Limits,
+}
+
+#[derive(Debug, Clone)]
+pub(super) struct IssuerSettings {
+    pub(super) name: String,
+    pub(super) keys_url: Option<String>,
+}
+
+pub(super) struct ProtectionState {
+    pub(super) settings: Settings,
+    pub(super) issuers: Vec<Issuer>,
+    pub(super) introspector: Option<Introspector>,
+    pub(super) required: Scopes,
     pub(super) proofs: ProofChecker,
     pub(super) challenges: Challenges,
     pub(super) metadata: PublicDocument,
     pub(super) metadata_paths: Vec<String>,
-    pub(super) read_claims: Vec<ReadClaims>,
-    pub(super) keeps_token: bool,
-    /// Longest time of one verification.
-    pub(super) time_limit: Duration,
     pub(super) verified: Arc<ExpiringCache<Arc<Caller>>>,
     pub(super) decisions: Decisions,
 }
@@ -173,7 +195,7 @@ impl ProtectionState {
         let (scheme, token) = value.split_once(' ').unwrap_or((value, ""));
         let scheme = match scheme {
             name if name.eq_ignore_ascii_case("Bearer") => TokenType::Bearer,
-            name if name.eq_ignore_ascii_case("DPoP") && self.policy != Dpop::Off => {
+            name if name.eq_ignore_ascii_case("DPoP") && self.settings.policy != Dpop::Off => {
                 TokenType::Dpop
             }
             _ => return Err(Refusal::NoToken),
@@ -203,9 +225,10 @@ impl ProtectionState {
     /// Returns a refusal when it is not valid, or when that cannot be decided.
     // spec: AUTH-S-04
     pub(super) async fn verify(&self, credentials: &Credentials) -> Result<Arc<Caller>, Refusal> {
-        let verified = timeout(self.time_limit, self.try_verify(credentials)).await;
+        let limit = self.settings.limits.discovery;
+        let verified = timeout(limit, self.try_verify(credentials)).await;
         let verified = verified.unwrap_or_else(|_| {
-            let seconds = self.time_limit.as_secs();
+            let seconds = limit.as_secs();
             let reason = format!("no answer within {seconds} s");
             Err(VerifyError::Unavailable(reason))
         });
@@ -230,9 +253,9 @@ impl ProtectionState {
         let issuers: Vec<_> = self.issuers.iter().map(Issuer::name).collect();
         tracing::warn!(
             reason,
-            audiences = ?self.audiences,
+            audiences = ?self.settings.audiences,
             ?issuers,
-            dpop = ?self.policy,
+            dpop = ?self.settings.policy,
             suppressed,
             "an access token is refused"
         );
@@ -268,14 +291,14 @@ impl ProtectionState {
         credentials: &Credentials,
     ) -> Result<(VerifiedToken, u64), VerifyError> {
         let Credentials { token, digest, .. } = credentials;
-        if let Some(found) = self.static_tokens.find(digest) {
+        if let Some(found) = self.settings.static_tokens.find(digest) {
             return Ok((found.clone(), SIGNED_SECONDS));
         }
         if let Some(issuer) = self.issuer_of(token.expose()) {
             return Ok((self.read_jwt(issuer, token.expose()).await?, SIGNED_SECONDS));
         }
         let mut refused = VerifyError::Invalid("no verifier accepts it");
-        for verifier in &self.verifiers {
+        for verifier in &self.settings.verifiers {
             let verified = catch_panic(verifier.verify(token)).await;
             match verified.unwrap_or_else(|panic| Err(panicked(&panic))) {
                 Ok(verified) => return Ok((verified, 0)),
@@ -305,7 +328,9 @@ impl ProtectionState {
 
     async fn read_jwt(&self, issuer: &Issuer, token: &str) -> Result<VerifiedToken, VerifyError> {
         let jws = Jws::parse(token)?;
-        if !self.algorithms.contains(&jws.algorithm) {
+        let accepted = self.settings.algorithms.as_deref();
+        let accepted = accepted.unwrap_or(&Algorithm::DEFAULT);
+        if !accepted.contains(&jws.algorithm) {
             return Err(VerifyError::Invalid("its algorithm is not accepted"));
         }
         let claims = issuer.verify(&jws).await?;
@@ -314,7 +339,7 @@ impl ProtectionState {
             jws.header.typ.as_deref(),
             claims,
             issuer.name(),
-            &self.rules,
+            &self.settings.rules,
             now,
         )
     }
@@ -322,7 +347,12 @@ impl ProtectionState {
     /// Returns whether a token was issued for this resource.
     // spec: AUTH-S-05
     fn is_audience(&self, found: &[String]) -> bool {
-        let is_own = |found: &String| self.audiences.iter().any(|own| is_same_issuer(own, found));
+        let is_own = |found: &String| {
+            self.settings
+                .audiences
+                .iter()
+                .any(|own| is_same_issuer(own, found))
+        };
         found.iter().any(is_own)
     }
 
@@ -332,6 +362,7 @@ impl ProtectionState {
         let mut index = 0;
         while index < scopes.len() {
             let broader = self
+                .settings
                 .implied
                 .iter()
                 .filter(|(broad, _)| *broad == scopes[index]);
@@ -354,7 +385,7 @@ impl ProtectionState {
             let read = catch_panic_sync(|| read(&claims));
             read.unwrap_or_else(|panic| Err(panicked(&panic)))
         };
-        let further = self.read_claims.iter().map(read);
+        let further = self.settings.read_claims.iter().map(read);
         Ok(Caller {
             further_claims: further.collect::<Result<_, _>>()?,
             principal,
@@ -390,7 +421,7 @@ impl ProtectionState {
         }
         // spec: DPOP-03
         match (&caller.key_thumbprint, scheme) {
-            (None, TokenType::Bearer) if self.policy == Dpop::Required => {
+            (None, TokenType::Bearer) if self.settings.policy == Dpop::Required => {
                 return invalid("it is not bound to a key");
             }
             (None, TokenType::Bearer) => {}
@@ -424,7 +455,7 @@ impl ProtectionState {
         for insert in &caller.further_claims {
             insert(&mut head.extensions);
         }
-        if self.keeps_token {
+        if self.settings.keeps_token {
             head.extensions.insert(credentials.token.clone());
         }
         self.decisions.accepted.fetch_add(1, Ordering::Relaxed);
@@ -448,7 +479,7 @@ impl ProtectionState {
     /// Returns the response to a request that is not admitted.
     pub(super) fn refuse(&self, refusal: &Refusal) -> Response<Bytes> {
         self.decisions.refuse(refusal);
-        let nonce = match (self.policy, refusal) {
+        let nonce = match (self.settings.policy, refusal) {
             (Dpop::Off, _) | (_, Refusal::Unavailable) => None,
             _ => self.proofs.nonce(),
         };
@@ -503,7 +534,7 @@ fn panicked(panic: &Panicked) -> VerifyError {
 impl fmt::Debug for Protection {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Protection")
-            .field("resource", &self.0.resource)
+            .field("resource", &self.0.settings.resource)
             .finish_non_exhaustive()
     }
 }

@@ -13,13 +13,14 @@ impl Authorization for ResourceServer {
 
     fn host(&self) -> Option<String> {
         let url = self
+            .0
             .url()
             .filter(|url| zone_of_url(url) != Zone::Loopback)?;
         url.host_str().map(str::to_owned)
     }
 
     fn path(&self) -> Option<String> {
-        self.url().map(|url| url.path().to_owned())
+        self.0.url().map(|url| url.path().to_owned())
     }
 
     fn protect(

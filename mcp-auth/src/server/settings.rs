@@ -13,9 +13,11 @@ use super::challenge::Challenges;
 use super::identity::Claims;
 use super::introspection::{Introspection, Introspector};
 use super::issuer::Issuer;
-use super::jwt::{Algorithm, ClaimRules};
+use super::jwt::Algorithm;
 use super::proof::{NonceKey, ProofChecker};
-use super::protection::{Decisions, InsertClaims, Protection, ProtectionState, ReadClaims};
+use super::protection::{
+    Decisions, InsertClaims, IssuerSettings, Protection, ProtectionState, Settings,
+};
 use super::static_tokens::StaticTokens;
 use super::verifier::{TokenVerifier, VerifyError};
 use crate::dpop::Dpop;
@@ -56,69 +58,22 @@ const MAX_VERIFIED: usize = 20_000;
 /// Spec: <https://modelcontextprotocol.io/specification/2026-07-28/basic/authorization>
 #[derive(Clone)]
 #[must_use = "protects nothing until it is built or passed to a server"]
-pub struct ResourceServer {
-    resource: String,
-    issuers: Vec<IssuerSettings>,
-    authorization_servers: Vec<String>,
-    audiences: Vec<String>,
-    supported: Vec<String>,
-    required: Vec<String>,
-    suggested: Option<Vec<String>>,
-    implied: Vec<(String, Vec<String>)>,
-    algorithms: Option<Vec<Algorithm>>,
-    rules: ClaimRules,
-    introspection: Option<Introspection>,
-    static_tokens: StaticTokens,
-    verifiers: Vec<Arc<dyn TokenVerifier>>,
-    policy: Dpop,
-    nonces: Option<NonceKey>,
-    name: Option<String>,
-    read_claims: Vec<ReadClaims>,
-    keeps_token: bool,
-    owns_origin: bool,
-    egress: Egress,
-    limits: Limits,
-}
-
-#[derive(Debug, Clone)]
-struct IssuerSettings {
-    name: String,
-    keys_url: Option<String>,
-}
+pub struct ResourceServer(pub(super) Settings);
 
 impl ResourceServer {
     /// Creates the settings of the server with this public URL, such as `https://mcp.example.com/mcp`.
     pub fn new(resource: impl Into<String>) -> Self {
-        Self {
+        Self(Settings {
             resource: resource.into(),
-            issuers: Vec::new(),
-            authorization_servers: Vec::new(),
-            audiences: Vec::new(),
-            supported: Vec::new(),
-            required: Vec::new(),
-            suggested: None,
-            implied: Vec::new(),
-            algorithms: None,
-            rules: ClaimRules::default(),
-            introspection: None,
-            static_tokens: StaticTokens::new(),
-            verifiers: Vec::new(),
-            policy: Dpop::Off,
-            nonces: None,
-            name: None,
-            read_claims: Vec::new(),
-            keeps_token: false,
-            owns_origin: false,
-            egress: Egress::default(),
-            limits: Limits::default(),
-        }
+            ..Settings::default()
+        })
     }
 
     /// Adds an issuer whose tokens are accepted, byte for byte as in its tokens' `iss`. Its metadata
     /// and its keys are fetched at the first token, remembered, and fetched again when they are old or a
     /// token has a new key.
     pub fn issuer(mut self, issuer: impl Into<String>) -> Self {
-        self.issuers.push(IssuerSettings {
+        self.0.issuers.push(IssuerSettings {
             name: issuer.into(),
             keys_url: None,
         });
@@ -131,7 +86,7 @@ impl ResourceServer {
         issuer: impl Into<String>,
         keys_url: impl Into<String>,
     ) -> Self {
-        self.issuers.push(IssuerSettings {
+        self.0.issuers.push(IssuerSettings {
             name: issuer.into(),
             keys_url: Some(keys_url.into()),
         });
@@ -141,7 +96,7 @@ impl ResourceServer {
     /// Adds an authorization server to the metadata whose tokens a [verifier](Self::verifier) checks. Every
     /// [issuer](Self::issuer) is in the metadata already.
     pub fn authorization_server(mut self, issuer: impl Into<String>) -> Self {
-        self.authorization_servers.push(issuer.into());
+        self.0.authorization_servers.push(issuer.into());
         self
     }
 
@@ -149,20 +104,20 @@ impl ResourceServer {
     /// tokens: `api://…` of Entra, a client id. Other servers with the same audience can then use tokens of
     /// this one.
     pub fn audience(mut self, audience: impl Into<String>) -> Self {
-        self.audiences.push(audience.into());
+        self.0.audiences.push(audience.into());
         self
     }
 
     /// Sets the scopes that the metadata lists. Clients ask for them unless a challenge names others, so
     /// list a minimal set.
     pub fn scopes<S: Into<String>>(mut self, scopes: impl IntoIterator<Item = S>) -> Self {
-        self.supported = scopes.into_iter().map(Into::into).collect();
+        self.0.supported = scopes.into_iter().map(Into::into).collect();
         self
     }
 
     /// Sets scopes that every request needs. By default only tools, resources and prompts need scopes.
     pub fn required_scopes<S: Into<String>>(mut self, scopes: impl IntoIterator<Item = S>) -> Self {
-        self.required = scopes.into_iter().map(Into::into).collect();
+        self.0.required = scopes.into_iter().map(Into::into).collect();
         self
     }
 
@@ -172,7 +127,7 @@ impl ResourceServer {
         mut self,
         scopes: impl IntoIterator<Item = S>,
     ) -> Self {
-        self.suggested = Some(scopes.into_iter().map(Into::into).collect());
+        self.0.suggested = Some(scopes.into_iter().map(Into::into).collect());
         self
     }
 
@@ -183,72 +138,72 @@ impl ResourceServer {
         narrower: impl IntoIterator<Item = S>,
     ) -> Self {
         let narrower = narrower.into_iter().map(Into::into).collect();
-        self.implied.push((scope.into(), narrower));
+        self.0.implied.push((scope.into(), narrower));
         self
     }
 
     /// Sets the claims with the scopes, in the order in which they are searched: a string of words, or a
     /// list. Default: `scope`, `scp`. Auth0 has `permissions`, tokens of Entra without a user `roles`.
     pub fn scope_claims<S: Into<String>>(mut self, claims: impl IntoIterator<Item = S>) -> Self {
-        self.rules.scope_claims = claims.into_iter().map(Into::into).collect();
+        self.0.rules.scope_claims = claims.into_iter().map(Into::into).collect();
         self
     }
 
     /// Sets the accepted signature algorithms. Default: RS256, PS256, ES256, ES384, EdDSA.
     pub fn algorithms(mut self, algorithms: impl IntoIterator<Item = Algorithm>) -> Self {
-        self.algorithms = Some(algorithms.into_iter().collect());
+        self.0.algorithms = Some(algorithms.into_iter().collect());
         self
     }
 
     /// Demands tokens whose type is `at+jwt` (RFC 9068). By default `JWT` and tokens without a type are
     /// accepted, too, unless they look like ID tokens: many issuers write no other type.
     pub fn strict_token_type(mut self) -> Self {
-        self.rules.strict_type = true;
+        self.0.rules.strict_type = true;
         self
     }
 
     /// Sets the difference of clocks that is accepted for the start of a token (`nbf`, `iat`): 30 seconds
     /// by default. The end of a token is exact.
     pub fn clock_skew(mut self, seconds: u64) -> Self {
-        self.rules.leeway = seconds;
+        self.0.rules.leeway = seconds;
         self
     }
 
     /// Asks the first [issuer](Self::issuer) about every token instead of checking its signature. For
     /// opaque tokens, and where tokens are revoked.
     pub fn introspection(mut self, introspection: Introspection) -> Self {
-        self.introspection = Some(introspection);
+        self.0.introspection = Some(introspection);
         self
     }
 
     /// Accepts fixed tokens, for development and tests.
     pub fn static_tokens(mut self, tokens: StaticTokens) -> Self {
-        self.static_tokens = tokens;
+        self.0.static_tokens = tokens;
         self
     }
 
     /// Adds a verifier for other kinds of tokens. It is asked about tokens of no [issuer](Self::issuer).
     pub fn verifier(mut self, verifier: impl TokenVerifier) -> Self {
-        self.verifiers.push(Arc::new(verifier));
+        self.0.verifiers.push(Arc::new(verifier));
         self
     }
 
     /// Sets whether tokens may or must be bound to a key of the client. Default: [`Dpop::Off`].
     pub fn dpop(mut self, policy: Dpop) -> Self {
-        self.policy = policy;
+        self.0.policy = policy;
         self
     }
 
     /// Demands a nonce of this server in proofs of possession, so that a client cannot prepare them. The
     /// secret is at least 32 random characters. Nodes with the same secret accept each other's nonces.
     pub fn dpop_nonces(mut self, secret: &Secret) -> Self {
-        self.nonces = Some(NonceKey::new(secret));
+        self.0.nonces = Some(NonceKey::new(secret));
         self
     }
 
     /// Sets the name of the server that authorization pages show.
     pub fn name(mut self, name: impl Into<String>) -> Self {
-        self.name = Some(name.into());
+        self.0.name = Some(name.into());
         self
     }
 
@@ -275,7 +230,7 @@ impl ResourceServer {
     ///     .claims::<Tenant>();
     /// ```
     pub fn claims<T: DeserializeOwned + Clone + Send + Sync + 'static>(mut self) -> Self {
-        self.read_claims.push(Arc::new(|claims: &Claims| {
+        self.0.read_claims.push(Arc::new(|claims: &Claims| {
             let value: T = claims.read().map_err(|_| {
                 VerifyError::Invalid("its claims do not fit the type of the program")
             })?;
@@ -290,14 +245,14 @@ impl ResourceServer {
     /// Lets handlers receive the token of their caller as `Identity<AccessToken>`, for
     /// [`TokenExchange`](super::TokenExchange). By default handlers never see it.
     pub fn keep_access_token(mut self) -> Self {
-        self.keeps_token = true;
+        self.0.keeps_token = true;
         self
     }
 
     /// Publishes the metadata also at `/.well-known/oauth-protected-resource`, for a server that has its
     /// origin for itself. `Serve::authorize` does so.
     pub fn owns_origin(mut self) -> Self {
-        self.owns_origin = true;
+        self.0.owns_origin = true;
         self
     }
 
@@ -305,14 +260,14 @@ impl ResourceServer {
     /// the metadata of an issuer names in that of the issuer or a more public one. By default a DNS name
     /// counts as public: name an issuer's origin in a private network here.
     pub fn egress(mut self, egress: Egress) -> Self {
-        self.egress = egress;
+        self.0.egress = egress;
         self
     }
 
     /// Sets the limits of requests to issuers. One verification with all its requests takes at most the
     /// time of [`Limits::discovery`], 30 seconds by default; then the response is 503.
     pub fn limits(mut self, limits: Limits) -> Self {
-        self.limits = limits;
+        self.0.limits = limits;
         self
     }
 
@@ -322,71 +277,58 @@ impl ResourceServer {
     ///
     /// Returns [`AuthError::Settings`] when a URL or scope is invalid, when no token could be accepted, when
     /// a setting would be ignored, and when fixed tokens are set for a server that other machines reach.
-    pub fn build(mut self) -> Result<Protection, AuthError> {
-        let resource = self.check_resource()?;
-        self.check_tokens(&resource)?;
-        self.check_scopes()?;
+    pub fn build(self) -> Result<Protection, AuthError> {
+        let mut settings = self.0;
+        let resource = settings.check_resource()?;
+        settings.check_tokens(&resource)?;
+        settings.check_scopes()?;
         let verified = Arc::new(ExpiringCache::new(MAX_VERIFIED));
         let forget = Arc::clone(&verified);
         let on_new_keys = Arc::new(move || forget.clear());
         let mut issuers = Vec::new();
         let mut introspector = None;
-        for settings in &self.issuers {
-            let keys_url = settings.keys_url.as_deref();
-            let (url, keys_url, fetcher) = self.fetcher_for(&settings.name, keys_url)?;
-            let name = settings.name.clone();
+        for issuer in &settings.issuers {
+            let keys_url = issuer.keys_url.as_deref();
+            let (url, keys_url, fetcher) = settings.fetcher_for(&issuer.name, keys_url)?;
+            let name = issuer.name.clone();
             let issuer = Issuer::new(name, url, keys_url, fetcher, on_new_keys.clone());
             issuers.push(issuer);
         }
-        if let Some(settings) = self.introspection.take() {
+        if let Some(client) = settings.introspection.take() {
             let issuer = issuers.first().cloned().ok_or_else(|| {
                 AuthError::settings("introspection needs the issuer of the tokens; add .issuer(…)")
             })?;
-            let endpoint = settings.endpoint.as_deref();
-            let (_, endpoint, fetcher) = self.fetcher_for(issuer.name(), endpoint)?;
-            let rules = self.rules.clone();
-            introspector = Some(Introspector::new(
-                settings, endpoint, issuer, fetcher, rules,
-            ));
+            let endpoint = client.endpoint.as_deref();
+            let (_, endpoint, fetcher) = settings.fetcher_for(issuer.name(), endpoint)?;
+            let rules = settings.rules.clone();
+            introspector = Some(Introspector::new(client, endpoint, issuer, fetcher, rules));
         }
-        let metadata_paths = self.metadata_paths(&resource);
+        let metadata_paths = settings.metadata_paths(&resource);
         let challenges = Challenges {
-            policy: self.policy,
+            policy: settings.policy,
             metadata: metadata_paths
                 .first()
                 .map(|path| resource::at(&resource, path).to_string()),
-            scopes: scopes(self.suggested.as_ref().unwrap_or(&self.required)),
+            scopes: scopes(settings.suggested.as_ref().unwrap_or(&settings.required)),
         };
-        let document = self.document().to_string();
-        let metadata = PublicDocument::new("application/json", document);
-        let mut audiences = vec![self.resource.clone()];
-        audiences.append(&mut self.audiences);
+        let document = settings.document().to_string();
+        settings.audiences.insert(0, settings.resource.clone());
         Ok(Protection(Arc::new(ProtectionState {
-            resource: self.resource,
-            audiences,
             issuers,
             introspector,
-            static_tokens: self.static_tokens,
-            verifiers: self.verifiers,
-            algorithms: self
-                .algorithms
-                .unwrap_or_else(|| Algorithm::DEFAULT.to_vec()),
-            rules: self.rules,
-            required: scopes(&self.required),
-            implied: self.implied,
-            policy: self.policy,
-            proofs: ProofChecker::new(resource, self.nonces),
+            required: scopes(&settings.required),
+            proofs: ProofChecker::new(resource, settings.nonces.take()),
             challenges,
-            metadata,
+            metadata: PublicDocument::new("application/json", document),
             metadata_paths,
-            read_claims: self.read_claims,
-            keeps_token: self.keeps_token,
-            time_limit: self.limits.discovery,
             verified,
             decisions: Decisions::default(),
+            settings,
         })))
     }
+}
 
+impl Settings {
     /// The server's public URL, if it is valid.
     pub(super) fn url(&self) -> Option<Url> {
         Url::parse(&self.resource).ok()
@@ -574,9 +516,9 @@ fn scopes(names: &[String]) -> Scopes {
 impl fmt::Debug for ResourceServer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("ResourceServer")
-            .field("resource", &self.resource)
-            .field("issuers", &self.issuers)
-            .field("dpop", &self.policy)
+            .field("resource", &self.0.resource)
+            .field("issuers", &self.0.issuers)
+            .field("dpop", &self.0.policy)
             .finish_non_exhaustive()
     }
 }

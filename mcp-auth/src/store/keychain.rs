@@ -153,28 +153,14 @@ fn key(keychain: &Arc<Keychain>, service: &str) -> Result<Zeroizing<Vec<u8>>, Ke
 }
 
 /// This operating system's keychain.
+#[allow(unreachable_code, reason = "the end is for systems without a keychain")]
 fn native() -> Result<Arc<Keychain>, KeychainError> {
     #[cfg(any(target_os = "linux", target_os = "freebsd", target_os = "openbsd"))]
-    let keychain = zbus_secret_service_keyring_store::Store::new()?;
+    return Ok(zbus_secret_service_keyring_store::Store::new()?);
     #[cfg(windows)]
-    let keychain = windows_native_keyring_store::Store::new()?;
+    return Ok(windows_native_keyring_store::Store::new()?);
     #[cfg(target_os = "macos")]
-    let keychain = apple_native_keyring_store::keychain::Store::new()?;
-    #[cfg(any(
-        target_os = "linux",
-        target_os = "freebsd",
-        target_os = "openbsd",
-        windows,
-        target_os = "macos"
-    ))]
-    return Ok(keychain);
-    #[cfg(not(any(
-        target_os = "linux",
-        target_os = "freebsd",
-        target_os = "openbsd",
-        windows,
-        target_os = "macos"
-    )))]
+    return Ok(apple_native_keyring_store::keychain::Store::new()?);
     Err(KeychainError::NoDefaultStore)
 }
 

@@ -42,6 +42,8 @@ pub(super) enum Verification {
     Other(&'static dyn VerificationAlgorithm),
 }
 
+use Verification::{Other, Rsa};
+
 impl Algorithm {
     /// Algorithms that are accepted by default.
     pub(in crate::server) const DEFAULT: [Self; 5] = [
@@ -70,30 +72,24 @@ impl Algorithm {
 
     /// The name in headers and metadata, such as `ES256`.
     pub(crate) fn name(self) -> &'static str {
-        match self {
-            Self::Rs256 => "RS256",
-            Self::Rs384 => "RS384",
-            Self::Rs512 => "RS512",
-            Self::Ps256 => "PS256",
-            Self::Ps384 => "PS384",
-            Self::Ps512 => "PS512",
-            Self::Es256 => "ES256",
-            Self::Es384 => "ES384",
-            Self::EdDsa => "EdDSA",
-        }
+        self.parts().0
     }
 
     pub(super) fn verification(self) -> Verification {
+        self.parts().1
+    }
+
+    fn parts(self) -> (&'static str, Verification) {
         match self {
-            Self::Rs256 => Verification::Rsa(&signature::RSA_PKCS1_2048_8192_SHA256),
-            Self::Rs384 => Verification::Rsa(&signature::RSA_PKCS1_2048_8192_SHA384),
-            Self::Rs512 => Verification::Rsa(&signature::RSA_PKCS1_2048_8192_SHA512),
-            Self::Ps256 => Verification::Rsa(&signature::RSA_PSS_2048_8192_SHA256),
-            Self::Ps384 => Verification::Rsa(&signature::RSA_PSS_2048_8192_SHA384),
-            Self::Ps512 => Verification::Rsa(&signature::RSA_PSS_2048_8192_SHA512),
-            Self::Es256 => Verification::Other(&signature::ECDSA_P256_SHA256_FIXED),
-            Self::Es384 => Verification::Other(&signature::ECDSA_P384_SHA384_FIXED),
-            Self::EdDsa => Verification::Other(&signature::ED25519),
+            Self::Rs256 => ("RS256", Rsa(&signature::RSA_PKCS1_2048_8192_SHA256)),
+            Self::Rs384 => ("RS384", Rsa(&signature::RSA_PKCS1_2048_8192_SHA384)),
+            Self::Rs512 => ("RS512", Rsa(&signature::RSA_PKCS1_2048_8192_SHA512)),
+            Self::Ps256 => ("PS256", Rsa(&signature::RSA_PSS_2048_8192_SHA256)),
+            Self::Ps384 => ("PS384", Rsa(&signature::RSA_PSS_2048_8192_SHA384)),
+            Self::Ps512 => ("PS512", Rsa(&signature::RSA_PSS_2048_8192_SHA512)),
+            Self::Es256 => ("ES256", Other(&signature::ECDSA_P256_SHA256_FIXED)),
+            Self::Es384 => ("ES384", Other(&signature::ECDSA_P384_SHA384_FIXED)),
+            Self::EdDsa => ("EdDSA", Other(&signature::ED25519)),
         }
     }
 }

@@ -24,14 +24,9 @@ pub(in crate::server) struct Jwk {
 #[derive(Debug, Clone)]
 enum Material {
     /// Numbers without leading zeros.
-    Rsa {
-        modulus: Vec<u8>,
-        exponent: Vec<u8>,
-    },
-    /// An uncompressed point, see [`point`].
-    P256(Vec<u8>),
-    P384(Vec<u8>),
-    Ed25519(Vec<u8>),
+    Rsa { modulus: Vec<u8>, exponent: Vec<u8> },
+    /// A curve's only algorithm, and an uncompressed point, see [`point`], or the bytes of an Ed25519 key.
+    Curve(Algorithm, Vec<u8>),
 }
 
 /// The JSON members of a key that [`Jwk::read`] needs.
@@ -79,13 +74,16 @@ impl Jwk {
                 exponent: without_zeros(decode(&document.e)?),
             },
             ("EC", Some("P-256")) => {
-                Material::P256(point(&decode(&document.x)?, &decode(&document.y)?, 32)?)
+                let point = point(&decode(&document.x)?, &decode(&document.y)?, 32)?;
+                Material::Curve(Algorithm::Es256, point)
             }
             ("EC", Some("P-384")) => {
-                Material::P384(point(&decode(&document.x)?, &decode(&document.y)?, 48)?)
+                let point = point(&decode(&document.x)?, &decode(&document.y)?, 48)?;
+                Material::Curve(Algorithm::Es384, point)
             }
             ("OKP", Some("Ed25519")) => {
-                Material::Ed25519(decode(&document.x).filter(|x| x.len() == 32)?)
+                let x = decode(&document.x).filter(|x| x.len() == 32)?;
+                Material::Curve(Algorithm::EdDsa, x)
             }
             _ => return None,
         };
@@ -106,14 +104,9 @@ impl Jwk {
 
     /// Returns whether keys of this type have the algorithm.
     fn has_family(&self, algorithm: Algorithm) -> bool {
-        match (&self.material, algorithm) {
-            (Material::P256(_), Algorithm::Es256)
-            | (Material::P384(_), Algorithm::Es384)
-            | (Material::Ed25519(_), Algorithm::EdDsa) => true,
-            (Material::Rsa { .. }, algorithm) => {
-                matches!(algorithm.verification(), Verification::Rsa(_))
-            }
-            _ => false,
+        match &self.material {
+            Material::Curve(own, _) => *own == algorithm,
+            Material::Rsa { .. } => matches!(algorithm.verification(), Verification::Rsa(_)),
         }
     }
 
@@ -130,12 +123,10 @@ impl Jwk {
                 };
                 key.verify(parameters, message, signature).is_ok()
             }
-            (
-                Material::P256(key) | Material::P384(key) | Material::Ed25519(key),
-                Verification::Other(algorithm),
-            ) => UnparsedPublicKey::new(algorithm, key)
-                .verify(message, signature)
-                .is_ok(),
+            (Material::Curve(_, key), Verification::Other(algorithm)) => {
+                let key = UnparsedPublicKey::new(algorithm, key);
+                key.verify(message, signature).is_ok()
+            }
             _ => false,
         }
     }
@@ -153,9 +144,9 @@ impl Jwk {
                 let (n, e) = (encode(modulus), encode(exponent));
                 format!(r#"{{"e":"{e}","kty":"RSA","n":"{n}"}}"#)
             }
-            Material::P256(point) => curve("P-256", point),
-            Material::P384(point) => curve("P-384", point),
-            Material::Ed25519(x) => {
+            Material::Curve(Algorithm::Es256, point) => curve("P-256", point),
+            Material::Curve(Algorithm::Es384, point) => curve("P-384", point),
+            Material::Curve(_, x) => {
                 let x = encode(x);
                 format!(r#"{{"crv":"Ed25519","kty":"OKP","x":"{x}"}}"#)
             }
