@@ -1,4 +1,5 @@
-//! Cases with authorization servers of npm and PyPI: `oidc-provider`, those of other SDKs, and FastMCP's proxy.
+//! Cases with authorization servers of npm and PyPI: `oidc-provider`, better-auth, `oauth2-mock-server`, those of other
+//! SDKs, and FastMCP's proxy.
 //!
 //! Our client logs in there in every way, and calls a server that a program of its own protects. Our
 //! client and those of other SDKs log in to our protected server, which checks signatures or asks the
@@ -39,12 +40,21 @@ const FLOWS: [(&str, &str); 8] = [
     ),
 ];
 
-/// Servers of other SDKs that are their own authorization servers: a name, the program and its argument.
-const FOREIGN: [(&str, &str, &[&str]); 3] = [
-    ("Python SDK", "python-2 login_python.py", &["sdk"]),
-    ("FastMCP proxy", "python-2 login_python.py", &["proxy"]),
-    ("TypeScript SDK", "node login_typescript.mjs", &[]),
+/// Servers that are their own authorization servers, or have one: a name, the program, its arguments, and the flow of
+/// our client. That of the TypeScript SDK refreshes nothing; `oauth2-mock-server` registers no clients.
+const FOREIGN: [(&str, &str, &[&str], &str); 8] = [
+    ("Python SDK", PYTHON, &["sdk"], "login"),
+    ("Python SDK", PYTHON, &["sdk", "short"], "refresh"),
+    ("FastMCP proxy", PYTHON, &["proxy"], "login"),
+    ("FastMCP proxy", PYTHON, &["proxy", "short"], "refresh"),
+    ("TypeScript SDK", "node login_typescript.mjs", &[], "login"),
+    ("better-auth", BETTER_AUTH, &[], "login"),
+    ("better-auth", BETTER_AUTH, &["short"], "refresh"),
+    ("oauth2-mock-server", "node login_mock.mjs", &[], "given"),
 ];
+
+const PYTHON: &str = "python-2 login_python.py";
+const BETTER_AUTH: &str = "node login_better_auth.mjs";
 
 /// Clients with their flows. The login pages of `protected` are shown by a real browser, if there is one.
 type Clients = &'static [(&'static str, &'static str, &'static str)];
@@ -90,11 +100,11 @@ pub(super) fn add(cases: &mut Cases<'_>) -> Result<()> {
         let name = format!("our client -> oidc-provider, {description}");
         add_case(cases, name, start, flow);
     }
-    for (server, program, arguments) in FOREIGN {
-        let name = format!("authorization server of the {server}");
+    for (server, program, arguments, flow) in FOREIGN {
+        let name = format!("authorization server of the {server}, {flow}");
         let start = cases.serve_peer(&name, program, arguments);
-        let start = start.map(|url| with(cases.ours(CLIENT), [&*url, &*url, "login"]));
-        add_case(cases, format!("our client -> {name}"), start, "login");
+        let start = start.map(|url| with(cases.ours(CLIENT), [&*url, &*url, flow]));
+        add_case(cases, format!("our client -> {name}"), start, flow);
     }
     for kind in TOKENS {
         add_protected(cases, kind, browser.as_ref().ok());

@@ -27,8 +27,12 @@ const NEWEST_NPM: [(&str, &str); 10] = [
 ];
 
 /// Further packages. The oldest version of the TypeScript SDK has a name of its own.
-const MORE_NPM: [(&str, &str); 22] = [
+const MORE_NPM: [(&str, &str); 30] = [
     ("@anthropic-ai/claude-code", "2.1.332"),
+    ("@better-auth/core", "1.7.5"),
+    ("@better-auth/oauth-provider", "1.7.5"),
+    ("@better-auth/utils", "0.4.2"),
+    ("@better-fetch/fetch", "1.3.2"),
     ("@modelcontextprotocol/ext-apps", "2.0.4"),
     ("@modelcontextprotocol/inspector", "2.12.0"),
     ("@modelcontextprotocol/sdk", "1.32.2"),
@@ -42,9 +46,13 @@ const MORE_NPM: [(&str, &str); 22] = [
     ("@playwright/mcp", "0.0.83"),
     ("@upstash/context7-mcp", "4.1.1"),
     ("axe-core", "4.14.1"),
+    ("better-auth", "1.7.5"),
+    ("better-call", "1.4.0"),
     ("chrome-devtools-mcp", "1.11.0"),
     ("exa-mcp-server", "3.4.1"),
+    ("jose", "6.2.18"),
     ("mcp-remote", "0.15.1"),
+    ("oauth2-mock-server", "9.3.0"),
     ("oauth4webapi", "3.8.8"),
     ("oidc-provider", "9.13.3"),
     ("opencode-ai", "1.18.33"),

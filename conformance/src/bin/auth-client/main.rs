@@ -54,7 +54,8 @@ async fn run(server: &str, issuer: &str, flow: &str) -> CheckResult {
         "login" => login(server).await,
         "browser" => browser(server).await,
         "dpop" => dpop(server).await,
-        "refresh" => refresh(server).await,
+        "refresh" => refresh(server, interactive("interop short")).await,
+        "given" => refresh(server, interactive("interop").client_id("given")).await,
         "revocation" => revocation(server).await,
         "device" => device(server).await,
         "client_secret" => {
@@ -158,8 +159,7 @@ async fn dpop(server: &str) -> CheckResult {
 
 /// Tokens that expire are refreshed, each time with the latest refresh token: the authorization server
 /// ends the login when one is used twice.
-async fn refresh(server: &str) -> CheckResult {
-    let oauth = interactive("interop short");
+async fn refresh(server: &str, oauth: OAuth) -> CheckResult {
     let events = oauth.events();
     let client = Client::builder().oauth(oauth).connect(server).await?;
     let mut tokens = vec![token(&client).await?];

@@ -1,5 +1,5 @@
 """A server with a login. `sdk`: the authorization server of the Python SDK; `proxy`: FastMCP's proxy of a provider
-that registers no clients. All pages agree at once."""
+that registers no clients. All pages agree at once. With `short`, access tokens expire after 2 seconds."""
 
 import json
 import socket
@@ -7,12 +7,13 @@ import sys
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Thread
 from urllib.parse import parse_qsl, urlencode, urlparse
+from uuid import uuid4
 
 import uvicorn
 from fastmcp import FastMCP
 from fastmcp.server.auth import AccessToken, TokenVerifier
 from fastmcp.server.auth.oauth_proxy import OAuthProxy
-from fastmcp.server.auth.providers.in_memory import InMemoryOAuthProvider
+from fastmcp.server.auth.providers import in_memory
 from fastmcp.server.dependencies import get_access_token
 from mcp.server.auth.settings import ClientRegistrationOptions, RevocationOptions
 
@@ -27,7 +28,8 @@ class Upstream(BaseHTTPRequestHandler):
 
     def do_POST(self):
         self.rfile.read(int(self.headers["Content-Length"]))
-        tokens = {"access_token": "upstream", "token_type": "Bearer", "expires_in": 3600}
+        access = f"upstream-{uuid4()}"
+        tokens = {"access_token": access, "token_type": "Bearer", "expires_in": lifetime, "refresh_token": "again"}
         self.send_response(200)
         self.send_header("Content-Type", "application/json")
         self.end_headers()
@@ -42,12 +44,14 @@ class Verifier(TokenVerifier):
         return AccessToken(token=token, client_id="upstream", scopes=[])
 
 
+lifetime = 2 if sys.argv[2:] == ["short"] else 3600
 listener = socket.socket()
 listener.bind(("127.0.0.1", 0))
 listener.listen()
 base = f"http://127.0.0.1:{listener.getsockname()[1]}"
 if sys.argv[1] == "sdk":
-    auth = InMemoryOAuthProvider(
+    in_memory.DEFAULT_ACCESS_TOKEN_EXPIRY_SECONDS = lifetime
+    auth = in_memory.InMemoryOAuthProvider(
         base_url=base,
         client_registration_options=ClientRegistrationOptions(enabled=True),
         revocation_options=RevocationOptions(enabled=True),
