@@ -6,7 +6,6 @@ use http::Method;
 use serde::Deserialize;
 
 use crate::challenge::TokenType;
-use crate::client::Client;
 use crate::clock;
 use crate::dpop::DPOP;
 use crate::error::AuthError;
@@ -15,6 +14,7 @@ use crate::key::ProofKey;
 use crate::lenient;
 use crate::limits::MAX_TOKEN;
 use crate::metadata::server::ServerMetadata;
+use crate::oauth_client::Client;
 use crate::scope::Scopes;
 use crate::secret::Secret;
 

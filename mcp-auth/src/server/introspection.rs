@@ -12,11 +12,11 @@ use super::identity::AccessToken;
 use super::issuer::Issuer;
 use super::jwt::{ClaimRules, claims_of, from_claims};
 use super::verifier::{VerifiedToken, VerifyError};
-use crate::client::basic;
 use crate::clock;
 use crate::error::AuthError;
 use crate::fetch::{Fetched, Fetcher, TokenForm};
 use crate::metadata::server::is_same_issuer;
+use crate::oauth_client::basic;
 use crate::secret::Secret;
 
 /// Seconds for which the answer about a token that is not active is remembered.

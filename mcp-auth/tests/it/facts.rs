@@ -1,19 +1,24 @@
 //! Facts about a provider, from a file of `tests/providers`.
 
-use std::path::Path;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 use serde_json::{Map, Value};
+
+/// The month in which the sources were read.
+pub(crate) const READ: &str = "2026-11";
 
 /// The facts that decide how a provider answers. A missing member is the rule of the specification.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Facts {
     pub(crate) provider: String,
-    /// Public pages of the rules. Not each fact was looked up there.
-    pub(crate) sources: Vec<String>,
-    /// The month in which the facts were written down.
-    pub(crate) date: String,
+    /// The facts that stand in each public source, as it was read in [`READ`].
+    pub(crate) read: BTreeMap<String, Vec<String>>,
+    /// Facts without a source.
+    #[serde(default)]
+    pub(crate) unverified: Vec<String>,
     /// The issuer's path.
     #[serde(default)]
     pub(crate) issuer_path: String,
@@ -60,9 +65,9 @@ pub(crate) struct Facts {
     /// Redirects have the parameter `iss`.
     #[serde(default)]
     pub(crate) iss: bool,
-    /// The member `expires_in` of token responses.
+    /// The token endpoint refuses a client id in the form beside other authentication.
     #[serde(default)]
-    pub(crate) expires_in: Value,
+    pub(crate) one_method: bool,
     #[serde(default)]
     pub(crate) token_type: Option<String>,
     #[serde(default)]
@@ -95,6 +100,8 @@ pub(crate) enum Refresh {
     Rotates,
     /// A response has no new one.
     Keeps,
+    /// A response has a new one, and the old one can be used.
+    Renews,
     None,
 }
 
@@ -116,16 +123,29 @@ impl Default for Refusal {
 impl Facts {
     /// Reads all files, in the order of their names.
     pub(crate) fn all() -> Vec<Self> {
+        let read = Self::files().into_iter().map(|(path, file)| {
+            serde_json::from_value(file)
+                .unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+        });
+        read.collect()
+    }
+
+    /// Reads the members of all files, in the order of their names.
+    pub(crate) fn files() -> Vec<(PathBuf, Value)> {
         let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../mcp-auth/tests/providers");
         let files = std::fs::read_dir(folder).unwrap();
         let mut paths: Vec<_> = files.map(|file| file.unwrap().path()).collect();
         paths.sort();
-        let read = paths.iter().map(|path| {
-            let text = std::fs::read_to_string(path).unwrap();
-            serde_json::from_str(&text)
-                .unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+        let read = paths.into_iter().map(|path| {
+            let text = std::fs::read_to_string(&path).unwrap();
+            (path, serde_json::from_str(&text).unwrap())
         });
         read.collect()
+    }
+
+    /// Returns whether a public source has the fact.
+    pub(crate) fn is_read(&self, fact: &str) -> bool {
+        self.read.values().flatten().any(|known| known == fact)
     }
 
     /// Three that differ in registration, redirects, scopes, refreshes and errors.

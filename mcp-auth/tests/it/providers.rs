@@ -3,17 +3,23 @@
 
 use std::fmt::Write as _;
 use std::path::Path;
+use std::sync::Arc;
 
+use axum::body::Bytes;
+use axum::http::{Request, StatusCode};
+use http_body_util::Full;
 use mcp::gateway::{Gateway, GatewayServer};
 use mcp::group::{EntryOAuth, Group, GroupConfig, ServerSpec, Variables};
 use mcp::prelude::*;
 use mcp::{ClientBuilder, HttpChannel, InProcess};
-use mcp_auth::{ManualRedirect, MemoryStore, OAuth};
+use mcp_auth::{ManualRedirect, MemoryStore, OAuth, ResourceServer};
 use serde_json::{Value, json};
+use tower_service::Service;
 
-use crate::facts::{Facts, Refresh, Registration};
+use crate::facts::{Facts, READ, Refresh, Registration};
 use crate::host::Host;
-use crate::world::{REDIRECT_URI, World, follow};
+use crate::issuer::Key;
+use crate::world::{REDIRECT_URI, Sign, World, follow};
 
 /// A way to a protected server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -37,6 +43,18 @@ const WAYS: [Way; 5] = [
     Way::Gateway,
     Way::Host,
 ];
+
+impl Way {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Connect => "connect of a client",
+            Self::Login => "`Authorizer::login`, then connect",
+            Self::Group => "entry of an `mcp.json` in a group",
+            Self::Gateway => "server behind a gateway",
+            Self::Host => "the host's own HTTP client",
+        }
+    }
+}
 
 /// A user of one server. Each call is one of a new program, which finds the login in the store.
 struct User {
@@ -326,10 +344,6 @@ async fn live_through(event: &Event, facts: &Facts, way: Way) {
 #[tokio::test]
 async fn every_way_in_logs_in_at_every_provider() {
     for facts in Facts::all() {
-        assert!(
-            !facts.sources.is_empty() && facts.date.len() == 7,
-            "{facts:?}"
-        );
         for way in WAYS {
             let user = User::new(&facts, way).await;
             for _ in 0..2 {
@@ -393,6 +407,42 @@ async fn accounts_at_one_server_are_kept_apart_at_every_provider() {
     }
 }
 
+/// The authorization server replaces its signing key: the protected server fetches the new one for a refreshed
+/// token, refuses tokens of the old one from then on, and no page opens.
+#[tokio::test]
+async fn replaced_key_is_fetched_at_every_provider() {
+    for facts in Facts::all() {
+        let name = &facts.provider;
+        let user = User::new(&facts, Way::Connect).await;
+        let sign_with = |id: &str| {
+            let key = Key::new(id);
+            let keys = json!({"keys": [key.jwk()]});
+            let sign: Sign = Arc::new(move |claims| key.token(claims));
+            user.world.set(|inner| inner.signing = Some((keys, sign)));
+        };
+        sign_with("first");
+        let auth = ResourceServer::new(&user.world.server).issuer(&user.world.issuer);
+        let service = auth.build().unwrap().protect(user.world.mcp.clone());
+        let status = async |token: &str| {
+            let request = Request::post("/mcp").header("authorization", format!("Bearer {token}"));
+            let request = request.body(Full::new(Bytes::from_static(b"{}"))).unwrap();
+            service.clone().call(request).await.unwrap().status()
+        };
+        user.call().await.unwrap();
+        let old = user.world.inner.lock().last_access.clone();
+        assert_ne!(status(&old).await, StatusCode::UNAUTHORIZED, "{name}");
+        sign_with("second");
+        user.world.expire_access();
+        user.call().await.unwrap();
+        let new = user.world.inner.lock().last_access.clone();
+        assert_ne!(status(&new).await, StatusCode::UNAUTHORIZED, "{name}");
+        assert_eq!(status(&old).await, StatusCode::UNAUTHORIZED, "{name}");
+        let pages = if refreshes(&facts) { 1 } else { 2 };
+        assert_eq!(user.pages(), pages, "{name}");
+        user.world.assert_no_mistakes();
+    }
+}
+
 /// A clock that is wrong by five minutes, to either side.
 #[tokio::test]
 async fn wrong_clock_opens_no_page_at_any_provider() {
@@ -421,42 +471,76 @@ async fn wrong_clock_opens_no_page_at_any_provider() {
     }
 }
 
+/// Each fact names its source, or is marked.
+#[test]
+fn facts_have_sources_or_are_marked() {
+    let explained = ["provider", "read", "unverified"];
+    for (facts, (path, file)) in Facts::all().iter().zip(Facts::files()) {
+        assert!(!facts.read.is_empty(), "{}", path.display());
+        for fact in file.as_object().unwrap().keys() {
+            let is_marked = facts.unverified.contains(fact);
+            let is_explained = explained.contains(&fact.as_str()) || facts.is_read(fact);
+            assert!(is_marked != is_explained, "{}: {fact}", path.display());
+        }
+    }
+}
+
 #[test]
 fn page_of_providers_and_events_is_up_to_date() {
-    let mut page = String::from(
-        "## Providers\n\nEach file of `mcp-auth/tests/providers` is a model of one provider, written down in the month that is \
-         shown. The sources are where its rules are documented; not each of them was looked up there, so a report that \
-         differs corrects the file. A login by each way in \
-         (connect, `Authorizer::login`, `mcp login`, an entry of a group and of a gateway, the host's own HTTP client) is a \
-         test. The settings are members of `oauth` in an `mcp.json`, and flags of `mcp login`.\n\n\
+    let mut page = format!(
+        "## Providers\n\nEach file of `mcp-auth/tests/providers` is a model of one provider. Each fact names the public \
+         source in which it was read ({READ}). A fact without one is named, and has a question mark; a report that differs \
+         corrects the file. The settings are members of `oauth` in an `mcp.json`, and flags of `mcp login`.\n\n\
          | provider | settings | what differs | sources |\n|---|---|---|---|\n",
     );
     for facts in Facts::all() {
-        let sources = facts.sources.iter().map(|url| {
+        let sources = facts.read.keys().map(|url| {
             let shown = url.trim_start_matches("https://").trim_end_matches('/');
             let host = shown.split('/').next().unwrap();
             format!("[{host}]({url})")
         });
-        let sources = sources.collect::<Vec<_>>().join(", ");
-        let (provider, date) = (&facts.provider, &facts.date);
+        let mut sources = sources.collect::<Vec<_>>().join(", ");
+        if !facts.unverified.is_empty() {
+            let names = facts.unverified.iter().map(|fact| format!("`{fact}`"));
+            let names = names.collect::<Vec<_>>().join(", ");
+            write!(sources, "; without a source: {names}").unwrap();
+        }
+        let (provider, settings, differs) = (&facts.provider, settings(&facts), differs(&facts));
+        writeln!(page, "| {provider} | {settings} | {differs} | {sources} |").unwrap();
+    }
+    page.push_str(
+        "\n## Ways to log in\n\nA user logs in at each provider by each way, and calls a tool twice.\n\n\
+         | way | each provider | each event |\n|---|---|---|\n",
+    );
+    for way in WAYS {
+        let name = way.name();
+        writeln!(page, "| {name} | yes | three providers that differ |").unwrap();
+    }
+    page.push_str("| `mcp login` | yes | three events at three providers |\n");
+    let providers = Facts::all();
+    writeln!(
+        page,
+        "\n## Events of a login\n\nEach event happens at each of the {} providers. The numbers are the calls until one \
+         succeeds, and the login pages until then.\n\n| event | then | calls, pages |\n|---|---|---|",
+        providers.len()
+    )
+    .unwrap();
+    for event in &EVENTS {
+        let (name, must) = (event.name, event.must);
         writeln!(
             page,
-            "| {provider} | {} | {} | {sources} ({date}) |",
-            settings(&facts),
-            differs(&facts)
+            "| {name} | {must} | {} |",
+            outcomes(event, &providers)
         )
         .unwrap();
     }
-    page.push_str("\n## Events of a login\n\n| event | then |\n|---|---|\n");
-    for event in &EVENTS {
-        writeln!(page, "| {} | {} |", event.name, event.must).unwrap();
-    }
     for (name, must) in [
+        ("signing key replaced", "the server fetches the keys"),
         ("two programs refresh at once", "one refresh"),
         ("clock wrong by five minutes", "no page opens"),
         ("two accounts at one server", "`account` keeps them apart"),
     ] {
-        writeln!(page, "| {name} | {must} |").unwrap();
+        writeln!(page, "| {name} | {must} | |").unwrap();
     }
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/world.md");
     let text = std::fs::read_to_string(&path).unwrap();
@@ -480,6 +564,27 @@ fn page_of_providers_and_events_is_up_to_date() {
         None => format!("{text}\n{section}"),
     };
     std::fs::write(&path, updated).unwrap();
+}
+
+/// Returns the calls and pages of an event, with the providers where they differ from those of most.
+fn outcomes(event: &Event, providers: &[Facts]) -> String {
+    let mut groups: Vec<((usize, usize), Vec<&str>)> = Vec::new();
+    for facts in providers {
+        let outcome = (event.then)(facts);
+        match groups.iter_mut().find(|(known, _)| *known == outcome) {
+            Some((_, names)) => names.push(&facts.provider),
+            None => groups.push((outcome, vec![&facts.provider])),
+        }
+    }
+    groups.sort_by_key(|(_, names)| std::cmp::Reverse(names.len()));
+    let shown = groups.iter().enumerate().map(|(index, (outcome, names))| {
+        let (calls, pages) = outcome;
+        match index {
+            0 => format!("{calls}, {pages}"),
+            _ => format!("{calls}, {pages} ({})", names.join(", ")),
+        }
+    });
+    shown.collect::<Vec<_>>().join("; ")
 }
 
 /// Returns the settings that a provider needs from its user.
@@ -511,31 +616,79 @@ fn settings(facts: &Facts) -> String {
 }
 
 fn differs(facts: &Facts) -> String {
-    let keeps = facts.refresh == Refresh::Keeps;
     let all = [
         (
             facts.registration == Registration::Refused,
+            "registration",
             "registers programs that it knows",
         ),
-        (facts.openid, "metadata of OpenID Connect"),
-        (facts.elsewhere, "token endpoint at another site"),
-        (facts.hides_pkce, "does not announce PKCE"),
-        (facts.refuses_resource, "refuses `resource`"),
-        (facts.localhost, "redirects to `localhost`, with any port"),
-        (facts.exact_redirect, "redirects with the registered port"),
-        (facts.id_in_form, "client id in the form"),
-        (facts.commas, "scopes separated by commas"),
-        (facts.iss, "`iss` in redirects"),
-        (keeps, "a refresh token is used again"),
-        (facts.refresh == Refresh::None, "no refresh token"),
+        (facts.openid, "openid", "metadata of OpenID Connect"),
+        (
+            facts.issuer_slash,
+            "issuer_slash",
+            "the issuer ends in a slash",
+        ),
+        (
+            facts.elsewhere,
+            "elsewhere",
+            "token endpoint at another site",
+        ),
+        (facts.hides_pkce, "hides_pkce", "does not announce PKCE"),
+        (
+            facts.refuses_resource,
+            "refuses_resource",
+            "refuses `resource`",
+        ),
+        (
+            facts.localhost,
+            "localhost",
+            "redirects to `localhost`, with any port",
+        ),
+        (
+            facts.exact_redirect,
+            "exact_redirect",
+            "redirects with the registered port",
+        ),
+        (facts.id_in_form, "id_in_form", "client id in the form"),
+        (
+            facts.one_method,
+            "one_method",
+            "no client id in the form beside other authentication",
+        ),
+        (facts.commas, "commas", "scopes separated by commas"),
+        (
+            facts.token_type.is_some(),
+            "token_type",
+            "a token type of its own",
+        ),
+        (facts.iss, "iss", "`iss` in redirects"),
+        (
+            facts.refresh == Refresh::Keeps,
+            "refresh",
+            "a refresh token is used again",
+        ),
+        (
+            facts.refresh == Refresh::Renews,
+            "refresh",
+            "old refresh tokens stay valid",
+        ),
+        (
+            facts.refresh == Refresh::None,
+            "refresh",
+            "no refresh token",
+        ),
         (
             facts.refusal.status != 400,
+            "refusal",
             "refuses refresh tokens with a status of its own",
         ),
     ];
     let all = all
         .into_iter()
-        .filter(|(is_so, _)| *is_so)
-        .map(|(_, text)| text);
+        .filter(|(is_so, ..)| *is_so)
+        .map(|(_, fact, text)| {
+            let mark = if facts.is_read(fact) { "" } else { " (?)" };
+            format!("{text}{mark}")
+        });
     all.collect::<Vec<_>>().join("; ")
 }

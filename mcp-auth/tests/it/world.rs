@@ -5,6 +5,7 @@ use std::collections::{HashMap, HashSet};
 use std::future::{pending, poll_fn};
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use axum::Router;
 use axum::body::{Body, Bytes};
@@ -97,10 +98,14 @@ pub(crate) struct Inner {
     pub(crate) holds: Option<&'static str>,
     pub(crate) authorization_servers: Vec<String>,
     pub(crate) extra: Value,
+    /// The document with the public keys, and the function that signs access tokens. Without them, access tokens
+    /// are opaque.
+    pub(crate) signing: Option<(Value, Sign)>,
     // State.
     clients: HashMap<String, Vec<String>>,
     codes: HashMap<String, Grant>,
     access: HashMap<String, Grant>,
+    pub(crate) last_access: String,
     refresh: HashMap<String, Grant>,
     used_refresh: HashSet<String>,
     proofs: HashSet<String>,
@@ -121,6 +126,9 @@ pub(crate) struct Inner {
     /// Mistakes of the client.
     pub(crate) mistakes: Vec<String>,
 }
+
+/// Signs the claims of an access token.
+pub(crate) type Sign = Arc<dyn Fn(&Value) -> String + Send + Sync>;
 
 #[derive(Clone, Debug, Default)]
 struct Grant {
@@ -143,7 +151,7 @@ pub(crate) struct World {
     pub(crate) server: String,
     pub(crate) issuer: String,
     /// Answers the messages of clients that the endpoint lets in.
-    mcp: StreamableHttp,
+    pub(crate) mcp: StreamableHttp,
 }
 
 impl World {
@@ -173,8 +181,6 @@ impl World {
         self.issuer = format!("{base}{}{slash}", facts.issuer_path);
         let issuer = self.issuer.clone();
         self.set(|inner| {
-            let lifetime = facts.expires_in.as_u64();
-            inner.lifetime = lifetime;
             inner.issues_refresh = facts.refresh != Refresh::None;
             inner.scopes = Vec::new();
             inner.registration = facts.registration != Registration::None;
@@ -278,6 +284,8 @@ impl World {
             holds: None,
             authorization_servers: vec![issuer.clone()],
             extra: json!({}),
+            signing: None,
+            last_access: String::new(),
             clients: HashMap::new(),
             codes: HashMap::new(),
             access: HashMap::new(),
@@ -545,6 +553,10 @@ impl Inner {
         };
         match uri.path() {
             path if path == metadata => self.metadata(world),
+            "/keys" => {
+                let keys = self.signing.as_ref().map(|(keys, _)| keys.clone());
+                json_response(200, keys.unwrap_or_default())
+            }
             "/register" => self.register(body),
             "/authorize" => self.authorize(world, uri),
             "/device" => self.device(world, body),
@@ -572,6 +584,9 @@ impl Inner {
         });
         if self.registration {
             document["registration_endpoint"] = json!(format!("{base}/register"));
+        }
+        if self.signing.is_some() {
+            document["jwks_uri"] = json!(format!("{base}/keys"));
         }
         if self.dpop {
             document["dpop_signing_alg_values_supported"] = json!(["ES256"]);
@@ -718,7 +733,7 @@ impl Inner {
             .map(String::as_str)
             .unwrap_or_default();
         let invalid = || Some("invalid_client".to_owned());
-        if is_basic && facts.id_in_form {
+        if is_basic && (facts.id_in_form || facts.one_method && form.contains_key("twice")) {
             return invalid();
         }
         if id != GIVEN && !self.clients.contains_key(id) {
@@ -768,7 +783,9 @@ impl Inner {
             let (id, secret) = pair.split_once(':').unwrap();
             assert_eq!(scheme, "Basic");
             form.insert("basic".to_owned(), secret.to_owned());
-            form.insert("client_id".to_owned(), id.to_owned());
+            if let Some(again) = form.insert("client_id".to_owned(), id.to_owned()) {
+                form.insert("twice".to_owned(), again);
+            }
         }
         self.token_requests.push(form.clone());
         if !self.token_failures.is_empty() {
@@ -813,6 +830,8 @@ impl Inner {
             }
         };
         let (access, refresh) = (self.next("access"), self.next("refresh"));
+        let access = self.signed(world, &grant).unwrap_or(access);
+        self.last_access.clone_from(&access);
         self.access.insert(access.clone(), grant.clone());
         self.refresh.insert(refresh.clone(), grant.clone());
         let mut tokens = json!({
@@ -844,6 +863,17 @@ impl Inner {
         json_response(200, tokens)
     }
 
+    /// Returns an access token with claims, if the provider signs its tokens.
+    fn signed(&self, world: &World, grant: &Grant) -> Option<String> {
+        let (_, sign) = self.signing.as_ref()?;
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap();
+        let now = now.as_secs();
+        Some(sign(&json!({
+            "iss": world.issuer, "sub": "ada", "aud": world.server, "client_id": grant.client,
+            "scope": grant.scope, "iat": now, "exp": now + 3600, "jti": self.counter.to_string(),
+        })))
+    }
+
     fn grant(&mut self, form: &HashMap<String, String>) -> Result<Grant, &'static str> {
         let get = |name: &str| form.get(name).cloned().unwrap_or_default();
         match get("grant_type").as_str() {
@@ -870,7 +900,8 @@ impl Inner {
                     self.reuse = true;
                     return Err("invalid_grant");
                 }
-                let keeps = |facts: &Arc<Facts>| facts.refresh == Refresh::Keeps;
+                let keeps =
+                    |facts: &Arc<Facts>| matches!(facts.refresh, Refresh::Keeps | Refresh::Renews);
                 let grant = self.refresh.get(&token).cloned().ok_or("invalid_grant")?;
                 if !self.facts.as_ref().is_some_and(keeps) {
                     self.refresh.remove(&token);

@@ -5,9 +5,9 @@ use std::sync::Arc;
 use mcp_core::BoxFuture;
 use url::{Position, Url};
 
+use crate::client::site::is_site_of;
 use crate::error::{printable, shown};
 use crate::metadata::server::ServerMetadata;
-use crate::site::is_site_of;
 
 /// A function of the program that confirms a login.
 pub(crate) type ConfirmLogin = Arc<dyn Fn(LoginPrompt) -> BoxFuture<'static, bool> + Send + Sync>;

@@ -11,12 +11,12 @@ use tokio::time::Instant;
 use url::Url;
 
 use crate::challenge::TokenType;
-use crate::client::{Client, ClientKind, Credential};
 use crate::clock;
 use crate::dpop::{DPOP, Nonces};
 use crate::error::{AuthError, OAuthCode};
 use crate::key::ProofKey;
 use crate::metadata::server::{ServerMetadata, is_same_issuer};
+use crate::oauth_client::{Client, ClientKind, Credential};
 use crate::scope::Scopes;
 use crate::secret::Secret;
 use crate::token::Tokens;

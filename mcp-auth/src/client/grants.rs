@@ -4,22 +4,22 @@ use std::time::Duration;
 
 use url::Url;
 
-use crate::client::{Client, ClientKind, Credential};
-use crate::code_flow::AuthorizationRequest;
-use crate::consent::LoginPrompt;
-use crate::device::{PendingDevice, ShowDevice};
+use crate::client::code_flow::AuthorizationRequest;
+use crate::client::consent::LoginPrompt;
+use crate::client::device::{PendingDevice, ShowDevice};
+use crate::client::enterprise::{EnterpriseIdp, JWT_BEARER};
+use crate::client::event::AuthEvent;
+use crate::client::login::Login;
+use crate::client::oauth::{Grant, OAuth};
+use crate::client::record::{StoredCredentials, TokenContext, TokenRequest};
+use crate::client::redirect::LoginPage;
+use crate::client::registration::Registrar;
 use crate::dpop::{ALGORITHM, Dpop};
-use crate::enterprise::{EnterpriseIdp, JWT_BEARER};
 use crate::error::{AuthError, printable, shown};
-use crate::event::AuthEvent;
 use crate::fetch::TokenForm;
 use crate::key::ProofKey;
-use crate::login::Login;
 use crate::metadata::server::{ServerMetadata, lists};
-use crate::oauth::{Grant, OAuth};
-use crate::record::{StoredCredentials, TokenContext, TokenRequest};
-use crate::redirect::LoginPage;
-use crate::registration::Registrar;
+use crate::oauth_client::{Client, ClientKind, Credential};
 use crate::scope::Scopes;
 use crate::token::{TokenEndpoint, Tokens};
 

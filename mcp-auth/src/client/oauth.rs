@@ -14,21 +14,21 @@ use mcp_transport_http::client::ChannelService;
 use mcp_types::meta::keys;
 use tower_service::Service;
 
-use crate::client::{Client, Credential};
-use crate::consent::{ConfirmLogin, LoginPrompt};
-use crate::device::{DeviceLogin, ShowDevice};
+use crate::client::consent::{ConfirmLogin, LoginPrompt};
+use crate::client::device::{DeviceLogin, ShowDevice};
+use crate::client::enterprise::EnterpriseIdp;
+use crate::client::event::{AuthEvent, EventSender};
+use crate::client::redirect::{LoopbackRedirect, Redirect};
+use crate::client::source::{Source, source};
+use crate::client::store::{CredentialStore, MemoryStore};
 use crate::dpop::Dpop;
 use crate::egress::Egress;
-use crate::enterprise::EnterpriseIdp;
 use crate::error::AuthError;
-use crate::event::{AuthEvent, EventSender};
 use crate::key::PrivateKey;
 use crate::limits::Limits;
-use crate::redirect::{LoopbackRedirect, Redirect};
+use crate::oauth_client::{Client, Credential};
 use crate::scope::Scopes;
 use crate::secret::Secret;
-use crate::source::{Source, source};
-use crate::store::{CredentialStore, MemoryStore};
 
 /// The way to obtain tokens.
 #[derive(Clone)]

@@ -7,16 +7,16 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use url::Url;
 
-use crate::client::{Client, ClientKind, ClientRecord, Credential};
-use crate::document::{AuthDocument, DocumentKind};
+use crate::client::document::{AuthDocument, DocumentKind};
+use crate::client::event::AuthEvent;
+use crate::client::login::Login;
+use crate::client::oauth::OAuth;
+use crate::client::record::TokenRequest;
 use crate::dpop::Dpop;
 use crate::error::{AuthError, printable, shown};
-use crate::event::AuthEvent;
 use crate::lenient;
-use crate::login::Login;
 use crate::metadata::server::ServerMetadata;
-use crate::oauth::OAuth;
-use crate::record::TokenRequest;
+use crate::oauth_client::{Client, ClientKind, ClientRecord, Credential};
 use crate::secret::Secret;
 
 #[derive(Deserialize)]
@@ -229,9 +229,9 @@ mod tests {
     use url::Url;
 
     use super::{application_type, body};
+    use crate::client::oauth::OAuth;
+    use crate::client::record::TokenRequest;
     use crate::metadata::server::ServerMetadata;
-    use crate::oauth::OAuth;
-    use crate::record::TokenRequest;
     use crate::scope::Scopes;
 
     #[test]

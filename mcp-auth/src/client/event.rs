@@ -4,7 +4,7 @@ use futures_util::{Stream, StreamExt, stream};
 use tokio::sync::broadcast;
 use tokio::sync::broadcast::error::RecvError;
 
-use crate::document::AuthDocument;
+use crate::client::document::AuthDocument;
 
 /// A step of authorization. Events contain no tokens, codes or secrets.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -17,18 +17,18 @@ use tokio::time::Instant;
 use url::Url;
 
 use crate::challenge::{Challenge, TokenType};
+use crate::client::event::AuthEvent;
+use crate::client::login::Login;
+use crate::client::logout::Logout;
+use crate::client::oauth::{Grant, OAuth};
+use crate::client::record::{ActiveToken, StoredCredentials, authorization};
+use crate::client::renewal::{Need, Renewal};
+use crate::client::source::Source;
 use crate::error::{AuthError, printable, shown};
-use crate::event::AuthEvent;
 use crate::flight::Flight;
 use crate::limits::{MAX_STEP_UPS, MAX_STEP_UPS_PER_METHOD, STEP_UP_WINDOW};
-use crate::login::Login;
-use crate::logout::Logout;
-use crate::oauth::{Grant, OAuth};
-use crate::record::{ActiveToken, StoredCredentials, authorization};
-use crate::renewal::{Need, Renewal};
 use crate::scope::Scopes;
 use crate::secret::Secret;
-use crate::source::Source;
 use crate::token::is_token;
 
 /// Tokens for the requests to one MCP server. Clones share them.

@@ -5,12 +5,12 @@
 use url::Url;
 use url::form_urlencoded;
 
-use crate::client::Client;
+use crate::client::record::TokenRequest;
 use crate::error::{AuthError, OAuthCode, printable};
 use crate::fetch::TokenForm;
 use crate::key::{random_text, sha256_base64};
 use crate::metadata::server::{S256, lists};
-use crate::record::TokenRequest;
+use crate::oauth_client::Client;
 use crate::secret::Secret;
 
 /// An authorization request, until its response is there.
@@ -179,8 +179,8 @@ impl LoginResponse {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::client::Credential;
     use crate::metadata::server::ServerMetadata;
+    use crate::oauth_client::Credential;
     use crate::scope::Scopes;
 
     fn server(sends_issuer: bool) -> ServerMetadata {

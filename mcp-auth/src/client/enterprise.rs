@@ -11,13 +11,13 @@ use serde::Deserialize;
 use serde_json::Value;
 use url::Url;
 
-use crate::client::{Client, Credential};
+use crate::client::source::{Source, source};
 use crate::error::AuthError;
 use crate::fetch::{Fetcher, TokenForm};
 use crate::metadata::server::ServerMetadata;
+use crate::oauth_client::{Client, Credential};
 use crate::scope::Scopes;
 use crate::secret::Secret;
-use crate::source::{Source, source};
 use crate::token::TokenEndpoint;
 
 const TOKEN_EXCHANGE: &str = "urn:ietf:params:oauth:grant-type:token-exchange";

@@ -2,13 +2,13 @@
 
 use std::time::Duration;
 
-use crate::client::ClientKind;
+use crate::client::event::AuthEvent;
+use crate::client::login::Login;
+use crate::client::record::{ActiveToken, StoredCredentials, TokenContext};
 use crate::error::{AuthError, OAuthCode};
-use crate::event::AuthEvent;
 use crate::fetch::TokenForm;
 use crate::key::ProofKey;
-use crate::login::Login;
-use crate::record::{ActiveToken, StoredCredentials, TokenContext};
+use crate::oauth_client::ClientKind;
 use crate::token::{TokenEndpoint, Tokens};
 
 /// Delays between attempts of a refresh that failed for a moment.

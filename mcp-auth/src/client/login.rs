@@ -5,15 +5,15 @@ use std::sync::Arc;
 use arc_swap::ArcSwapOption;
 use url::{Origin, Position, Url};
 
-use crate::client::{Client, ClientKind, Credential};
+use crate::client::event::AuthEvent;
+use crate::client::oauth::{Grant, OAuth};
+use crate::client::record::{ActiveToken, StoredCredentials, TokenContext};
+use crate::client::records::Records;
 use crate::dpop::Dpop;
 use crate::egress::EgressRules;
 use crate::error::{AuthError, bare};
-use crate::event::AuthEvent;
 use crate::fetch::Fetcher;
-use crate::oauth::{Grant, OAuth};
-use crate::record::{ActiveToken, StoredCredentials, TokenContext};
-use crate::records::Records;
+use crate::oauth_client::{Client, ClientKind, Credential};
 
 /// The login at one MCP server. The steps that obtain and renew its tokens are types of their own, which
 /// borrow it.

@@ -6,17 +6,17 @@ use std::sync::Arc;
 use http::StatusCode;
 
 use crate::challenge::Challenge;
-use crate::client::ClientKind;
-use crate::discovery::{Discovered, Discovery};
+use crate::client::discovery::{Discovered, Discovery};
+use crate::client::event::AuthEvent;
+use crate::client::grants::{Issuance, select_scopes, within};
+use crate::client::login::Login;
+use crate::client::oauth::ResourceIndicator;
+use crate::client::probe::Probe;
+use crate::client::record::{ActiveToken, StoredCredentials, TokenContext, TokenRequest};
+use crate::client::refresh::Refresh;
 use crate::error::{AuthError, printable};
-use crate::event::AuthEvent;
-use crate::grants::{Issuance, select_scopes, within};
-use crate::login::Login;
 use crate::metadata::resource;
-use crate::oauth::ResourceIndicator;
-use crate::probe::Probe;
-use crate::record::{ActiveToken, StoredCredentials, TokenContext, TokenRequest};
-use crate::refresh::Refresh;
+use crate::oauth_client::ClientKind;
 use crate::scope::Scopes;
 
 /// The reason for a new token.

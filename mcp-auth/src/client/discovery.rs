@@ -5,11 +5,11 @@ use std::time::Duration;
 use url::Url;
 
 use crate::challenge::Challenge;
-use crate::document::{AuthDocument, DocumentKind};
+use crate::client::document::{AuthDocument, DocumentKind};
+use crate::client::event::AuthEvent;
+use crate::client::login::Login;
 use crate::error::{AuthError, shown};
-use crate::event::AuthEvent;
 use crate::fetch::Fetched;
-use crate::login::Login;
 use crate::metadata::resource::{self, ResourceDocument, ResourceMetadata};
 use crate::metadata::server::{self, S256, ServerMetadata};
 

@@ -11,7 +11,7 @@ use http::{Request, Response};
 use mcp_core::{BoxFuture, ChannelError};
 use tower_service::Service;
 
-use crate::authorizer::{Authorizer, Budget};
+use crate::client::authorizer::{Authorizer, Budget};
 use crate::dpop::DPOP;
 
 type BoxError = Box<dyn Error + Send + Sync>;

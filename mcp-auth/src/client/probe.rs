@@ -6,12 +6,12 @@ use http::{HeaderMap, HeaderValue, Method, StatusCode};
 use serde_json::json;
 
 use crate::challenge::Challenge;
-use crate::discovery::{Discovered, Discovery};
+use crate::client::discovery::{Discovered, Discovery};
+use crate::client::grants::{select_scopes, within};
+use crate::client::login::Login;
+use crate::client::oauth::OAuth;
+use crate::client::record::ActiveToken;
 use crate::error::AuthError;
-use crate::grants::{select_scopes, within};
-use crate::login::Login;
-use crate::oauth::OAuth;
-use crate::record::ActiveToken;
 use crate::scope::Scopes;
 
 /// Login support of an MCP server, from [`OAuth::probe`].

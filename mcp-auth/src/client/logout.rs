@@ -1,11 +1,11 @@
 //! [`Logout`]: the end of a login.
 
+use crate::client::event::AuthEvent;
+use crate::client::login::Login;
+use crate::client::record::StoredCredentials;
+use crate::client::renewal::Renewal;
 use crate::error::AuthError;
-use crate::event::AuthEvent;
 use crate::fetch::TokenForm;
-use crate::login::Login;
-use crate::record::StoredCredentials;
-use crate::renewal::Renewal;
 
 /// The logout of one login.
 pub(crate) struct Logout<'a> {

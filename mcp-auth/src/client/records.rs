@@ -6,13 +6,13 @@ use serde::de::DeserializeOwned;
 use serde_json::json;
 use url::Url;
 
-use crate::client::ClientRecord;
+use crate::client::oauth::{Grant, OAuth};
+use crate::client::record::StoredCredentials;
+use crate::client::store::{CredentialStore, StoreKey, StoreLock};
 use crate::error::AuthError;
 use crate::metadata::resource;
-use crate::oauth::{Grant, OAuth};
-use crate::record::StoredCredentials;
+use crate::oauth_client::ClientRecord;
 use crate::secret::Secret;
-use crate::store::{CredentialStore, StoreKey, StoreLock};
 
 /// The store's records for one MCP server.
 pub(crate) struct Records {

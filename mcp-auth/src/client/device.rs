@@ -10,11 +10,11 @@ use mcp_core::BoxFuture;
 use serde::Deserialize;
 use url::Url;
 
-use crate::client::Client;
 use crate::error::{AuthError, printable};
 use crate::fetch::{Fetcher, TokenForm};
 use crate::lenient;
 use crate::metadata::server::ServerMetadata;
+use crate::oauth_client::Client;
 use crate::secret::Secret;
 use crate::token::{TokenEndpoint, Tokens, rejection};
 

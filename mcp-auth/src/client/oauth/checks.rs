@@ -6,14 +6,14 @@ use url::Url;
 
 use super::{Grant, OAuth};
 use crate::challenge::TokenType;
-use crate::client::Credential;
+use crate::client::record::StoredCredentials;
+use crate::client::redirect::Redirect;
+use crate::client::site::is_site_of;
 use crate::dpop::Dpop;
 use crate::error::{AuthError, printable, shown};
 use crate::metadata::server::{ServerMetadata, is_same_issuer};
-use crate::record::StoredCredentials;
-use crate::redirect::Redirect;
+use crate::oauth_client::Credential;
 use crate::scope::Scopes;
-use crate::site::is_site_of;
 use crate::token::Tokens;
 
 impl OAuth {
