@@ -293,18 +293,12 @@ impl OAuthCode {
 impl OAuthCode {
     /// Returns whether the code ends the refresh token or the registration.
     pub(crate) fn ends_credentials(&self) -> bool {
-        matches!(
-            self.code.as_str(),
-            "invalid_grant" | "bad_refresh_token" | "invalid_client"
-        )
+        ["invalid_grant", "bad_refresh_token", "invalid_client"].contains(&&*self.code)
     }
 
     /// Returns whether the same request may succeed later.
     pub(crate) fn is_temporary(&self) -> bool {
-        matches!(
-            self.code.as_str(),
-            "temporarily_unavailable" | "server_error"
-        )
+        ["temporarily_unavailable", "server_error"].contains(&&*self.code)
     }
 
     /// Returns whether the authorization server may not know the client.

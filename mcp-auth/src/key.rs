@@ -2,7 +2,6 @@
 //!
 //! Spec: RFC 7515, RFC 7518.
 
-use std::fmt;
 use std::sync::Arc;
 
 use base64::Engine;
@@ -19,7 +18,7 @@ use serde_json::{Value, json};
 use crate::error::AuthError;
 use crate::secret::Secret;
 
-/// A private key that signs assertions of the client (`private_key_jwt`).
+/// A private key that signs assertions of the client (`private_key_jwt`). `Debug` shows its public half only.
 ///
 /// # Examples
 ///
@@ -32,13 +31,14 @@ use crate::secret::Secret;
 /// # Ok(())
 /// # }
 /// ```
-#[derive(Clone)]
+#[derive(Debug, Clone)]
 pub struct PrivateKey {
     pair: Arc<Pair>,
     algorithm: &'static str,
     key_id: Option<String>,
 }
 
+#[derive(Debug)]
 enum Pair {
     Ecdsa(EcdsaKeyPair),
     Ed25519(Ed25519KeyPair),
@@ -122,15 +122,6 @@ impl PrivateKey {
         };
         let signature = URL_SAFE_NO_PAD.encode(signature);
         Ok(Secret::new(format!("{input}.{signature}")))
-    }
-}
-
-/// Shows the algorithm.
-impl fmt::Debug for PrivateKey {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("PrivateKey")
-            .field("algorithm", &self.algorithm)
-            .finish_non_exhaustive()
     }
 }
 

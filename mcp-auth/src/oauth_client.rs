@@ -45,38 +45,10 @@ pub(crate) enum Credential {
     Key(PrivateKey),
 }
 
-/// Authentication methods of token endpoints.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Method {
-    None,
-    Basic,
-    Post,
-    PrivateKeyJwt,
-}
-
+// Authentication methods of token endpoints.
 const NONE: &str = "none";
 const BASIC: &str = "client_secret_basic";
 const POST: &str = "client_secret_post";
-
-impl Method {
-    fn from_name(name: &str) -> Option<Self> {
-        match name {
-            NONE => Some(Self::None),
-            BASIC => Some(Self::Basic),
-            POST => Some(Self::Post),
-            "private_key_jwt" => Some(Self::PrivateKeyJwt),
-            _ => None,
-        }
-    }
-
-    fn fits(self, credential: &Credential) -> bool {
-        match credential {
-            Credential::None => self == Self::None,
-            Credential::Secret(_) => matches!(self, Self::Basic | Self::Post),
-            Credential::Key(_) => self == Self::PrivateKeyJwt,
-        }
-    }
-}
 
 impl From<Option<Secret>> for Credential {
     fn from(secret: Option<Secret>) -> Self {
@@ -106,15 +78,15 @@ impl Client {
         server: &ServerMetadata,
         form: &mut TokenForm,
     ) -> Result<(), AuthError> {
-        match (self.method(server), &self.credential) {
-            (Method::Basic, Credential::Secret(secret)) => {
+        match (&self.credential, self.method(server)) {
+            (Credential::Secret(secret), BASIC) => {
                 form.headers.insert(AUTHORIZATION, basic(&self.id, secret)?);
             }
-            (Method::Post, Credential::Secret(secret)) => {
+            (Credential::Secret(secret), POST) => {
                 form.set("client_id", self.id.as_str());
                 form.set("client_secret", secret.clone());
             }
-            (Method::PrivateKeyJwt, Credential::Key(key)) => {
+            (Credential::Key(key), method) if method != NONE => {
                 // The assertion names the client.
                 let assertion = self.assertion(key, server)?;
                 form.set("client_assertion_type", ASSERTION_TYPE);
@@ -125,28 +97,29 @@ impl Client {
         Ok(())
     }
 
-    /// Selects the method: that of the registration, else the first of the server that fits.
-    fn method(&self, server: &ServerMetadata) -> Method {
-        let fits = |method: &Method| method.fits(&self.credential);
-        let registered = self.method.as_deref().and_then(Method::from_name);
-        if let Some(Method::None) = registered {
-            return Method::None;
+    /// Selects the method of a secret: that of the registration, else the first of the server that fits.
+    fn method(&self, server: &ServerMetadata) -> &'static str {
+        if matches!(self.credential, Credential::None) {
+            return NONE;
         }
-        if let Some(method) = registered.filter(fits) {
-            return method;
-        }
+        let known = [NONE, BASIC, POST].into_iter();
+        let mut registered = known.filter(|name| self.method.as_deref() == Some(name));
         // The registration asked for this method.
         let is_registered = self.kind == ClientKind::Dynamic;
-        match self.credential {
-            Credential::None => Method::None,
-            Credential::Key(_) => Method::PrivateKeyJwt,
-            Credential::Secret(_) if is_registered && server.supports_method(POST) => Method::Post,
-            Credential::Secret(_) if server.supports_method(BASIC) => Method::Basic,
-            Credential::Secret(_) if server.supports_method(POST) => Method::Post,
-            // The server registers public clients, and gave a secret nevertheless.
-            Credential::Secret(_) if is_registered && server.supports_method(NONE) => Method::None,
-            Credential::Secret(_) => Method::Basic,
-        }
+        registered.next().unwrap_or_else(|| {
+            if is_registered && server.supports_method(POST) {
+                POST
+            } else if server.supports_method(BASIC) {
+                BASIC
+            } else if server.supports_method(POST) {
+                POST
+            } else if is_registered && server.supports_method(NONE) {
+                // The server registers public clients, and gave a secret nevertheless.
+                NONE
+            } else {
+                BASIC
+            }
+        })
     }
 
     fn assertion(&self, key: &PrivateKey, server: &ServerMetadata) -> Result<Secret, AuthError> {
@@ -254,36 +227,30 @@ mod tests {
         let secret = || Credential::Secret("s".into());
         let (given, dynamic) = (ClientKind::PreRegistered, ClientKind::Dynamic);
         for (kind, credential, registered, supported, expected) in [
-            (
-                given,
-                secret(),
-                None,
-                &["client_secret_basic"][..],
-                Method::Basic,
-            ),
-            (given, secret(), None, &["client_secret_post"], Method::Post),
-            (given, secret(), None, &["none"], Method::Basic),
-            (dynamic, secret(), None, &["none"], Method::None),
+            (given, secret(), None, &["client_secret_basic"][..], BASIC),
+            (given, secret(), None, &["client_secret_post"], POST),
+            (given, secret(), None, &["none"], BASIC),
+            (dynamic, secret(), None, &["none"], NONE),
             (
                 dynamic,
                 secret(),
                 Some("none"),
                 &["client_secret_basic"],
-                Method::None,
+                NONE,
             ),
             (
                 dynamic,
                 secret(),
                 Some("client_secret_post"),
                 &["client_secret_basic"],
-                Method::Post,
+                POST,
             ),
             (
                 dynamic,
                 Credential::None,
                 Some("client_secret_post"),
                 &["none"],
-                Method::None,
+                NONE,
             ),
         ] {
             let client = client(kind, credential, registered);

@@ -132,15 +132,13 @@ pub(crate) fn read(fetched: &Fetched, requested: &Scopes) -> Result<Tokens, Auth
     {
         return Err(invalid("refresh_token is too long"));
     }
-    let token_type = match response.token_type.as_deref() {
-        None => TokenType::Bearer,
-        // The assertion of an identity provider is not an access token.
-        Some(name) if name.eq_ignore_ascii_case("n_a") => TokenType::Bearer,
-        // Slack names the owner of a bearer token.
-        Some("user" | "bot") => TokenType::Bearer,
-        Some(name) if name.eq_ignore_ascii_case("bearer") => TokenType::Bearer,
-        Some(name) if name.eq_ignore_ascii_case("dpop") => TokenType::Dpop,
-        Some(_) => return Err(invalid("token_type is neither Bearer nor DPoP")),
+    let name = response.token_type.unwrap_or_else(|| "bearer".to_owned());
+    let token_type = match &*name.to_ascii_lowercase() {
+        // `n_a`: the assertion of an identity provider is not an access token. Slack names the owner of a bearer
+        // token.
+        "bearer" | "n_a" | "user" | "bot" => TokenType::Bearer,
+        "dpop" => TokenType::Dpop,
+        _ => return Err(invalid("token_type is neither Bearer nor DPoP")),
     };
     let lifetime = response.expires_in;
     Ok(Tokens {

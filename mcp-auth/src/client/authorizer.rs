@@ -19,7 +19,6 @@ use url::Url;
 use crate::challenge::{Challenge, TokenType};
 use crate::client::event::AuthEvent;
 use crate::client::login::Login;
-use crate::client::logout::Logout;
 use crate::client::oauth::{Grant, OAuth};
 use crate::client::record::{ActiveToken, StoredCredentials, authorization};
 use crate::client::renewal::{Need, Renewal};
@@ -153,10 +152,7 @@ impl Authorizer {
     /// Returns [`AuthError::Store`] when the tokens may still be stored.
     pub async fn logout(&self) -> Result<(), AuthError> {
         let _ = self.0.flight.wait().await;
-        let logout = Logout {
-            login: &self.0.login,
-        };
-        logout.run().await
+        self.0.login.log_out().await
     }
 
     /// Returns whether there is a token. Sends nothing.
@@ -172,7 +168,7 @@ impl Authorizer {
             issuer: printable(&record.issuer),
             scopes: record.scopes.clone(),
             expires_in: record.expires_in(),
-            refreshable: record.refresh_token.is_some() || self.0.login.is_machine(),
+            refreshable: record.refresh_token.is_some() || !self.0.login.oauth.grant.has_user(),
         }
     }
 
@@ -249,7 +245,7 @@ impl Authorizer {
     pub(crate) fn ready_token(&self) -> Option<RequestToken> {
         let login = &self.0.login;
         let token = login.token.load_full()?;
-        let can_renew = token.record.refresh_token.is_some() || login.is_machine();
+        let can_renew = token.record.refresh_token.is_some() || !login.oauth.grant.has_user();
         (!can_renew || !token.is_due()).then_some(RequestToken::Active(token))
     }
 

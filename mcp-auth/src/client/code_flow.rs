@@ -36,12 +36,7 @@ impl<'a> AuthorizationRequest<'a> {
         redirect_uri: &'a str,
         allows_missing_pkce: bool,
     ) -> Result<Self, AuthError> {
-        let TokenRequest {
-            server,
-            resource,
-            scopes,
-            ..
-        } = *request;
+        let (server, scopes) = (request.server, request.scopes);
         let invalid = |reason: &str| AuthError::malformed(&server.token_endpoint, reason);
         let endpoint = server.authorization_endpoint.as_ref();
         let endpoint = endpoint.ok_or_else(|| invalid("authorization_endpoint is missing"))?;
@@ -67,7 +62,7 @@ impl<'a> AuthorizationRequest<'a> {
             ("code_challenge", &challenge),
             ("code_challenge_method", S256),
         ];
-        parameters.extend(resource.map(|resource| ("resource", resource)));
+        parameters.extend(request.resource.map(|resource| ("resource", resource)));
         if !scopes.is_empty() {
             parameters.push(("scope", &scope));
         }

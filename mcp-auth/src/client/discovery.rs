@@ -10,7 +10,7 @@ use crate::client::event::AuthEvent;
 use crate::client::login::Login;
 use crate::error::{AuthError, shown};
 use crate::fetch::Fetched;
-use crate::metadata::resource::{self, ResourceDocument, ResourceMetadata};
+use crate::metadata::resource::{self, ResourceMetadata};
 use crate::metadata::server::{self, S256, ServerMetadata};
 
 /// The metadata that a login needs.
@@ -89,8 +89,7 @@ impl Discovery<'_> {
         }
         for url in candidates {
             if let Some(fetched) = self.document(DocumentKind::Resource, &url).await? {
-                let document: ResourceDocument = fetched.json()?;
-                return document.validate(&self.login.server).map(Some);
+                return ResourceMetadata::read(&fetched, &self.login.server).map(Some);
             }
         }
         Ok(None)
@@ -136,7 +135,7 @@ impl Discovery<'_> {
     /// Selects the first authorization server with valid metadata, the preferred one first. Nothing is
     /// fetched from another one than that of the settings.
     async fn select(&self, resource: &ResourceMetadata) -> Result<ServerMetadata, AuthError> {
-        let mut issuers: Vec<&String> = resource.authorization_servers.iter().collect();
+        let mut issuers: Vec<&String> = resource.issuers().collect();
         issuers.sort_by_key(|issuer| {
             let preferred = self.preferred;
             !preferred.is_some_and(|preferred| server::is_same_issuer(preferred, issuer))

@@ -66,11 +66,6 @@ impl Login {
         self.oauth.events.send(event);
     }
 
-    /// Returns whether tokens are obtained without a user.
-    pub(crate) fn is_machine(&self) -> bool {
-        !self.oauth.grant.has_user()
-    }
-
     /// Returns whether a challenge for bound tokens is answered rather than one for other tokens.
     pub(crate) fn prefers_dpop(&self) -> bool {
         self.oauth.dpop != Dpop::Off

@@ -1,4 +1,4 @@
-//! [`Logout`]: the end of a login.
+//! The end of a login.
 
 use crate::client::event::AuthEvent;
 use crate::client::login::Login;
@@ -7,33 +7,28 @@ use crate::client::renewal::Renewal;
 use crate::error::AuthError;
 use crate::fetch::TokenForm;
 
-/// The logout of one login.
-pub(crate) struct Logout<'a> {
-    pub(crate) login: &'a Login,
-}
-
-impl Logout<'_> {
+impl Login {
     /// Revokes the tokens at the authorization server if it offers that, and forgets them. Also forgets the
     /// client's registration there: the authorization server may have purged it.
     ///
     /// # Errors
     ///
     /// Returns [`AuthError::Store`] when the tokens may still be stored.
-    pub(crate) async fn run(&self) -> Result<(), AuthError> {
-        let record = match self.login.token.load_full() {
+    pub(crate) async fn log_out(&self) -> Result<(), AuthError> {
+        let record = match self.token.load_full() {
             Some(token) => Some(token.record.clone()),
-            None => self.login.stored().await?,
+            None => self.stored().await?,
         };
-        self.login.forget_tokens().await?;
+        self.forget_tokens().await?;
         let issuer = match &record {
             Some(record) => Some(record.issuer.clone()),
-            None if self.login.oauth.registers() => Renewal { login: self.login }.issuer().await,
+            None if self.oauth.registers() => Renewal { login: self }.issuer().await,
             None => None,
         };
         if let Some(issuer) = issuer {
-            self.login.records.remove_registration(&issuer).await?;
+            self.records.remove_registration(&issuer).await?;
         }
-        self.login.emit(AuthEvent::LoggedOut);
+        self.emit(AuthEvent::LoggedOut);
         let Some(record) = record else {
             return Ok(());
         };
@@ -44,7 +39,7 @@ impl Logout<'_> {
     }
 
     async fn revoke(&self, record: &StoredCredentials) -> Result<(), AuthError> {
-        let renewal = Renewal { login: self.login };
+        let renewal = Renewal { login: self };
         let Some(context) = renewal.context_of(record).await? else {
             return Ok(());
         };
@@ -62,10 +57,9 @@ impl Logout<'_> {
                 form.set("token_type_hint", "access_token");
             }
         }
-        self.login
-            .client_of(record, &context)
+        self.client_of(record, &context)
             .authenticate(&context.server, &mut form)?;
-        let fetched = self.login.fetcher.post_form(url, &form).await?;
+        let fetched = self.fetcher.post_form(url, &form).await?;
         if fetched.status.is_success() {
             Ok(())
         } else {

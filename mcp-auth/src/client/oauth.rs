@@ -464,16 +464,7 @@ impl OAuth {
 
 impl fmt::Debug for OAuth {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let grant = match &self.grant {
-            Grant::Interactive => "interactive",
-            Grant::Device(_) => "device",
-            Grant::ClientCredentials => "client_credentials",
-            Grant::Workload(_) => "workload",
-            Grant::Enterprise(_) => "enterprise",
-            Grant::Token(_) => "token",
-        };
         f.debug_struct("OAuth")
-            .field("grant", &grant)
             .field("client_id", &self.client.as_ref().map(|client| &client.id))
             .field("issuer", &self.issuer)
             .finish_non_exhaustive()

@@ -102,10 +102,10 @@ impl Probe<'_> {
         };
         let Discovered { resource, server } = found;
         let challenged = challenge.as_ref().and_then(|one| one.scope.as_ref());
-        let offered = resource.as_ref().map(|resource| &resource.scopes);
+        let offered = resource.map(|resource| resource.scopes());
         Ok(LoginSupport::Login {
             is_required,
-            scopes: select_scopes(oauth, challenged, offered, &server),
+            scopes: select_scopes(oauth, challenged, offered.as_ref(), &server),
             registers_clients: server.registration_endpoint.is_some(),
             accepts_metadata_url: server.client_id_metadata_document_supported == Some(true),
             offers_device_login: server.device_authorization_endpoint.is_some(),

@@ -15,7 +15,7 @@ use crate::client::probe::Probe;
 use crate::client::record::{ActiveToken, StoredCredentials, TokenContext, TokenRequest};
 use crate::client::refresh::Refresh;
 use crate::error::{AuthError, printable};
-use crate::metadata::resource;
+use crate::metadata::resource::{self, ResourceMetadata};
 use crate::oauth_client::ClientKind;
 use crate::scope::Scopes;
 
@@ -161,7 +161,7 @@ impl Renewal<'_> {
             return Ok(());
         };
         let is_renewed = self.refresh(&token, &context).run().await?;
-        if is_renewed || !self.login.is_machine() {
+        if is_renewed || self.login.oauth.grant.has_user() {
             return Ok(());
         }
         let scopes = self.login.oauth.bounded(&context.requested);
@@ -275,8 +275,13 @@ impl Renewal<'_> {
         let metadata = discovered.resource.as_ref();
         let challenge = refusal.challenge;
         let challenged = challenge.and_then(|challenge| challenge.scope.as_ref());
-        let offered = metadata.map(|metadata| &metadata.scopes);
-        let mut scopes = select_scopes(&login.oauth, challenged, offered, &discovered.server);
+        let offered = metadata.map(ResourceMetadata::scopes);
+        let mut scopes = select_scopes(
+            &login.oauth,
+            challenged,
+            offered.as_ref(),
+            &discovered.server,
+        );
         if let Some(context) = &context
             && login.oauth.grant.has_user()
         {
@@ -287,7 +292,7 @@ impl Renewal<'_> {
             server: &discovered.server,
             resource: resource.as_deref(),
             scopes: &scopes,
-            requires_dpop: metadata.is_some_and(|metadata| metadata.requires_dpop),
+            requires_dpop: metadata.is_some_and(ResourceMetadata::requires_dpop),
             is_legacy: metadata.is_none(),
             previous: previous.as_ref().map(|token| &token.record),
         };

@@ -6,58 +6,57 @@ use serde::Deserialize;
 use url::Url;
 
 use crate::error::{AuthError, bare, printable, shown};
+use crate::fetch::Fetched;
 use crate::limits::MAX_SERVERS;
 use crate::scope::Scopes;
 
 const WELL_KNOWN: &str = "/.well-known/oauth-protected-resource";
 
-/// Metadata of an MCP server as a protected resource.
-#[derive(Debug, Clone)]
+/// Metadata of an MCP server as a protected resource. Some servers send `null` for members that they do not use.
+#[derive(Debug, Clone, Deserialize)]
 pub(crate) struct ResourceMetadata {
     /// The identifier, byte for byte as in the document.
     pub(crate) resource: String,
-    /// Issuers, byte for byte.
-    pub(crate) authorization_servers: Vec<String>,
-    pub(crate) scopes: Scopes,
-    pub(crate) requires_dpop: bool,
-}
-
-/// The document as it was received. Some servers send `null` for members that they do not use.
-#[derive(Deserialize)]
-pub(crate) struct ResourceDocument {
-    resource: String,
     authorization_servers: Option<Vec<String>>,
     scopes_supported: Option<Vec<String>>,
     dpop_bound_access_tokens_required: Option<bool>,
 }
 
-impl ResourceDocument {
-    /// Checks that the document is for `server`.
+impl ResourceMetadata {
+    /// Reads a response, and checks that the document is for `server`.
     ///
     /// # Errors
     ///
     /// Returns [`AuthError::ResourceMismatch`] when it is for another server, and
     /// [`AuthError::NoMetadata`] when it names no authorization server.
-    pub(crate) fn validate(self, server: &Url) -> Result<ResourceMetadata, AuthError> {
-        if !identifies(&self.resource, server) {
+    pub(crate) fn read(fetched: &Fetched, server: &Url) -> Result<Self, AuthError> {
+        let metadata: Self = fetched.public_json()?;
+        if !identifies(&metadata.resource, server) {
             return Err(AuthError::ResourceMismatch {
                 server: shown(server),
-                resource: printable(&self.resource),
+                resource: printable(&metadata.resource),
             });
         }
-        let mut authorization_servers = self.authorization_servers.unwrap_or_default();
-        if authorization_servers.is_empty() {
+        if metadata.issuers().next().is_none() {
             return Err(AuthError::NoMetadata {
                 server: shown(server),
             });
         }
-        authorization_servers.truncate(MAX_SERVERS);
-        Ok(ResourceMetadata {
-            resource: self.resource,
-            authorization_servers,
-            scopes: self.scopes_supported.iter().flatten().collect(),
-            requires_dpop: self.dpop_bound_access_tokens_required.unwrap_or(false),
-        })
+        Ok(metadata)
+    }
+
+    /// The issuers that are considered, byte for byte.
+    pub(crate) fn issuers(&self) -> impl Iterator<Item = &String> {
+        let all = self.authorization_servers.iter().flatten();
+        all.take(MAX_SERVERS)
+    }
+
+    pub(crate) fn scopes(&self) -> Scopes {
+        self.scopes_supported.iter().flatten().collect()
+    }
+
+    pub(crate) fn requires_dpop(&self) -> bool {
+        self.dpop_bound_access_tokens_required == Some(true)
     }
 }
 
@@ -114,7 +113,10 @@ pub(crate) fn canonical(server: &Url) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{ResourceDocument, candidates, canonical, identifies};
+    use http::Response;
+
+    use super::{ResourceMetadata, candidates, canonical, identifies};
+    use crate::fetch::fetched;
 
     #[test]
     fn null_is_an_absent_member() {
@@ -124,9 +126,9 @@ mod tests {
             "scopes_supported": null,
             "dpop_bound_access_tokens_required": null
         }"#;
-        let document: ResourceDocument = serde_json::from_str(text).unwrap();
-        let metadata = document.validate(&"https://h/mcp".parse().unwrap());
-        assert!(!metadata.unwrap().requires_dpop);
+        let fetched = fetched("https://h/", Response::new(text));
+        let metadata = ResourceMetadata::read(&fetched, &"https://h/mcp".parse().unwrap());
+        assert!(!metadata.unwrap().requires_dpop());
     }
 
     // spec: AUTH-C-03

@@ -35,12 +35,10 @@ pub(super) enum Refusal {
 impl Refusal {
     fn status(&self) -> StatusCode {
         match self {
-            Self::NoToken | Self::InvalidToken(_) | Self::InvalidProof | Self::UseNonce => {
-                StatusCode::UNAUTHORIZED
-            }
             Self::Malformed => StatusCode::BAD_REQUEST,
             Self::InsufficientScope(..) => StatusCode::FORBIDDEN,
             Self::Unavailable => StatusCode::SERVICE_UNAVAILABLE,
+            _ => StatusCode::UNAUTHORIZED,
         }
     }
 

@@ -14,7 +14,7 @@ use serde_json::{Map, Value};
 use tokio::time::Instant;
 use url::Url;
 
-use super::jwt::{INVALID_SIGNATURE, Jws, KeyLookup, KeySet};
+use super::jwt::{INVALID_SIGNATURE, Jws, KeySet, UNKNOWN_KEY, WRONG_ALGORITHM};
 use super::verifier::VerifyError;
 use crate::error::{AuthError, printable};
 use crate::fetch::Fetcher;
@@ -124,14 +124,13 @@ impl Issuer {
     /// [`VerifyError::Unavailable`] when the keys cannot be fetched.
     pub(super) async fn verify(&self, jws: &Jws<'_>) -> Result<Map<String, Value>, VerifyError> {
         let keys = self.keys().await?;
-        let (misfit, is_unknown) = match find(&keys, jws) {
-            KeyLookup::Found(key) => match jws.verify(key) {
-                Err(error) if error == INVALID_SIGNATURE => (error, false),
-                verified => return verified,
-            },
-            KeyLookup::WrongAlgorithm => (WRONG_ALGORITHM, false),
-            KeyLookup::Unknown => (UNKNOWN_KEY, true),
+        let misfit = match verify(&keys, jws) {
+            Err(error) if [INVALID_SIGNATURE, WRONG_ALGORITHM, UNKNOWN_KEY].contains(&error) => {
+                error
+            }
+            verified => return verified,
         };
+        let is_unknown = misfit == UNKNOWN_KEY;
         let is_old = keys.fetched.elapsed() > MISS_INTERVAL;
         if (is_unknown || is_old) && self.may_fetch_missing_key() {
             let fetched = self.fetch_keys().await;
@@ -146,12 +145,7 @@ impl Issuer {
         } else if self.0.keys_flight.wait().await.is_none() {
             return Err(misfit);
         }
-        let keys = self.keys().await?;
-        match find(&keys, jws) {
-            KeyLookup::Found(key) => jws.verify(key),
-            KeyLookup::WrongAlgorithm => Err(WRONG_ALGORITHM),
-            KeyLookup::Unknown => Err(UNKNOWN_KEY),
-        }
+        verify(&*self.keys().await?, jws)
     }
 
     /// The URL of the introspection endpoint.
@@ -285,12 +279,10 @@ impl Issuer {
     }
 }
 
-const UNKNOWN_KEY: VerifyError = VerifyError::Invalid("its key is unknown");
-
-const WRONG_ALGORITHM: VerifyError = VerifyError::Invalid("its key is for another algorithm");
-
-fn find<'a>(keys: &'a Keys, jws: &Jws<'_>) -> KeyLookup<'a> {
-    keys.set.find(jws.header.kid.as_deref(), jws.algorithm)
+/// Verifies a token with the key that fits it.
+fn verify(keys: &Keys, jws: &Jws<'_>) -> Result<Map<String, Value>, VerifyError> {
+    let id = jws.header.kid.as_deref();
+    jws.verify(keys.set.find(id, jws.algorithm)?)
 }
 
 fn unavailable(error: AuthError) -> VerifyError {

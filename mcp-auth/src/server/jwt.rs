@@ -9,5 +9,5 @@ mod jws;
 
 pub use algorithm::Algorithm;
 pub(super) use claims::{ClaimRules, check, from_claims};
-pub(super) use jwk::{Jwk, KeyLookup, KeySet};
+pub(super) use jwk::{Jwk, KeySet, UNKNOWN_KEY, WRONG_ALGORITHM};
 pub(super) use jws::{INVALID_SIGNATURE, Jws, claims_of, unverified_issuer};

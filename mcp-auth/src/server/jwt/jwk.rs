@@ -6,6 +6,7 @@ use ring::signature::{RsaPublicKeyComponents, UnparsedPublicKey};
 use serde::Deserialize;
 use serde_json::Value;
 
+use super::super::verifier::VerifyError;
 use super::algorithm::{Algorithm, Verification};
 use crate::key::sha256_base64;
 
@@ -171,14 +172,11 @@ fn without_zeros(mut bytes: Vec<u8>) -> Vec<u8> {
 #[derive(Debug, Default)]
 pub(in crate::server) struct KeySet(Vec<Jwk>);
 
-/// The outcome of [`KeySet::find`].
-pub(in crate::server) enum KeyLookup<'a> {
-    Found(&'a Jwk),
-    /// No key has this id, or not exactly one key fits a token without an id.
-    Unknown,
-    /// The key with this id is for other algorithms.
-    WrongAlgorithm,
-}
+/// No key has the id of a token, or not exactly one key fits a token without an id.
+pub(in crate::server) const UNKNOWN_KEY: VerifyError = VerifyError::Invalid("its key is unknown");
+/// The key with the id of a token is for other algorithms.
+pub(in crate::server) const WRONG_ALGORITHM: VerifyError =
+    VerifyError::Invalid("its key is for another algorithm");
 
 impl KeySet {
     /// Reads the keys of an issuer. Ignores those that [`Jwk::read`] cannot use.
@@ -193,20 +191,29 @@ impl KeySet {
 
     /// Finds the key for a token with this key id and algorithm. For a token without an id, exactly one
     /// key must fit its algorithm.
-    pub(in crate::server) fn find(&self, id: Option<&str>, algorithm: Algorithm) -> KeyLookup<'_> {
+    ///
+    /// # Errors
+    ///
+    /// Returns [`UNKNOWN_KEY`] or [`WRONG_ALGORITHM`].
+    pub(in crate::server) fn find(
+        &self,
+        id: Option<&str>,
+        algorithm: Algorithm,
+    ) -> Result<&Jwk, VerifyError> {
         let mut fitting = self.0.iter().filter(|key| key.fits(algorithm));
         let Some(id) = id else {
-            return match (fitting.next(), fitting.next()) {
-                (Some(key), None) => KeyLookup::Found(key),
-                _ => KeyLookup::Unknown,
-            };
+            let only = fitting.next().filter(|_| fitting.next().is_none());
+            return only.ok_or(UNKNOWN_KEY);
         };
         let has_id = |key: &&Jwk| key.id.as_deref() == Some(id);
-        match fitting.find(has_id) {
-            Some(key) => KeyLookup::Found(key),
-            None if self.0.iter().any(|key| has_id(&key)) => KeyLookup::WrongAlgorithm,
-            None => KeyLookup::Unknown,
-        }
+        fitting.find(has_id).ok_or_else(|| {
+            let is_known = self.0.iter().any(|key| has_id(&key));
+            if is_known {
+                WRONG_ALGORITHM
+            } else {
+                UNKNOWN_KEY
+            }
+        })
     }
 }
 
