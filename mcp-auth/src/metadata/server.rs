@@ -35,7 +35,7 @@ pub(crate) struct ServerMetadata {
     pub(crate) code_challenge_methods_supported: Option<Vec<String>>,
     pub(crate) authorization_response_iss_parameter_supported: Option<bool>,
     pub(crate) client_id_metadata_document_supported: Option<bool>,
-    // The aliases are the names in the records of 0.1.
+    // The aliases are the names in older records of stores.
     #[serde(alias = "auth_methods")]
     pub(crate) token_endpoint_auth_methods_supported: Option<Vec<String>>,
     #[serde(alias = "signing_algorithms")]

@@ -172,6 +172,7 @@ async fn refresh(server: &str, oauth: OAuth) -> CheckResult {
             }
         }
     }
+    client.logout().await?;
     client.close().await?;
     drop(client);
     let events = all(events).await;
