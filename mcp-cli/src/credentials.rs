@@ -56,7 +56,7 @@ pub(crate) async fn interactive(
     if secret.is_some() {
         registration.client_secret.clone_from(&secret);
     }
-    let names_issuer = registration.issuer.is_some();
+    let names_issuer = args.issuer.is_some();
     let mut redirect = LoopbackRedirect::new();
     if let Some(port) = args.port {
         redirect = redirect.port(port);
@@ -119,9 +119,23 @@ async fn client_secret(given: &str, output: &Output) -> Result<String, Failure> 
     std::env::var(name).map_err(|_| usage!("--client-secret: the variable {name:?} has no value"))
 }
 
-/// Describes the settings that decide which token a login obtains, and who receives it.
+/// Returns true for settings that decide which token a login obtains, and who receives it.
+pub(crate) fn decides_about_tokens(oauth: &EntryOAuth) -> bool {
+    let texts = [
+        &oauth.issuer,
+        &oauth.resource,
+        &oauth.redirect_uri,
+        &oauth.allow_missing_pkce,
+    ];
+    oauth.omit_resource || texts.into_iter().any(Option::is_some)
+}
+
+/// Describes the settings of a login, without its secret.
 pub(crate) fn login_settings(oauth: &EntryOAuth) -> String {
     let texts = [
+        ("clientId", &oauth.client_id),
+        ("tokenEndpointAuthMethod", &oauth.auth_method),
+        ("account", &oauth.account),
         ("issuer", &oauth.issuer),
         ("resource", &oauth.resource),
         ("redirectUri", &oauth.redirect_uri),
@@ -132,7 +146,8 @@ pub(crate) fn login_settings(oauth: &EntryOAuth) -> String {
         Some(format!("{name} {value:?}"))
     });
     let omitted = oauth.omit_resource.then(|| "omitResource".to_owned());
-    let all: Vec<_> = texts.chain(omitted).collect();
+    let scopes = (!oauth.scopes.is_empty()).then(|| format!("scopes {:?}", oauth.scopes));
+    let all: Vec<_> = texts.chain(omitted).chain(scopes).collect();
     if all.is_empty() {
         return String::new();
     }
@@ -140,7 +155,8 @@ pub(crate) fn login_settings(oauth: &EntryOAuth) -> String {
 }
 
 /// Names the parties of a login before its page opens. Asks the user if they have several owners, as far
-/// as their domains tell. A user who has named the issuer has answered: no other one is used.
+/// as their domains tell. A user who has named the issuer on the command line has answered: no other one is used. The
+/// issuer of a file is not the user's answer.
 async fn confirm(login: LoginPrompt, names_issuer: bool, output: Output) -> bool {
     let LoginPrompt {
         server,

@@ -9,6 +9,8 @@ use mcp::client::Error;
 use mcp::core::Fault;
 use mcp::gateway::RelayError;
 
+use crate::output::shell_word;
+
 /// The cure where the server demands a login.
 pub(crate) const LOG_IN: &str = "log in with `mcp login` (with `--scope SCOPE` where a scope is missing), or pass a token: --header 'Authorization: Bearer TOKEN'";
 /// The cure beside a login.
@@ -140,7 +142,8 @@ fn cure_of(error: &AuthError) -> Option<Cow<'static, str>> {
         AuthError::InsufficientScope { .. } => SCOPE.into(),
         AuthError::NoClient { .. } | AuthError::RegistrationRejected(_) => REGISTER.into(),
         AuthError::PkceUnsupported { issuer } => format!(
-            "if you trust this authorization server, pass --allow-missing-pkce {issuer}; PKCE is used nevertheless"
+            "if you trust this authorization server, pass --allow-missing-pkce {}; PKCE is used nevertheless",
+            shell_word(issuer)
         )
         .into(),
         AuthError::Denied(code) | AuthError::TokenRejected(code)
@@ -150,7 +153,8 @@ fn cure_of(error: &AuthError) -> Option<Cow<'static, str>> {
         }
         AuthError::TokenRejected(code) if code.code == "invalid_client" => REGISTER.into(),
         AuthError::ClientIssuer { issuer, .. } | AuthError::NotConfirmed { issuer, .. } => format!(
-            "if you trust {issuer}, pass --issuer {issuer}"
+            "if you trust {issuer}, pass --issuer {}",
+            shell_word(issuer)
         )
         .into(),
         AuthError::Keychain(_) => "or set MCP_CREDENTIALS=file".into(),

@@ -8,23 +8,55 @@ pub(crate) fn is_path(program: &str) -> bool {
     program.contains(std::path::is_separator)
 }
 
-/// Returns the first file with this name in the folders of `path`, or in those of the process's `PATH`.
-pub(crate) fn find(program: &str, path: Option<&OsStr>) -> Option<PathBuf> {
-    let names = ["", ".exe", ".cmd", ".bat"].map(|suffix| format!("{program}{suffix}"));
-    let names = if cfg!(windows) {
-        &names[..]
-    } else {
-        &names[..1]
-    };
+/// Returns the first program with this name in the folders of `path`, or in those of the process's `PATH`. Relative
+/// folders are below `folder`.
+pub(crate) fn find(program: &str, folder: &Path, path: Option<&OsStr>) -> Option<PathBuf> {
     let path = path
         .map(OsStr::to_owned)
         .or_else(|| std::env::var_os("PATH"))
         .unwrap_or_default();
-    let folders: Vec<_> = std::env::split_paths(&path).collect();
-    let files = folders
-        .iter()
-        .flat_map(|folder| names.iter().map(|name| folder.join(name)));
-    files.into_iter().find(|file| file.is_file())
+    let folders = std::env::split_paths(&path).filter(|folder| !folder.as_os_str().is_empty());
+    let mut files = folders.flat_map(|one| {
+        let file = folder.join(one).join(program);
+        extensions(&file).map(move |extension| {
+            let mut name = file.clone().into_os_string();
+            name.push(extension);
+            PathBuf::from(name)
+        })
+    });
+    files.find(|file| is_program(file))
+}
+
+#[cfg(windows)]
+fn extensions(file: &Path) -> impl Iterator<Item = &'static str> + use<> {
+    let all = [".com", ".exe", ".bat", ".cmd"];
+    let count = if file.extension().is_some() {
+        0
+    } else {
+        all.len()
+    };
+    let own = file.extension().map(|_| "");
+    own.into_iter().chain(all.into_iter().take(count))
+}
+
+#[cfg(not(windows))]
+fn extensions(_: &Path) -> impl Iterator<Item = &'static str> + use<> {
+    std::iter::once("")
+}
+
+/// Returns true for a file that the operating system would run: it passes over others in `PATH`.
+fn is_program(file: &Path) -> bool {
+    let Ok(found) = file.metadata() else {
+        return false;
+    };
+    #[cfg(unix)]
+    let can_run = {
+        use std::os::unix::fs::PermissionsExt as _;
+        found.permissions().mode() & 0o111 != 0
+    };
+    #[cfg(not(unix))]
+    let can_run = true;
+    found.is_file() && can_run
 }
 
 /// Returns the file that runs when a command is started in `folder` with these variables. One that is not found keeps
@@ -34,7 +66,7 @@ pub(crate) fn resolve(program: &str, folder: &Path, env: &[(String, String)]) ->
         std::path::absolute(folder.join(program)).ok()
     } else {
         let path = env.iter().rev().find(|(name, _)| name == "PATH");
-        find(program, path.map(|(_, path)| OsStr::new(path)))
+        find(program, folder, path.map(|(_, path)| OsStr::new(path)))
     };
     found.map_or_else(
         || program.to_owned(),

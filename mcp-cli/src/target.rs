@@ -1,6 +1,7 @@
 //! Connections to servers: by URL, by command, by name.
 
 use std::collections::HashMap;
+use std::hash::{Hash, Hasher};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -19,7 +20,7 @@ use crate::cli::{LoginArgs, RemoteArgs, ServerArgs, TargetArgs};
 use crate::config::{self, Location};
 use crate::credentials;
 use crate::failure::{Failure, usage};
-use crate::output::Output;
+use crate::output::{Output, shell_word};
 use crate::remote::Remote;
 use crate::{programs, questions, sampling};
 
@@ -174,16 +175,13 @@ async fn named(
             "the server {name:?} is a command; this command needs one with a URL"
         ));
     }
-    let env = approve_entry(&location, name, &spec, &variables, args.yes, output).await?;
+    let start = approve_entry(&location, name, &spec, &variables, args.yes, output).await?;
     match &spec {
         ServerSpec::Command {
-            command,
-            args: words,
-            cwd,
-            ..
+            args: words, cwd, ..
         } => {
-            let mut server = ServerCommand::new(command).args(words).name(name);
-            for (name, value) in env {
+            let mut server = ServerCommand::new(start.program).args(words).name(name);
+            for (name, value) in start.env {
                 server = server.env(name, value);
             }
             if let Some(folder) = cwd {
@@ -204,7 +202,15 @@ async fn named(
     }
 }
 
-/// Asks before an entry of a project file is used. Returns the variables of a command.
+/// What a command of a file starts. Empty for a server with a URL.
+#[derive(Default)]
+pub(crate) struct Start {
+    /// The file that the user has seen, or the name of a program that was not found.
+    program: String,
+    env: Vec<(String, String)>,
+}
+
+/// Asks before an entry of a project file is used.
 ///
 /// # Errors
 ///
@@ -216,7 +222,7 @@ pub(crate) async fn approve_entry(
     variables: &[String],
     yes: bool,
     output: &Output,
-) -> Result<Vec<(String, String)>, Failure> {
+) -> Result<Start, Failure> {
     let unusable = |reason: String| {
         let path = location.path.display();
         usage!("the server {name:?} of {path} cannot be used: {reason}")
@@ -237,9 +243,9 @@ pub(crate) async fn approve_entry(
                  {names:?}{}",
                 passed(variables)
             );
-            let values = env.iter().map(|(_, value)| value.as_str());
-            approve(location, &shown, values, yes, output).await?;
-            Ok(env)
+            let entry = (spec, &env);
+            approve(location, &shown, &entry, yes, output).await?;
+            Ok(Start { program, env })
         }
         ServerSpec::Url {
             url,
@@ -253,13 +259,15 @@ pub(crate) async fn approve_entry(
                 .map(credentials::login_settings)
                 .unwrap_or_default();
             let shown = format!("{shown}{login}");
-            let values = secrets(url, headers, oauth.as_ref());
             // Nobody has seen the settings of a login where --yes is the answer to everything.
-            let yes = yes && login.is_empty();
-            approve(location, &shown, values, yes, output).await?;
-            Ok(Vec::new())
+            let yes = yes
+                && !oauth
+                    .as_ref()
+                    .is_some_and(credentials::decides_about_tokens);
+            approve(location, &shown, spec, yes, output).await?;
+            Ok(Start::default())
         }
-        _ => Ok(Vec::new()),
+        _ => Ok(Start::default()),
     }
 }
 
@@ -313,21 +321,6 @@ fn connection(
     ))
 }
 
-/// Returns what the description of a connection leaves out.
-fn secrets<'a>(
-    url: &'a str,
-    headers: &'a [(String, String)],
-    oauth: Option<&'a EntryOAuth>,
-) -> impl Iterator<Item = &'a str> {
-    let values = headers.iter().map(|(_, value)| value.as_str());
-    let login = oauth.into_iter().flat_map(|oauth| {
-        let client = oauth.client_id.iter().chain(&oauth.client_secret);
-        let client = client.chain(&oauth.scopes).chain(&oauth.account);
-        client.map(String::as_str)
-    });
-    std::iter::once(url).chain(values).chain(login)
-}
-
 /// Names the variables of this environment whose values a server gets.
 fn passed(variables: &[String]) -> String {
     match variables {
@@ -338,12 +331,12 @@ fn passed(variables: &[String]) -> String {
 
 /// Asks before a server of a project file is used. The file's author may be somebody else: a
 /// command can run anything, and headers can send variables of the environment anywhere. An approval is remembered
-/// for this file and entry, with the `values` that the question does not show.
+/// for this file and the whole `entry`, also what the question does not show.
 // spec: SEC-01
-async fn approve<'a>(
+async fn approve(
     location: &Location,
     wish: &str,
-    values: impl Iterator<Item = &'a str>,
+    entry: &impl Hash,
     yes: bool,
     output: &Output,
 ) -> Result<(), Failure> {
@@ -351,7 +344,7 @@ async fn approve<'a>(
         return Ok(());
     }
     let path = location.path.display();
-    let remembered = approval_file(&location.path, wish, values);
+    let remembered = approval_file(&location.path, wish, entry);
     if remembered.as_ref().is_some_and(|file| file.is_file()) {
         return Ok(());
     }
@@ -381,22 +374,35 @@ async fn approve<'a>(
 }
 
 /// Returns the file that exists once the user has approved this entry. Its name is the entry's fingerprint.
-fn approval_file<'a>(
-    path: &Path,
-    wish: &str,
-    values: impl Iterator<Item = &'a str>,
-) -> Option<PathBuf> {
+fn approval_file(path: &Path, wish: &str, entry: &impl Hash) -> Option<PathBuf> {
     let path = std::path::absolute(path).ok()?;
-    let mut parts = vec![path.as_os_str().as_encoded_bytes(), wish.as_bytes()];
-    for value in values {
-        parts.push(value.as_bytes());
-    }
+    let mut members = Members::default();
+    entry.hash(&mut members);
+    let parts = [
+        path.as_os_str().as_encoded_bytes(),
+        wish.as_bytes(),
+        &members.0,
+    ];
     let fingerprint = ServerIdentity::from_parts("approval", parts).to_string();
     Some(
         config::data_folder()?
             .join("mcp/approvals")
             .join(fingerprint),
     )
+}
+
+/// Collects every member of a value, for a digest.
+#[derive(Default)]
+struct Members(Vec<u8>);
+
+impl Hasher for Members {
+    fn write(&mut self, bytes: &[u8]) {
+        self.0.extend(bytes);
+    }
+
+    fn finish(&self) -> u64 {
+        0
+    }
 }
 
 /// Adds the variables on the command line.
@@ -454,7 +460,7 @@ fn with_headers(
             "--env is for servers that are commands; use --header for URLs",
         ));
     }
-    let mut words = name.map_or_else(|| config::public_url(url), shell_word);
+    let mut words = shell_word(&name.map_or_else(|| config::public_url(url), str::to_owned));
     if let Some(file) = args.config.as_ref().filter(|_| name.is_some()) {
         words.push_str(&format!(
             " --config {}",
@@ -468,16 +474,6 @@ fn with_headers(
     let headers = [headers, &self::headers(&args.header)?].concat();
     let remote = Remote::new(url, &headers, registration, words)?;
     Ok(Server::Http(remote.with_stored_login()?.into()))
-}
-
-/// Returns a word as a user types it in a shell.
-fn shell_word(word: &str) -> String {
-    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./:@".contains(c);
-    if word.chars().all(is_plain) {
-        word.to_owned()
-    } else {
-        format!("{word:?}")
-    }
 }
 
 /// The stored logins of servers, by URL and account. All connections to a URL share one, so that a token is
@@ -508,7 +504,7 @@ impl Logins {
             _ => return client.connect(spec).await,
         };
         let registration = oauth.clone().unwrap_or_default();
-        let mut words = config::public_url(url);
+        let mut words = shell_word(&config::public_url(url));
         if let Some(account) = &registration.account {
             words.push_str(&format!(" --account {}", shell_word(account)));
         }
@@ -599,7 +595,8 @@ fn spawn(command: ServerCommand) -> Result<ChildChannel, Failure> {
 impl Remote {
     /// A server with a header of this program.
     pub(crate) fn at(url: &str, header: (String, String)) -> Result<Self, Failure> {
-        let (registration, words) = (EntryOAuth::default(), config::public_url(url));
+        let words = shell_word(&config::public_url(url));
+        let registration = EntryOAuth::default();
         Self::new(url, &[header], registration, words)?.with_stored_login()
     }
 

@@ -56,7 +56,7 @@ pub(super) async fn install(args: &InstallArgs, output: &Output) -> Result<(), F
     }
     if let Launch::Program { command, .. } = &launch
         && !programs::is_path(command)
-        && programs::find(command, None).is_none()
+        && programs::find(command, Path::new("."), None).is_none()
     {
         output.note(&format!(
             "no program {command:?} is in PATH: install it, or pass its path; {} may have another PATH",
@@ -572,7 +572,7 @@ impl Change<'_> {
 /// Claude Code rewrites its file while it runs, so its own command changes it, if it is installed.
 fn uses_command(args: &EntryArgs) -> bool {
     let is_own_file = args.host == Host::ClaudeCode && !args.project && args.file.is_none();
-    is_own_file && programs::find("claude", None).is_some()
+    is_own_file && programs::find("claude", Path::new("."), None).is_some()
 }
 
 async fn claude(words: &[&str]) -> Result<(), Failure> {

@@ -338,18 +338,24 @@ fn further_scope_is_asked_for_although_a_token_is_stored() {
 fn login_page_of_somebody_else_is_not_opened_without_an_answer() {
     let (url, tokens) = shop_with_page(|_| "https://login.bank.example/authorize".to_owned());
     let folder = folder("login_foreign");
-    let out = mcp_in(&folder, &["login", &url, "--no-browser"], "");
-    assert_eq!(out.code, 3, "{out:?}");
     let origin = url.trim_end_matches("/mcp");
-    for expected in [
-        &format!("authorization server: {origin}"),
-        "login page at: login.bank.example",
-        "Run `mcp login` in a terminal to confirm it.",
-        "was not confirmed",
-    ] {
-        assert!(out.err.contains(expected), "{expected}: {out:?}");
+    // The issuer of a file is the answer of the file's author.
+    let entry = json!({"url": url, "oauth": {"issuer": origin}});
+    let file = folder.join("servers.json");
+    std::fs::write(&file, json!({"mcpServers": {"shop": entry}}).to_string()).unwrap();
+    for server in [&[&*url][..], &["shop", "--config", file.to_str().unwrap()]] {
+        let out = mcp_in(&folder, &[&["login", "--no-browser"], server].concat(), "");
+        assert_eq!(out.code, 3, "{out:?}");
+        for expected in [
+            &format!("authorization server: {origin}"),
+            "login page at: login.bank.example",
+            "Run `mcp login` in a terminal to confirm it.",
+            "was not confirmed",
+        ] {
+            assert!(out.err.contains(expected), "{expected}: {out:?}");
+        }
+        assert!(!out.err.contains("Log in at"), "{out:?}");
     }
-    assert!(!out.err.contains("Log in at"), "{out:?}");
     assert!(tokens.0.lock().unwrap().is_empty());
 }
 

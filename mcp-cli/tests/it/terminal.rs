@@ -1,5 +1,6 @@
 //! The command on a pseudo-terminal: progress, forms, URLs, Ctrl-C.
 
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 use std::process::Command;
 
@@ -220,18 +221,33 @@ fn approval_shows_every_character_of_a_command_and_its_folder() {
 fn approval_shows_the_program_that_is_found() {
     let folder = project("approval_program", &serde_json::Value::Null);
     let tools = folder.join("tools");
-    std::fs::create_dir(&tools).unwrap();
-    std::fs::write(tools.join("shop"), "").unwrap();
-    for (program, shown) in [("shop", "tools/shop"), ("./shop", "shop")] {
-        let server = serde_json::json!({"command": program, "env": {"PATH": tools}});
+    let passed = folder.join("passed");
+    std::fs::create_dir_all(&tools).unwrap();
+    std::fs::create_dir(&passed).unwrap();
+    // The operating system passes over the first one, which nobody can execute.
+    std::fs::write(passed.join("shop"), "").unwrap();
+    let script = format!("#!/bin/sh\n: > {}\n", folder.join("ran").display());
+    std::fs::write(tools.join("shop"), script).unwrap();
+    let mode = std::fs::Permissions::from_mode(0o700);
+    std::fs::set_permissions(tools.join("shop"), mode).unwrap();
+    let both = std::env::join_paths([&passed, &tools]).unwrap();
+    let both = both.to_str().unwrap();
+    for (program, path, shown) in [
+        ("shop", both, "tools/shop"),
+        ("shop", "passed:tools", "tools/shop"),
+        ("./shop", both, "shop"),
+    ] {
+        let server = serde_json::json!({"command": program, "env": {"PATH": path}});
         let content = serde_json::json!({"mcpServers": {"x": server}}).to_string();
         std::fs::write(folder.join("mcp.json"), content).unwrap();
         let mut session = spawn_command(command(&["ping", "x"], &folder), Some(LIMIT)).unwrap();
         let shown = folder.join(shown);
         let question = format!("wants to run the command {:?} []", shown.to_str().unwrap());
         session.exp_string(&question).unwrap();
-        session.send_line("n").unwrap();
-        assert_eq!(finish(session).1, 1);
+        session.send_line("y").unwrap();
+        assert_eq!(finish(session).1, 4);
+        let ran = std::fs::remove_file(folder.join("ran")).is_ok();
+        assert_eq!(ran, program == "shop", "{path}");
     }
 }
 
@@ -243,15 +259,21 @@ fn approval_shows_the_settings_of_a_login() {
         "callbackPort": 8765,
         "allowMissingPkce": "https://login.example",
         "omitResource": true,
+        "clientId": "shop",
+        "clientSecret": "s3cret",
+        "tokenEndpointAuthMethod": "client_secret_post",
+        "scopes": ["read"],
+        "account": "ada",
     }});
     let folder = project("approval_login", &server);
     let words = ["ping", "x", "--yes"];
     let mut session = spawn_command(command(&words, &folder), Some(LIMIT)).unwrap();
     session
         .exp_string(
-            "and to log in with issuer \"https://login.example\", resource \"https://other.example/\\u{202e}mcp\", \
-             redirectUri \"http://localhost:8765/callback\", allowMissingPkce \"https://login.example\", omitResource. \
-             Allow it? [y/N] ",
+            "and to log in with clientId \"shop\", tokenEndpointAuthMethod \"client_secret_post\", account \"ada\", \
+             issuer \"https://login.example\", resource \"https://other.example/\\u{202e}mcp\", \
+             redirectUri \"http://localhost:8765/callback\", allowMissingPkce \"https://login.example\", omitResource, \
+             scopes [\"read\"]. Allow it? [y/N] ",
         )
         .unwrap();
     session.send_line("n").unwrap();
@@ -303,10 +325,37 @@ fn approval_is_remembered_until_the_entry_changes() {
     assert_eq!(finish(session).1, 1);
 }
 
+/// An approved entry whose value moves to another member is not approved.
+#[test]
+fn approval_is_for_the_members_of_an_entry() {
+    let folder = project("approval_members", &serde_json::Value::Null);
+    let url = "http://127.0.0.1:1/mcp";
+    let entries = [
+        serde_json::json!({"clientId": "admin"}),
+        serde_json::json!({"account": "admin"}),
+        serde_json::json!({"scopes": ["admin"]}),
+        serde_json::json!({"clientSecret": "admin"}),
+        serde_json::json!({"clientId": "admin", "tokenEndpointAuthMethod": "client_secret_post"}),
+        serde_json::json!({"clientId": "admin", "clientSecret": "x"}),
+        serde_json::json!({"clientId": "admin", "scopes": ["x"]}),
+    ];
+    for oauth in entries {
+        let server = serde_json::json!({"url": url, "oauth": oauth});
+        let content = serde_json::json!({"mcpServers": {"x": server}}).to_string();
+        std::fs::write(folder.join("mcp.json"), content).unwrap();
+        let ping = || spawn_command(command(&["ping", "x"], &folder), Some(LIMIT)).unwrap();
+        let mut session = ping();
+        session.exp_string("Allow it? [y/N] ").unwrap();
+        session.send_line("y").unwrap();
+        assert_ne!(finish(session).1, 1, "it is approved");
+        let (rest, code) = finish(ping());
+        assert!(code != 1 && !rest.contains("Allow it?"), "{oauth}: {rest}");
+    }
+}
+
 #[cfg(target_os = "linux")]
 #[test]
 fn url_is_opened_after_consent_only() {
-    use std::os::unix::fs::PermissionsExt as _;
     let home = folder("terminal_browser");
     let browser = home.join("browser");
     let opened = home.join("opened");

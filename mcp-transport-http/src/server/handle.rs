@@ -151,10 +151,9 @@ async fn start(
     let route = match classify(endpoint, &profile, &headers, message) {
         Ok(route) => route,
         Err(rejection) => {
-            if let Some(response) = rejection.as_response(message) {
-                // Boxed like the futures of batches.
-                Box::pin(end_answered(endpoint, service, &profile, head, response)).await;
-            }
+            // Boxed like the futures of batches.
+            let ended = end_answered(endpoint, service, &profile, head, message, &rejection);
+            Box::pin(ended).await;
             return Err(rejection);
         }
     };
@@ -191,14 +190,17 @@ async fn start(
 }
 
 /// Ends the request to a session's client whose response was refused: the request would wait until its timeout.
-/// `response` stands in place of the refused one.
 async fn end_answered(
     endpoint: &EndpointState,
     service: &Arc<dyn Service>,
     profile: &ServerProfile,
     head: Box<Parts>,
-    response: mcp_types::Response<'static>,
+    message: &Bytes,
+    rejection: &Rejection,
 ) {
+    let Some(response) = rejection.as_response(message) else {
+        return;
+    };
     if !endpoint.serves_legacy(profile) {
         return;
     }

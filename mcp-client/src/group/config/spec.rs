@@ -85,7 +85,7 @@ pub struct ServerEntry {
 }
 
 /// The program or URL of a server. `Debug` omits values that may be secrets.
-#[derive(Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ServerSpec {
     /// A program that is started and called over its standard streams.
@@ -124,7 +124,7 @@ pub enum ServerSpec {
 /// [`allow_missing_pkce`](Self::allow_missing_pkce) and [`redirect_uri`](Self::redirect_uri) decide which token a
 /// login obtains and who receives it. Show them to the user before the login if somebody else may have written the
 /// file.
-#[derive(Clone, Default, PartialEq, Eq)]
+#[derive(Clone, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct EntryOAuth {
     /// The client id: `clientId`.
