@@ -4,11 +4,10 @@
 
 use std::sync::Arc;
 
-use bytes::Bytes;
 use futures_core::Stream;
 use futures_util::{StreamExt, TryStreamExt, future, stream};
 use http::{HeaderMap, StatusCode};
-use mcp_core::{ChannelError, Frame, MirroredHeaders, OneWayMessage, OutgoingRequest};
+use mcp_core::{ChannelError, Frame, OneWayMessage, OutgoingRequest};
 
 use super::request::{RequestParts, RequestSender};
 use super::response::{self, ResponseBody};
@@ -17,15 +16,16 @@ use crate::sse::{SseItem, SseStreamError};
 
 /// Returns the frames of a call. The request is sent when the stream is first polled. Dropping the
 /// stream closes the POST.
-// spec: HTTP-C-07, HTTP-SM-15
+// spec: HTTP-C-01, HTTP-C-02, HTTP-C-04, HTTP-C-05, HTTP-C-07, HTTP-SM-15
 pub(super) fn frames(
     http: Arc<RequestSender>,
     out: OutgoingRequest,
 ) -> impl Stream<Item = Result<Frame, ChannelError>> + Send {
     stream::once(async move {
-        let response = http
-            .send(post(&http, out.body, &out.mirrored, &out.headers))
-            .await?;
+        let protocol = |headers: &mut HeaderMap| emit(&out.mirrored, headers);
+        let uri = &http.server_url.uri;
+        let post = RequestParts::post(uri, out.body, &out.headers, &protocol);
+        let response = http.send(post).await?;
         let status = response.status();
         let frames = match response::read(response, &http).await? {
             // The caller reports the missing response.
@@ -46,20 +46,9 @@ pub(super) async fn notify(
     http: Arc<RequestSender>,
     out: OneWayMessage,
 ) -> Result<(), ChannelError> {
-    let post = post(&http, out.body, &out.mirrored, &out.headers);
+    let protocol = |headers: &mut HeaderMap| emit(&out.mirrored, headers);
+    let post = RequestParts::post(&http.server_url.uri, out.body, &out.headers, &protocol);
     response::check_accepted(http.send(post).await?, &http).await
-}
-
-// spec: HTTP-C-01, HTTP-C-02, HTTP-C-04, HTTP-C-05
-fn post<'a>(
-    http: &'a RequestSender,
-    body: Bytes,
-    mirrored: &MirroredHeaders,
-    call_headers: &'a HeaderMap,
-) -> RequestParts<'a> {
-    let mut protocol_headers = HeaderMap::with_capacity(8);
-    emit(mirrored, &mut protocol_headers);
-    RequestParts::post(&http.server_url.uri, body, call_headers, protocol_headers)
 }
 
 /// Returns the message of an event, or `None` for events without one.

@@ -67,9 +67,12 @@ pub(super) struct RequestParts<'a> {
     pub(super) body: Bytes,
     /// The call's headers.
     pub(super) call_headers: &'a HeaderMap,
-    /// The protocol's headers.
-    pub(super) protocol_headers: HeaderMap,
+    /// Writes the protocol's headers, beside those that follow from the method.
+    pub(super) protocol_headers: WriteHeaders<'a>,
 }
+
+/// A function that writes headers. It is called again after a redirect.
+pub(super) type WriteHeaders<'a> = &'a (dyn Fn(&mut HeaderMap) + Sync);
 
 impl<'a> RequestParts<'a> {
     /// A POST with a message.
@@ -77,10 +80,8 @@ impl<'a> RequestParts<'a> {
         uri: &'a Uri,
         body: Bytes,
         call_headers: &'a HeaderMap,
-        mut protocol_headers: HeaderMap,
+        protocol_headers: WriteHeaders<'a>,
     ) -> Self {
-        protocol_headers.insert(names::ACCEPT, names::ACCEPT_BOTH);
-        protocol_headers.insert(names::CONTENT_TYPE, names::JSON);
         Self {
             method: Method::POST,
             uri,
@@ -94,16 +95,29 @@ impl<'a> RequestParts<'a> {
     pub(super) fn get(
         uri: &'a Uri,
         call_headers: &'a HeaderMap,
-        mut protocol_headers: HeaderMap,
+        protocol_headers: WriteHeaders<'a>,
     ) -> Self {
-        protocol_headers.insert(names::ACCEPT, names::EVENT_STREAM);
         Self {
             method: Method::GET,
-            uri,
             body: Bytes::new(),
+            uri,
             call_headers,
             protocol_headers,
         }
+    }
+
+    /// Writes the headers that callers cannot set.
+    fn write_protocol_headers(&self, headers: &mut HeaderMap) {
+        let accept = match self.method {
+            Method::GET => names::EVENT_STREAM,
+            // Released Go servers refuse a DELETE without both, and keep the session.
+            _ => names::ACCEPT_BOTH,
+        };
+        headers.insert(names::ACCEPT, accept);
+        if self.method == Method::POST {
+            headers.insert(names::CONTENT_TYPE, names::JSON);
+        }
+        (self.protocol_headers)(headers);
     }
 }
 
@@ -169,9 +183,7 @@ impl RequestSender {
         }
         self.warn_about_reserved(parts.call_headers);
         replace_headers(headers, parts.call_headers);
-        for (name, value) in &parts.protocol_headers {
-            headers.insert(name, value.clone());
-        }
+        parts.write_protocol_headers(headers);
         if headers.contains_key(names::AUTHORIZATION) {
             self.warn_about_plain_http(uri);
         }

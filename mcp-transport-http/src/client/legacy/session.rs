@@ -22,7 +22,7 @@ use tokio::time::timeout;
 
 use super::frame_queue::FrameQueue;
 use crate::client::http_client::HttpBody;
-use crate::client::request::{RequestParts, RequestSender};
+use crate::client::request::{RequestParts, RequestSender, WriteHeaders};
 use crate::client::response::{self, ResponseBody, ResponseEvents};
 use crate::headers::names;
 
@@ -318,8 +318,7 @@ impl Session {
     }
 
     // spec: HTTP-C-02, HTTP-C-09, HTTP-C-10, SESS-05
-    fn session_headers(&self) -> HeaderMap {
-        let mut headers = HeaderMap::with_capacity(8);
+    fn write_headers(&self, headers: &mut HeaderMap) {
         if let Some(version) = self.version()
             && version.has_version_header()
         {
@@ -329,7 +328,6 @@ impl Session {
         if let Some(id) = self.id.get() {
             headers.insert(names::MCP_SESSION_ID, id.clone());
         }
-        headers
     }
 
     /// Sends a message with the session's headers. The caller looks for a status that ends the
@@ -340,8 +338,8 @@ impl Session {
         body: Bytes,
         call_headers: &HeaderMap,
     ) -> Result<Response<HttpBody>, ChannelError> {
-        self.post_with(self.session_headers(), body, call_headers)
-            .await
+        let protocol = |headers: &mut HeaderMap| self.write_headers(headers);
+        self.post_with(&protocol, body, call_headers).await
     }
 
     /// Sends `initialize`, without the session's headers.
@@ -350,12 +348,12 @@ impl Session {
         body: Bytes,
         call_headers: &HeaderMap,
     ) -> Result<Response<HttpBody>, ChannelError> {
-        self.post_with(HeaderMap::new(), body, call_headers).await
+        self.post_with(&|_| {}, body, call_headers).await
     }
 
     async fn post_with(
         &self,
-        protocol_headers: HeaderMap,
+        protocol_headers: WriteHeaders<'_>,
         body: Bytes,
         call_headers: &HeaderMap,
     ) -> Result<Response<HttpBody>, ChannelError> {
@@ -393,11 +391,13 @@ impl Session {
         last_id: Option<&HeaderValue>,
         call_headers: &HeaderMap,
     ) -> Result<ResponseEvents, ChannelError> {
-        let mut protocol_headers = self.session_headers();
-        if let Some(id) = last_id {
-            protocol_headers.insert(names::LAST_EVENT_ID, id.clone());
-        }
-        let parts = RequestParts::get(&self.http.server_url.uri, call_headers, protocol_headers);
+        let protocol = |headers: &mut HeaderMap| {
+            self.write_headers(headers);
+            if let Some(id) = last_id {
+                headers.insert(names::LAST_EVENT_ID, id.clone());
+            }
+        };
+        let parts = RequestParts::get(&self.http.server_url.uri, call_headers, &protocol);
         let response = self.http.send(parts).await?;
         if !response.status().is_success() {
             return Err(response::status_error(response, &self.http).await);
@@ -451,15 +451,12 @@ impl Session {
     }
 
     async fn send_delete(&self) -> Result<(), ChannelError> {
-        let mut protocol_headers = self.session_headers();
-        // Released Go servers refuse a request without it, and keep the session.
-        protocol_headers.insert(names::ACCEPT, names::ACCEPT_BOTH);
         let parts = RequestParts {
             method: Method::DELETE,
             uri: &self.http.server_url.uri,
             body: Bytes::new(),
             call_headers: &HeaderMap::new(),
-            protocol_headers,
+            protocol_headers: &|headers| self.write_headers(headers),
         };
         let response = self.http.send(parts).await?;
         match response.status() {

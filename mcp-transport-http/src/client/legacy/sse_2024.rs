@@ -27,7 +27,7 @@ pub(super) async fn open(
     http: &RequestSender,
     call_headers: &HeaderMap,
 ) -> Result<Option<(Uri, ResponseEvents)>, ChannelError> {
-    let parts = RequestParts::get(&http.server_url.uri, call_headers, HeaderMap::new());
+    let parts = RequestParts::get(&http.server_url.uri, call_headers, &|_| {});
     let first = async {
         let response = http.send(parts).await.ok()?;
         if !response.status().is_success() {
