@@ -41,7 +41,7 @@ pub use event::{GroupEvent, Health};
 pub use handle::Group;
 pub use lists::{GroupList, Listed};
 #[doc(hidden)]
-pub use names::{ItemNames, NamedItem, candidate_names, prefixed};
+pub use names::{ItemNames, NamedItem, candidate_names, looks_foreign, prefixed};
 pub use names::{
     MAX_TOOL_NAME, Naming, distinct_name, is_portable_name, portable_name, portable_names,
 };

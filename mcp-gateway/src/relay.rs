@@ -326,6 +326,11 @@ where
     }
 
     async fn receive_notification(&mut self, notification: &Notification<'_>, text: &Bytes) {
+        // A request without an id would run on a server that looks at the method alone.
+        if !notification.method.starts_with("notifications/") {
+            debug!(method = %mcp_types::escaped(&notification.method), "a request without an id is not passed on");
+            return;
+        }
         let method = Method::from_name(&notification.method);
         if method == Some(Method::Cancelled)
             && let Ok(Some(id)) = notification.params.optional::<RequestId>("requestId")

@@ -17,9 +17,6 @@ pub enum GenerateError {
     /// The generated code is malformed: an error of this library.
     #[error("the generated code is malformed: {0}; please report the catalog that causes this")]
     Malformed(syn::Error),
-    /// A file is not Rust.
-    #[error("the file is not Rust: {0}; generate it again with `mcp gen`")]
-    NotRust(syn::Error),
     /// A file has no catalog.
     #[error("the file has no `CATALOG`; generate it with `mcp gen`")]
     NoCatalog,

@@ -3,7 +3,6 @@
 use mcp_client::catalog::Snapshot;
 use mcp_types::escape_json;
 use proc_macro2::TokenStream;
-use syn::{Expr, Item, Lit};
 
 use crate::error::GenerateError;
 
@@ -34,7 +33,7 @@ pub(crate) fn write(
 ///
 /// # Errors
 ///
-/// Returns an error if the file is not Rust, or if no command of this library wrote it.
+/// Returns an error if no command of this library wrote the file.
 ///
 /// # Examples
 ///
@@ -48,19 +47,16 @@ pub(crate) fn write(
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn catalog_of(source: &str) -> Result<Snapshot, GenerateError> {
-    let file = syn::parse_file(source).map_err(GenerateError::NotRust)?;
-    let text = file.items.into_iter().find_map(|item| match item {
-        Item::Const(item) if item.ident == CATALOG => match *item.expr {
-            Expr::Lit(literal) => match literal.lit {
-                Lit::Str(text) => Some(text.value()),
-                _ => None,
-            },
-            _ => None,
-        },
-        _ => None,
+    // The last item of the file. The file is not parsed: a foreign one may be nested without an end.
+    let declared = format!("\npub const {CATALOG}: &str =");
+    let text = source.rsplit_once(&*declared).and_then(|(_, text)| {
+        let text = text.trim_start().strip_prefix('r')?;
+        let (guard, text) = text.split_once('"')?;
+        let is_guard = guard.bytes().all(|byte| byte == b'#');
+        let (text, _) = text.rsplit_once(&format!("\"{guard};"))?;
+        is_guard.then_some(text)
     });
-    let text = text.ok_or(GenerateError::NoCatalog)?;
-    Ok(text.parse()?)
+    Ok(text.ok_or(GenerateError::NoCatalog)?.parse()?)
 }
 
 /// Returns the largest number of `#` after a quotation mark.

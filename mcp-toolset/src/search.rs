@@ -332,7 +332,11 @@ pub fn inner_call(arguments: Option<&RawObject>) -> Result<CallToolParams, Strin
         Some(text) => {
             let in_string = || read(&serde_json::from_str::<String>(text).ok()?);
             let object = read(text).or_else(in_string);
-            Some(object.ok_or("argument `arguments` must be an object")?)
+            let object = object.ok_or("argument `arguments` must be an object")?;
+            if let Some(name) = object.as_raw().repeated_member() {
+                return Err(format!("the argument {name:?} comes twice"));
+            }
+            Some(object)
         }
     };
     Ok(CallToolParams::new(name, arguments))

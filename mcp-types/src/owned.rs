@@ -8,7 +8,6 @@
 
 mod lossless;
 mod patch;
-mod repeated;
 
 use serde::de::{DeserializeOwned, Error as _};
 use serde::ser::Error as _;
@@ -45,6 +44,25 @@ struct Members<'a> {
 }
 
 /// Returns the error for an object that cannot be read, or that is another kind of value.
+/// Refuses arguments of which a program between client and server would read another member than the server.
+///
+/// # Errors
+///
+/// Returns [`ParseError::Invalid`] with the member's name.
+fn refuse_repeated(id: &RequestId, arguments: Option<RawJson<'_>>) -> Result<(), ParseError> {
+    let Some(name) = arguments.and_then(RawJson::repeated_member) else {
+        return Ok(());
+    };
+    Err(ParseError::Invalid {
+        id: Some(id.clone()),
+        reason: format!(
+            "a member of `params.arguments` comes twice: {}",
+            crate::escape_line(&name)
+        )
+        .into(),
+    })
+}
+
 fn unreadable(id: Option<&RequestId>, name: &str, error: &serde_json::Error) -> ParseError {
     ParseError::Invalid {
         id: id.cloned(),
@@ -182,7 +200,7 @@ macro_rules! messages {
                 let (message, has_params) = Message::parse_with_presence(text)?;
                 match message {
                     Message::Request(request) => {
-                        repeated::refuse_repeated(&request.id, request.params.get("arguments"))?;
+                        refuse_repeated(&request.id, request.params.get("arguments"))?;
                         let raw = has_params.then(|| request.params.to_object());
                         let params = $params::read(&request.method, raw)
                             .map_err(|error| unreadable(Some(&request.id), "params", &error))?;

@@ -9,8 +9,8 @@ use parking_lot::RwLock;
 
 use super::handle::{Group, GroupMember};
 use super::names::{
-    ItemNames, MAX_TOOL_NAME, NamedItem, candidate_names, is_portable_name, portable_names,
-    prefixed,
+    ItemNames, MAX_TOOL_NAME, NamedItem, candidate_names, is_portable_name, looks_foreign,
+    portable_names, prefixed,
 };
 use crate::client::Client;
 use crate::error::Error;
@@ -131,8 +131,11 @@ impl Group {
             failed.contains(server) || listed.contains(&(server.clone(), own.to_owned()))
         });
         let naming = self.inner.naming;
+        let members = self.members();
         let wanted = |member: &GroupMember, own: &str| {
-            let is_shared = counts.get(own) > Some(&1);
+            let prefixes = members.iter().map(|member| &*member.prefix);
+            let is_shared =
+                counts.get(own) > Some(&1) || looks_foreign(own, &member.prefix, prefixes);
             candidate_names(naming, &member.prefix, own, is_shared)
         };
         let named = |member: &GroupMember, own: &str| (member.member.name.clone(), own.to_owned());

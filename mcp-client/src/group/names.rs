@@ -18,7 +18,9 @@ pub enum Naming {
     /// Always `server__tool`. A name does not depend on the other servers.
     #[default]
     Prefixed,
-    /// The name that the server uses, or `server__tool` if two servers use the same name.
+    /// The name that the server uses, or `server__tool` if another server has listed the same name, or if the name
+    /// begins as the names of another server do. The server that lists a name first has it: among servers that you do
+    /// not trust alike, use [`Prefixed`](Self::Prefixed).
     #[serde(rename = "plain")]
     PlainUnlessTaken,
 }
@@ -31,8 +33,23 @@ pub fn prefixed(prefix: &str, own: &str) -> String {
     format!("{prefix}{SEPARATOR}{own}")
 }
 
+/// Returns true if a name begins with the prefix of another server, so that it would look like that server's.
+/// `prefix` is that of the item's server.
+pub fn looks_foreign<'a>(
+    own: &str,
+    prefix: &str,
+    prefixes: impl Iterator<Item = &'a str> + Clone,
+) -> bool {
+    let clean = sanitize(own);
+    let is_other = |begin: &str| {
+        !begin.is_empty() && begin != prefix && prefixes.clone().any(|other| other == begin)
+    };
+    let ends = clean.match_indices(SEPARATOR);
+    ends.map(|(end, _)| &clean[..end]).any(is_other)
+}
+
 /// Returns the names that an item may have, the best one first. `is_shared`: other servers have an item
-/// with the same name.
+/// with the same name, or it [looks](looks_foreign) like one of theirs.
 pub fn candidate_names(
     naming: Naming,
     prefix: &str,
@@ -199,8 +216,8 @@ mod tests {
     use std::cell::Cell;
 
     use super::{
-        ItemNames, MAX_TOOL_NAME, NamedItem, candidate_names, is_portable_name, numbered,
-        portable_name, portable_names,
+        ItemNames, MAX_TOOL_NAME, NamedItem, candidate_names, is_portable_name, looks_foreign,
+        numbered, portable_name, portable_names,
     };
     use crate::group::Naming;
 
@@ -263,6 +280,24 @@ mod tests {
         }
         assert!(steps.get() <= 2 * COUNT, "{} names were tried", steps.get());
         assert_eq!(numbered("a".to_owned()).nth(1).unwrap(), "a_2");
+    }
+
+    #[test]
+    fn name_that_begins_as_those_of_another_server_looks_foreign() {
+        for (own, expected) in [
+            ("bank__pay", true),
+            ("bank..pay", true),
+            ("bank__a__pay", true),
+            ("a__b__pay", true),
+            ("bank_pay", false),
+            ("evil__pay", false),
+            ("__pay", false),
+            ("x__bank__pay", false),
+            ("pay", false),
+        ] {
+            let prefixes = ["bank", "evil", "a__b"].into_iter();
+            assert_eq!(looks_foreign(own, "evil", prefixes), expected, "{own}");
+        }
     }
 
     #[test]

@@ -152,7 +152,7 @@ async fn colliding_names_are_made_unique() {
     };
     let plain = group(Naming::PlainUnlessTaken).list_tools().await;
     let names: Vec<_> = plain.items.iter().map(|tool| tool.name.as_str()).collect();
-    assert_eq!(names, ["a__read", "b__c", "b__read", "send", "c"]);
+    assert_eq!(names, ["a__read", "a__b__c", "b__read", "send", "c"]);
 
     let scripts = [tools(&["b__c"]), tools(&["c"])].map(|list| Script::new([list]));
     let [one, two] = scripts;

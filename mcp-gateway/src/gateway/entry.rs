@@ -174,8 +174,14 @@ impl ListedServer {
         Some(allowed.cloned().collect())
     }
 
+    /// Returns what the names of the server may begin with.
+    pub(super) fn prefixes(&self) -> impl Iterator<Item = &str> + Clone {
+        let own = self.upstream.settings.prefix.as_deref();
+        std::iter::once(&*self.prefix).chain(own)
+    }
+
     /// Returns the names that an item may have, the best one first. `is_shared`: other servers have an item
-    /// with the same name.
+    /// with the same name, or it looks like one of theirs.
     pub(super) fn wanted_names(
         &self,
         naming: Naming,

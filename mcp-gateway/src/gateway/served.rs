@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use mcp_client::group::{ItemNames, MAX_TOOL_NAME, NamedItem, is_portable_name};
+use mcp_client::group::{ItemNames, MAX_TOOL_NAME, NamedItem, is_portable_name, looks_foreign};
 use mcp_server::EditError;
 
 use super::entry::ListedServer;
@@ -51,7 +51,9 @@ impl<T: Clone + PartialEq> Served<T> {
         let next = indices.iter().filter_map(|&index| {
             let (server, list) = (&servers[index], lists[index]?);
             let items = self.name(&server.upstream.server, list, &own, |own| {
-                wanted(server, own, counts.get(own) > Some(&1))
+                let prefixes = servers.iter().flat_map(ListedServer::prefixes);
+                let is_foreign = || looks_foreign(own, &server.prefix, prefixes);
+                wanted(server, own, counts.get(own) > Some(&1) || is_foreign())
             });
             Some((&server.upstream, items))
         });

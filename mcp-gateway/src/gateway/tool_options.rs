@@ -101,8 +101,14 @@ impl ToolOptions {
     ///
     /// # Errors
     ///
-    /// Returns a [`ToolError`] when the client has sent a hidden argument.
+    /// Returns a [`ToolError`] when the client has sent a hidden argument, or one of them twice: the server could
+    /// read another one than the gateway, its gate and its audit.
     pub(super) fn arguments(&self, sent: RawObject) -> Result<RawObject, ToolError> {
+        if let Some(name) = sent.as_raw().repeated_member() {
+            return Err(ToolError::invalid_params(format!(
+                "the argument {name:?} comes twice"
+            )));
+        }
         if self.arguments.is_empty() {
             return Ok(sent);
         }

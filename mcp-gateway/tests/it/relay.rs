@@ -148,6 +148,46 @@ async fn hidden_tools_are_not_listed_and_not_called() {
     }
 }
 
+/// A server that looks at the method alone would run it.
+#[tokio::test]
+async fn request_without_an_id_is_not_passed_on() {
+    let (sender, mut received) = tokio::sync::mpsc::unbounded_channel();
+    let client = HttpClient::new().unwrap();
+    let client = client.map_request(move |request: http::Request<bytes::Bytes>| {
+        if let Ok(message) = serde_json::from_slice::<Value>(request.body()) {
+            let _ = sender.send(message["method"].clone());
+        }
+        request
+    });
+    let channel = HttpChannel::with_service(http_shop().await, client).unwrap();
+    let mut lines = Lines::over(Relay::new(channel).hide_tools(|name| name == "wait"));
+    lines.initialize("2025-06-18").await;
+    for name in ["wait", "add"] {
+        let mut call = call(0, name, json!({}), json!({}));
+        call.as_object_mut().unwrap().remove("id");
+        lines.send(call).await;
+    }
+    let changed = json!({ "jsonrpc": "2.0", "method": "notifications/roots/list_changed" });
+    lines.send(changed).await;
+    lines
+        .send(call(1, "add", json!({ "a": 1, "b": 2 }), json!({})))
+        .await;
+    lines.response(1).await;
+    let mut methods = Vec::new();
+    while methods.len() < 4 {
+        methods.push(received.recv().await.unwrap());
+    }
+    assert_eq!(
+        methods
+            .iter()
+            .filter(|method| *method == "tools/call")
+            .count(),
+        1,
+        "{methods:?}"
+    );
+    assert!(methods.contains(&json!("notifications/roots/list_changed")));
+}
+
 #[tokio::test]
 async fn request_that_cannot_be_delivered_gets_an_error_and_the_relay_goes_on() {
     let channel = HttpChannel::new("http://127.0.0.1:1/mcp").unwrap();

@@ -196,7 +196,14 @@ async fn server_that_takes_names_of_another_receives_other_names() {
     timeout(LIMIT, change).await.unwrap();
     let mut listed = names(&client).await;
     listed.sort();
-    let expected = ["bad__pay", "bad__send", "good__pay", "other", "pay", "send"];
+    let expected = [
+        "bad__good__pay",
+        "bad__pay",
+        "bad__send",
+        "other",
+        "pay",
+        "send",
+    ];
     assert_eq!(listed, expected);
     assert_eq!(client.call("pay", ()).await.unwrap().text(), "good");
     assert_eq!(client.call("send", ()).await.unwrap().text(), "exact");

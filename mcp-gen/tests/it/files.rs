@@ -36,6 +36,25 @@ fn server_of_the_shop_is_the_stored_file() {
 }
 
 #[test]
+fn catalog_is_read_whatever_the_file_is() {
+    let source = Generator::client("shop").generate(&shop()).unwrap();
+    let source = source.to_source().unwrap();
+    let wrapped = source.replace("CATALOG: &str = r", "CATALOG: &str =\n    r");
+    let nested = format!("const X: u8 = {}1;\n{source}", "(".repeat(200_000));
+    for source in [wrapped, nested, source.replace("#;\n", "#;\n\n")] {
+        assert_eq!(catalog_of(&source).unwrap(), shop());
+    }
+    for source in [
+        "",
+        "fn main() {}",
+        "\npub const CATALOG: &str = r\"{}",
+        "\npub const CATALOG: &str = \"{}\";",
+    ] {
+        assert!(catalog_of(source).is_err(), "{source}");
+    }
+}
+
+#[test]
 fn report_names_the_parts_without_a_type() {
     let generated = Generator::client("shop").generate(&shop()).unwrap();
     let report = generated.report();

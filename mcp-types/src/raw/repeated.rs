@@ -2,32 +2,27 @@
 
 use std::borrow::Cow;
 
-use crate::{ParseError, RawJson, RequestId};
+use super::RawJson;
 
-/// Refuses arguments with a member that occurs twice in an object, at any depth: a program between client and server reads
-/// one of them, and the server can read the other one.
-///
-/// # Errors
-///
-/// Returns [`ParseError::Invalid`] with the member's name.
-pub(super) fn refuse_repeated(
-    id: &RequestId,
-    arguments: Option<RawJson<'_>>,
-) -> Result<(), ParseError> {
-    let Some(name) = arguments.and_then(repeated_member) else {
-        return Ok(());
-    };
-    Err(ParseError::Invalid {
-        id: Some(id.clone()),
-        reason: format!(
-            "a member of `params.arguments` comes twice: {}",
-            crate::escape_line(&name)
-        )
-        .into(),
-    })
+impl RawJson<'_> {
+    /// Returns the name of a member that occurs twice in one object of this value, at any depth. A program between client
+    /// and server that reads arguments should refuse such ones: it reads one of the members, and the server can read the
+    /// other one. Reads each byte once, whatever the depth.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use mcp::types::RawObject;
+    ///
+    /// let arguments = RawObject::from_text(r#"{"path": "a", "p\u0061th": "b"}"#)?;
+    /// assert_eq!(arguments.as_raw().repeated_member().as_deref(), Some("path"));
+    /// # Ok::<(), mcp::types::RawObjectError>(())
+    /// ```
+    pub fn repeated_member(self) -> Option<String> {
+        repeated_member(self)
+    }
 }
 
-/// Returns the name of a member that occurs twice in one object of a value. Reads each byte once, whatever the depth.
 fn repeated_member(value: RawJson<'_>) -> Option<String> {
     let text = value.as_str();
     // The brackets that are open: `true` for an object.
