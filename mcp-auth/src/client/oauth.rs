@@ -80,6 +80,8 @@ pub struct OAuth {
     pub(crate) auth_method: Option<String>,
     /// The only authorization server that gets anything.
     pub(crate) issuer: Option<String>,
+    /// True if the program has named the issuer, so that its endpoints may be anywhere.
+    vouches_for_issuer: bool,
     pub(crate) metadata_url: Option<String>,
     pub(crate) scopes: Scopes,
     /// The scopes that are requested at most.
@@ -109,6 +111,7 @@ impl OAuth {
             client: None,
             auth_method: None,
             issuer: None,
+            vouches_for_issuer: false,
             metadata_url: None,
             scopes: Scopes::default(),
             max_scopes: None,
@@ -265,6 +268,17 @@ impl OAuth {
     /// id, the MCP server selects the authorization server.
     pub fn issuer(mut self, issuer: impl Into<String>) -> Self {
         self.issuer = Some(issuer.into());
+        self.vouches_for_issuer = true;
+        self
+    }
+
+    /// Sets the only authorization server that is used, as [`issuer`](Self::issuer), for a name that somebody else has
+    /// chosen, such as the author of a configuration file. Its endpoints must be at its own site, or the user is
+    /// [asked](Self::confirm_login).
+    pub fn expected_issuer(mut self, issuer: impl Into<String>) -> Self {
+        let issuer = Some(issuer.into());
+        self.vouches_for_issuer &= self.issuer == issuer;
+        self.issuer = issuer;
         self
     }
 

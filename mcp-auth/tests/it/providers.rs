@@ -2,6 +2,7 @@
 //! login's life.
 
 use std::fmt::Write as _;
+use std::future::ready;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -12,7 +13,7 @@ use mcp::gateway::{Gateway, GatewayServer};
 use mcp::group::{EntryOAuth, Group, GroupConfig, ServerSpec, Variables};
 use mcp::prelude::*;
 use mcp::{ClientBuilder, HttpChannel, InProcess};
-use mcp_auth::{ManualRedirect, MemoryStore, OAuth, ResourceServer};
+use mcp_auth::{AuthError, ManualRedirect, MemoryStore, OAuth, ResourceServer};
 use serde_json::{Value, json};
 use tower_service::Service;
 
@@ -92,8 +93,17 @@ impl User {
         }
     }
 
-    /// Settings without those of the entry.
+    /// Settings without those of the entry. The issuer of an entry is no answer of the user, so the program asks.
     fn base(&self) -> OAuth {
+        let oauth = self.unconfirmed();
+        if self.members.get("issuer").is_some() {
+            oauth.confirm_login(|login| ready(login.is_other_endpoint))
+        } else {
+            oauth
+        }
+    }
+
+    fn unconfirmed(&self) -> OAuth {
         let oauth = match self.way {
             Way::Host => Host::of(self.world.clone()).interactive(),
             _ => OAuth::interactive("test").redirect(ManualRedirect::new(REDIRECT_URI, follow)),
@@ -353,6 +363,30 @@ async fn every_way_in_logs_in_at_every_provider() {
             assert_eq!(user.pages(), 1, "{}, {way:?}", facts.provider);
             user.world.assert_no_mistakes();
         }
+    }
+}
+
+#[tokio::test]
+async fn issuer_of_an_entry_does_not_vouch_for_other_sites() {
+    for facts in Facts::all().iter().filter(|facts| facts.elsewhere) {
+        let user = User::new(facts, Way::Login).await;
+        let server = user.world.server.as_str();
+        let log_in = async |oauth: OAuth| oauth.authorizer(server).unwrap().login().await;
+        let named = user.unconfirmed().issuer(&user.world.issuer);
+        for refused in [
+            user.unconfirmed(),
+            named.clone().issuer("https://a.example"),
+        ] {
+            let error = log_in(user.entry().apply(refused)).await.unwrap_err();
+            assert!(
+                matches!(error, AuthError::ForeignEndpoint { .. }),
+                "{}: {error}",
+                facts.provider
+            );
+        }
+        assert_eq!(user.pages(), 0);
+        // The program has named the same one.
+        log_in(user.entry().apply(named)).await.unwrap();
     }
 }
 

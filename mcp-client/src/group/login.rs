@@ -95,7 +95,7 @@ impl EntryOAuth {
         type Set = fn(OAuth, String) -> OAuth;
         let settings: [(_, Set); 6] = [
             (&self.auth_method, OAuth::auth_method),
-            (&self.issuer, OAuth::issuer),
+            (&self.issuer, OAuth::expected_issuer),
             (&self.resource, OAuth::resource),
             (&self.allow_missing_pkce, OAuth::allow_missing_pkce),
             (&self.redirect_uri, OAuth::redirect_uri),

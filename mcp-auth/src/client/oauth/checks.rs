@@ -114,8 +114,8 @@ impl OAuth {
         Ok(())
     }
 
-    /// Checks that an endpoint is at its issuer's site. The endpoints of the authorization server in the
-    /// settings may be anywhere.
+    /// Checks that an endpoint is at its issuer's site. The endpoints of the authorization server that the
+    /// program has named may be anywhere.
     ///
     /// # Errors
     ///
@@ -126,7 +126,7 @@ impl OAuth {
         endpoint: &'static str,
         url: &Url,
     ) -> Result<(), AuthError> {
-        if self.issuer.is_some() || is_site_of(&server.issuer, url) {
+        if self.vouches_for_issuer || is_site_of(&server.issuer, url) {
             return Ok(());
         }
         Err(AuthError::ForeignEndpoint {
