@@ -13,7 +13,7 @@ use mcp::gateway::{Gateway, GatewayServer};
 use mcp::group::{EntryOAuth, Group, GroupConfig, ServerSpec, Variables};
 use mcp::prelude::*;
 use mcp::{ClientBuilder, HttpChannel, InProcess};
-use mcp_auth::{AuthError, ManualRedirect, MemoryStore, OAuth, ResourceServer};
+use mcp_auth::{AuthError, AuthStatus, ManualRedirect, MemoryStore, OAuth, ResourceServer, Scopes};
 use serde_json::{Value, json};
 use tower_service::Service;
 
@@ -149,6 +149,16 @@ impl User {
                 let client = Client::builder().connect(channel).await;
                 ask(&client.map_err(text)?, "where").await
             }
+        }
+    }
+
+    /// The scopes of the stored login.
+    async fn stored_scopes(&self) -> Scopes {
+        let authorizer = self.oauth().authorizer(&self.world.server).unwrap();
+        authorizer.login().await.unwrap();
+        match authorizer.status() {
+            AuthStatus::LoggedIn { scopes, .. } => scopes,
+            status => panic!("{status:?}"),
         }
     }
 
@@ -362,6 +372,12 @@ async fn every_way_in_logs_in_at_every_provider() {
             }
             assert_eq!(user.pages(), 1, "{}, {way:?}", facts.provider);
             user.world.assert_no_mistakes();
+            let scopes = user.stored_scopes().await;
+            assert!(
+                scopes.contains("basic"),
+                "{}, {way:?}: {scopes}",
+                facts.provider
+            );
         }
     }
 }

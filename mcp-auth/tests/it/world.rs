@@ -199,6 +199,9 @@ impl World {
             if facts.hides_pkce {
                 inner.extra["code_challenge_methods_supported"] = Value::Null;
             }
+            if facts.commas {
+                inner.challenge_scope = Some("basic read");
+            }
             inner.registered_redirect = facts.redirect_uri(1);
             inner.facts = Some(Arc::new(facts.clone()));
         });
