@@ -20,6 +20,7 @@ use crate::cli::{LoginArgs, RemoteArgs, ServerArgs, TargetArgs};
 use crate::config::{self, Location};
 use crate::credentials;
 use crate::failure::{Failure, usage};
+use crate::hosts::is_secret;
 use crate::output::{Output, shell_word};
 use crate::remote::Remote;
 use crate::{programs, questions, sampling};
@@ -229,18 +230,25 @@ pub(crate) async fn approve_entry(
     };
     match spec {
         ServerSpec::Command {
-            command, args, cwd, ..
+            command,
+            args,
+            cwd,
+            env: own_env,
+            ..
         } => {
             let env = spec
                 .variables()
                 .map_err(|error| unusable(error.to_string()))?;
-            let names: Vec<_> = env.iter().map(|(name, _)| name.as_str()).collect();
+            let shown_env: Vec<_> = env
+                .iter()
+                .map(|(name, value)| shown_variable(name, value, own_env, variables))
+                .collect();
             let folder = std::path::absolute(cwd.as_deref().unwrap_or("."));
             let folder = folder.map_err(|error| unusable(error.to_string()))?;
             let program = programs::resolve(command, &folder, &env);
             let shown = format!(
                 "run the command {program:?} {args:?} in the folder {folder:?} with the environment variables \
-                 {names:?}{}",
+                 {shown_env:?}{}",
                 passed(variables)
             );
             let entry = (spec, &env);
@@ -354,7 +362,11 @@ async fn approve(
              settings of logins are approved in a terminal only"
         ));
     }
-    let question = format!("{path} wants to {wish}. Allow it?");
+    let question = whole(&format!("{path} wants to {wish}. Allow it?")).ok_or_else(|| {
+        usage!(
+            "the server of {path} is too long to be shown in a question; copy its entry to your own file if you trust it"
+        )
+    })?;
     if !questions::agrees(output, &question).await {
         let message = format!("the server of {path} was not approved");
         return Err(Failure::usage(message));
@@ -371,6 +383,47 @@ async fn approve(
         });
     }
     Ok(())
+}
+
+/// The maximum number of characters of a question: all of it fits on a small screen.
+const MAX_QUESTION: usize = 1_500;
+
+/// Returns a question with text of others, in which nothing can be pushed out of sight: blanks that come together and
+/// blanks of other scripts are escaped. `None` if it is too long.
+fn whole(question: &str) -> Option<String> {
+    let mut shown = String::new();
+    let mut is_after_blank = false;
+    for c in question.chars() {
+        if c.is_whitespace() && (c != ' ' || is_after_blank) {
+            shown.extend(c.escape_unicode());
+        } else {
+            shown.push(c);
+        }
+        is_after_blank = c.is_whitespace();
+    }
+    (shown.chars().count() <= MAX_QUESTION).then_some(shown)
+}
+
+/// Describes an environment variable of an entry. The value is shown if it stands in the file itself, because variables
+/// such as `PYTHONPATH` decide what runs. One of the user's environment, of another file or of a secret is not.
+fn shown_variable(
+    name: &str,
+    value: &str,
+    own: &[(String, String)],
+    variables: &[String],
+) -> String {
+    let is_own = own.iter().any(|one| (&*one.0, &*one.1) == (name, value));
+    let is_foreign = |variable: &String| {
+        std::env::var(variable).is_ok_and(|text| text.is_empty() || value.contains(&text))
+    };
+    let is_known = variables
+        .iter()
+        .all(|name| std::env::var_os(name).is_some());
+    if is_own && is_known && !is_secret(name) && !variables.iter().any(is_foreign) {
+        format!("{name}={value}")
+    } else {
+        name.to_owned()
+    }
 }
 
 /// Returns the file that exists once the user has approved this entry. Its name is the entry's fingerprint.

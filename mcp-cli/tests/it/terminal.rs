@@ -252,6 +252,54 @@ fn approval_shows_the_program_that_is_found() {
 }
 
 #[test]
+fn approval_shows_variables_of_the_file_and_no_values_of_the_user() {
+    let server = serde_json::json!({
+        "command": "no-such-program",
+        "env": {"PYTHONPATH": "./lib", "FOLDER": "${HOME}/x", "API_TOKEN": "s3cret"},
+    });
+    let folder = project("approval_variables", &server);
+    let mut session = spawn_command(command(&["ping", "x"], &folder), Some(LIMIT)).unwrap();
+    let shown = session.exp_string("Allow it? [y/N] ").unwrap();
+    for name in ["\"PYTHONPATH=./lib\"", "\"FOLDER\"", "\"API_TOKEN\""] {
+        assert!(shown.contains(name), "{shown}");
+    }
+    session.send_line("n").unwrap();
+    assert_eq!(finish(session).1, 1);
+}
+
+#[test]
+fn approval_has_nothing_out_of_sight() {
+    let ask = |name: &str, arg: String| {
+        let server = serde_json::json!({"command": "sh", "args": ["-c", arg]});
+        let folder = project(name, &server);
+        spawn_command(command(&["ping", "x"], &folder), Some(LIMIT)).unwrap()
+    };
+    for (number, blanks) in [" ".repeat(2_000), "\u{2003}".repeat(300), "a ".repeat(800)]
+        .into_iter()
+        .enumerate()
+    {
+        let session = ask(
+            &format!("approval_blanks_{number}"),
+            format!("x #{blanks}mcp.json"),
+        );
+        let (rest, code) = finish(session);
+        assert_eq!(code, 1, "{rest}");
+        assert!(
+            rest.contains("too long to be shown") && !rest.contains("Allow it?"),
+            "{rest}"
+        );
+    }
+    let mut session = ask("approval_blanks", "x #    mcp.json\u{a0}wants".to_owned());
+    let shown = session.exp_string("Allow it? [y/N] ").unwrap();
+    assert!(
+        shown.contains("x # \\u{20}\\u{20}\\u{20}mcp.json\\u{a0}wants"),
+        "{shown}"
+    );
+    session.send_line("n").unwrap();
+    assert_eq!(finish(session).1, 1);
+}
+
+#[test]
 fn approval_shows_the_settings_of_a_login() {
     let server = serde_json::json!({"url": "http://127.0.0.1:1/mcp", "oauth": {
         "issuer": "https://login.example",
