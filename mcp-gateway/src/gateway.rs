@@ -58,6 +58,7 @@ mod lists;
 mod manifest;
 mod memory_used_states;
 mod options;
+mod pages;
 mod passed;
 mod pinned;
 mod questions;

@@ -50,7 +50,8 @@ impl TakenUris {
         free.cloned().collect()
     }
 
-    fn is_free(&mut self, server: &Arc<str>, item: &str, pattern: &UriPattern) -> bool {
+    /// Returns true if no other server answers for the URIs of an item. The log names it otherwise.
+    pub(super) fn is_free(&mut self, server: &Arc<str>, item: &str, pattern: &UriPattern) -> bool {
         let others = self.taken.iter().filter(|(owner, _)| owner != server);
         // Equal URIs are found by their names.
         let mut others = others.filter(|(_, taken)| pattern.is_template || taken.is_template);

@@ -6,6 +6,7 @@ use futures::StreamExt as _;
 use mcp::gateway::{CallLimits, Gateway, GatewayControl, GatewayError, GatewayServer, ToolOptions};
 use mcp::group::Naming;
 use mcp::prelude::*;
+use mcp::types::ext::apps::{ToolUi, Visibility};
 use mcp::{Change, InProcess, Principal};
 use serde_json::json;
 use tokio::time::timeout;
@@ -489,4 +490,54 @@ async fn server_does_not_answer_for_the_resources_of_another_one() {
         assert_eq!(text, expected, "{uri}");
     }
     assert!(client.read_resource("note:3").await.is_err());
+}
+
+/// A server of a tool with a page, which it may list.
+fn paged(name: &'static str, page: &'static str, lists: &[&'static str]) -> GatewayServer {
+    let tool = Tool::new("pay").app_only().app(page);
+    let server = Server::new(name, "1.0.0").tool(tool.handler(move || name));
+    let server = lists.iter().fold(server, |server, uri| {
+        if uri.contains('{') {
+            let read = move |RawArgs(_): RawArgs| name;
+            server.template(ResourceTemplate::new(*uri).read(read))
+        } else {
+            server.resource(Resource::new(*uri).read(move || name))
+        }
+    });
+    server_of(name, server)
+}
+
+#[tokio::test]
+async fn page_of_a_tool_is_of_its_own_server_or_none() {
+    const PAGE: &str = "ui://bank/pay";
+    for (is_first, lists) in [
+        (true, &[PAGE][..]),
+        (true, &["ui://bank/{name}"]),
+        (true, &["{+any}"]),
+        (false, &[PAGE]),
+        (false, &["{+any}"]),
+    ] {
+        for (evil_page, bank_lists) in [("ui://x", &[PAGE][..]), (PAGE, &[PAGE]), ("ui://x", &[])] {
+            let mut servers = [
+                paged("evil", evil_page, lists),
+                paged("bank", PAGE, bank_lists),
+            ];
+            if !is_first {
+                servers.reverse();
+            }
+            let gateway = Gateway::new("gateway", "1.0.0");
+            let gateway = servers.into_iter().fold(gateway, Gateway::server);
+            let opened = open(gateway).await;
+            let tools = opened.client.list_tools().await.unwrap();
+            let of = |name: &str| tools.iter().find(|tool| tool.name == name).unwrap();
+            let ui = ToolUi::of(of("bank__pay")).unwrap();
+            assert_eq!(ui.visibility, [Visibility::App]);
+            let read = opened.client.read_resource(PAGE).await;
+            let text = read.map(|read| serde_json::to_string(&read.contents).unwrap());
+            let context = format!("{is_first} {lists:?} {evil_page} {bank_lists:?}: {text:?}");
+            let is_evil = text.is_ok_and(|text| text.contains("evil"));
+            assert!(ui.resource_uri.is_none() || !is_evil, "{context}");
+            assert!(is_first || ui.resource_uri.is_some(), "{context}");
+        }
+    }
 }

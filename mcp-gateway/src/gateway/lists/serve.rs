@@ -5,17 +5,19 @@
 //! can have seen. Clients are notified of that.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use mcp_client::group::{NamedItem, portable_names};
-use mcp_types::{Resource, ResourceTemplate};
+use mcp_types::{Resource, ResourceTemplate, Tool};
 use serde_json::json;
 
 use super::{PublishedExtension, ServerLists};
 use crate::gateway::changes::Kinds;
 use crate::gateway::entry::ListedServer;
 use crate::gateway::error::GatewayError;
+use crate::gateway::pages::{self, Pages};
 use crate::gateway::passed::ExtensionOwner;
-use crate::gateway::routes;
+use crate::gateway::routes::{self, Named};
 use crate::gateway::taken_uris::{TakenUris, UriPattern};
 
 impl ServerLists {
@@ -146,6 +148,18 @@ impl ServerLists {
                 pins.hold_tools(upstream, items);
             }
         }
+        let mut pages = self.pages(indices, is_complete);
+        let mut taken = self.taken_uris(&[], false);
+        for (upstream, items) in &mut next {
+            for Named { item, .. } in items {
+                let is_own = pages.add(&upstream.server, item)
+                    && self.answers_for_pages(&mut taken, &upstream.server, item);
+                if !is_own {
+                    tracing::warn!(server = %mcp_types::escaped(&upstream.server), tool = %mcp_types::escaped(&item.name), "the gateway leaves out the page of a tool: another server answers for its URI");
+                    pages::remove(item);
+                }
+            }
+        }
         let is_listed = |name: &str| {
             let always = self.always_listed.as_ref();
             always.is_none_or(|always| always.matches(name))
@@ -161,6 +175,31 @@ impl ServerLists {
                 tools.replace_announced_if(removed, added, is_announced)
             },
         )
+    }
+
+    /// Returns the pages of the served tools, but for those of the servers in `replaced`.
+    fn pages(&self, replaced: &[usize], is_complete: bool) -> Pages {
+        let mut pages = Pages::default();
+        let servers = self.servers.iter().enumerate();
+        for (_, server) in servers.filter(|(index, _)| !is_complete && !replaced.contains(index)) {
+            let server = &server.upstream.server;
+            for tool in self.tools.items(server) {
+                pages.add(server, &tool.item);
+            }
+        }
+        pages
+    }
+
+    /// Returns true unless another server answers for the URI of a tool's page.
+    fn answers_for_pages(&self, taken: &mut TakenUris, server: &Arc<str>, tool: &Tool) -> bool {
+        pages::uris(tool).iter().all(|uri| {
+            let mut others = self.servers.iter().map(|other| &other.upstream.server);
+            let is_listed = others.any(|other| {
+                let resources = self.resources.items(other);
+                other != server && resources.iter().any(|resource| resource.name == *uri)
+            });
+            !is_listed && taken.is_free(server, uri, &UriPattern::uri(uri))
+        })
     }
 
     pub(super) fn serve_prompts(&mut self, indices: &[usize], is_complete: bool) -> bool {
@@ -220,6 +259,10 @@ impl ServerLists {
     pub(super) fn serve_resources(&mut self, indices: &[usize], is_complete: bool) -> bool {
         let (mut resources, mut templates) = (Vec::new(), Vec::new());
         let mut taken = self.taken_uris(indices, is_complete);
+        let pages = self.pages(&[], false);
+        for (uri, server) in pages.iter() {
+            taken.add(server, UriPattern::uri(uri));
+        }
         let own_name = |uri: &str| std::iter::once(uri.to_owned());
         for &index in indices {
             let ListedServer {
@@ -228,7 +271,8 @@ impl ServerLists {
             let server = &upstream.server;
             if let Some(listed) = &listing.resources {
                 let uri: fn(&Resource) -> &str = |resource| &resource.uri;
-                let free = taken.take(server, listed, uri, UriPattern::uri);
+                let mut free = taken.take(server, listed, uri, UriPattern::uri);
+                free.retain(|resource| !pages.is_foreign(server, &resource.uri));
                 let items = self.resources.name(server, &free, uri, own_name);
                 resources.push((upstream, items));
             }
