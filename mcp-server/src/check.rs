@@ -154,11 +154,12 @@ impl<'a> SetupChecker<'a> {
         }
     }
 
-    /// Checks that the user interface of each tool exists.
+    /// Checks that the user interface of each tool exists. A server behind a gateway may have one that it does not list.
     // spec: APP-05
     fn check_apps(&mut self) {
         let config = self.config;
-        for tool in config.tools.iter().map(Listed::item) {
+        let own = config.tools.iter().filter(|route| !route.is_forwarded());
+        for tool in own.map(Listed::item) {
             let Some(uri) = ToolUi::of(tool).and_then(|ui| ui.resource_uri) else {
                 continue;
             };

@@ -45,11 +45,8 @@ pub(super) fn uris(tool: &Tool) -> Vec<String> {
 
 /// Removes the pages of a tool. Who may call it stays.
 pub(super) fn remove(tool: &mut Tool) {
-    if let Some(ui) = ToolUi::of(tool) {
-        let ui = ToolUi {
-            resource_uri: None,
-            visibility: ui.visibility,
-        };
+    if let Some(mut ui) = ToolUi::of(tool) {
+        ui.resource_uri = None;
         *tool = std::mem::take(tool).ui(&ui);
     }
     if let Some(meta) = &mut tool.meta {

@@ -495,7 +495,9 @@ async fn server_does_not_answer_for_the_resources_of_another_one() {
 /// A server of a tool with a page, which it may list.
 fn paged(name: &'static str, page: &'static str, lists: &[&'static str]) -> GatewayServer {
     let tool = Tool::new("pay").app_only().app(page);
-    let server = Server::new(name, "1.0.0").tool(tool.handler(move || name));
+    // As a server may that does not list its pages.
+    let tool = tool.handler(move || name).forwarded();
+    let server = Server::new(name, "1.0.0").tool(tool);
     let server = lists.iter().fold(server, |server, uri| {
         if uri.contains('{') {
             let read = move |RawArgs(_): RawArgs| name;

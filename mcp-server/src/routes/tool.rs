@@ -258,6 +258,11 @@ impl ToolRoute {
         reply
     }
 
+    /// Returns true if another server answers the calls.
+    pub(crate) fn is_forwarded(&self) -> bool {
+        self.is_forwarded
+    }
+
     /// Returns why clients or the validator cannot use the tool's schemas. A forwarded tool may have any
     /// schema.
     // spec: TOOL-06

@@ -316,12 +316,14 @@ async fn calls_of_a_reply_share_one_list_and_are_bounded() {
 
     let [lists, running, most, ran] = [(); 4].map(|()| Arc::new(AtomicUsize::new(0)));
     let listed = lists.clone();
-    let counting = from_fn(move |exchange: mcp::core::Exchange, next: mcp::middleware::Next| {
-        if matches!(exchange.call, mcp::core::Call::ListTools(_)) {
-            listed.fetch_add(1, Relaxed);
-        }
-        async move { next.run(exchange).await }
-    });
+    let counting = from_fn(
+        move |exchange: mcp::core::Exchange, next: mcp::middleware::Next| {
+            if matches!(exchange.call, mcp::core::Call::ListTools(_)) {
+                listed.fetch_add(1, Relaxed);
+            }
+            async move { next.run(exchange).await }
+        },
+    );
     let counts = (running, most.clone(), ran.clone());
     let pay = move || {
         let (running, most, ran) = counts.clone();
