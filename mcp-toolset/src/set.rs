@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use std::{fmt, mem};
 
 use futures_util::FutureExt as _;
@@ -52,6 +52,10 @@ const MAX_RUNNING: usize = 16;
 
 /// Longest wait of a call for the lists of a group that are known already.
 const LIST_LIMIT: Duration = Duration::from_secs(1);
+
+/// Longest time in which an unchanged list is not compared with the pins again: a file that could not be written may be
+/// writable by then.
+const CHECK_INTERVAL: Duration = Duration::from_secs(10);
 
 /// Answer to a call of a tool that has changed while the user was asked.
 const CHANGED: &str = "the tool has changed while the user was asked, so that the call did not run; read its definition again";
@@ -103,6 +107,18 @@ pub struct ToolSet {
     /// The request for the lists of a group that runs.
     pending: Mutex<Option<Gathering>>,
     logged: Mutex<Logged>,
+    made: Mutex<Option<Made>>,
+}
+
+/// The list of a group, and what it was made of.
+#[derive(Clone)]
+struct Made {
+    servers: Vec<Arc<str>>,
+    gathered: Arc<GroupList<Tool>>,
+    /// The number of the pin file before it was compared.
+    pins: u64,
+    at: Instant,
+    list: Arc<List>,
 }
 
 /// What the log has said already: definitions are made for each request to a model.
@@ -170,6 +186,7 @@ impl ToolSet {
             listed: Mutex::default(),
             pending: Mutex::default(),
             logged: Mutex::default(),
+            made: Mutex::default(),
         }
     }
 
@@ -534,8 +551,8 @@ impl ToolSet {
         match &self.source {
             Source::Client(client) => self.list_of_client(client).await,
             Source::Group(group) => {
-                let gathered = group.list_tools().await;
-                Ok(self.list_of_group(group, &gathered).await)
+                let gathered = Arc::new(group.list_tools().await);
+                Ok(self.list_of_group(group, gathered).await)
             }
         }
     }
@@ -559,7 +576,7 @@ impl ToolSet {
             pending.insert(running.unwrap_or_else(start)).clone()
         };
         let gathered = timeout(LIST_LIMIT, gathering).await.ok()??;
-        Some(Ok(self.list_of_group(group, &gathered).await))
+        Some(Ok(self.list_of_group(group, gathered).await))
     }
 
     async fn list_of_client(&self, client: &Client) -> Result<Arc<List>, mcp_client::Error> {
@@ -572,8 +589,49 @@ impl ToolSet {
         Ok(self.keep(tools, BTreeMap::new(), held.into_iter().collect()))
     }
 
-    /// Makes the list of what the servers of a group have answered.
-    async fn list_of_group(&self, group: &Group, list: &GroupList<Tool>) -> Arc<List> {
+    /// Returns the number of the pin file, which another process may have changed.
+    async fn pins_number(&self) -> u64 {
+        let Some(pins) = self.pins.clone() else {
+            return 0;
+        };
+        match Handle::try_current() {
+            Ok(runtime) => {
+                let refreshing = runtime.spawn_blocking(move || pins.refresh());
+                refreshing.await.unwrap_or_default()
+            }
+            Err(_) => pins.refresh(),
+        }
+    }
+
+    /// Returns the list that was made of the same answers and pins.
+    fn unchanged(
+        &self,
+        servers: &[Arc<str>],
+        gathered: &GroupList<Tool>,
+        pins: u64,
+    ) -> Option<Arc<List>> {
+        let made = self.made.lock().clone()?;
+        let is_checked = made.list.held.is_empty() || made.at.elapsed() < CHECK_INTERVAL;
+        let failed = |list: &GroupList<Tool>| -> Vec<Arc<str>> {
+            let failures = list.failures.iter();
+            failures.map(|(server, _)| server.clone()).collect()
+        };
+        let is_same = is_checked
+            && made.pins == pins
+            && made.servers == servers
+            && failed(&made.gathered) == failed(gathered)
+            && made.gathered.items == gathered.items;
+        is_same.then_some(made.list)
+    }
+
+    /// Makes the list of what the servers of a group have answered, unless it is the former one.
+    async fn list_of_group(&self, group: &Group, list: Arc<GroupList<Tool>>) -> Arc<List> {
+        let names = group.health().into_iter().map(|(server, _)| server);
+        let servers_listed: Vec<Arc<str>> = names.collect();
+        let pins = self.pins_number().await;
+        if let Some(made) = self.unchanged(&servers_listed, &list, pins) {
+            return made;
+        }
         let failing = list.failures.iter().map(|(server, _)| server.clone());
         let known = mem::replace(&mut self.logged.lock().failing, failing.collect());
         for (server, error) in &list.failures {
@@ -583,13 +641,12 @@ impl ToolSet {
             }
         }
         // Also those without tools: tools that follow later are new.
-        let servers_listed = group.health();
         let is_listed = |server: &&Arc<str>| {
             let mut failures = list.failures.iter();
             !failures.any(|(failed, _)| failed == *server)
         };
-        let names = servers_listed.iter().map(|(server, _)| server);
-        let mut by_server: BTreeMap<&Arc<str>, Vec<_>> = names
+        let mut by_server: BTreeMap<&Arc<str>, Vec<_>> = servers_listed
+            .iter()
             .filter(is_listed)
             .map(|server| (server, Vec::new()))
             .collect();
@@ -609,7 +666,15 @@ impl ToolSet {
             tool
         });
         let tools = named.collect();
-        self.keep(tools, servers, held)
+        let made = self.keep(tools, servers, held);
+        *self.made.lock() = Some(Made {
+            servers: servers_listed,
+            gathered: list,
+            pins,
+            at: Instant::now(),
+            list: made.clone(),
+        });
+        made
     }
 
     /// Keeps the list of the tools that are offered, which have their names in the group.
@@ -720,7 +785,49 @@ impl fmt::Debug for ToolSet {
 
 #[cfg(test)]
 mod tests {
-    use super::Logged;
+    use std::sync::Arc;
+
+    use mcp::InProcess;
+    use mcp::group::Group;
+    use mcp::prelude::*;
+
+    use super::{Logged, ToolSet};
+    use crate::PinFile;
+
+    #[tokio::test]
+    async fn unchanged_list_of_a_group_is_made_once() {
+        let server = Arc::new(Server::new("files", "1.0.0"));
+        let tools = server.tools();
+        tools.put(Tool::new("read").handler(|| "read")).unwrap();
+        let served = server.clone();
+        let group = Group::builder()
+            .server("files", move || Client::connect(InProcess(served.clone())))
+            .build();
+        let folder = std::env::temp_dir().join(format!("mcp-made-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).unwrap();
+        let file = folder.join("mcp.lock");
+        let _ = std::fs::remove_file(&file);
+        let pins = PinFile::open(&file).unwrap();
+        let set = ToolSet::from(&group).deferred().pin(pins);
+        let list = async || set.list().await.unwrap();
+        // The first list writes the file.
+        list().await;
+        let first = list().await;
+        assert!(Arc::ptr_eq(&first, &list().await));
+        tools.put(Tool::new("write").handler(|| "written")).unwrap();
+        let held = async {
+            while list().await.held.is_empty() {
+                tokio::task::yield_now().await;
+            }
+        };
+        let limit = std::time::Duration::from_secs(20);
+        tokio::time::timeout(limit, held).await.unwrap();
+        assert!(Arc::ptr_eq(&list().await, &list().await));
+        // A user approves it with another process.
+        let user = PinFile::open(&file).unwrap();
+        assert!(user.approve(&user.held()[0]).unwrap());
+        assert_eq!(list().await.tools.len(), 2);
+    }
 
     #[test]
     fn tool_that_is_left_out_is_logged_once_while_it_is_listed() {

@@ -178,6 +178,13 @@ fn launch_of(word: &str, spec: ServerSpec) -> Result<Launch, Failure> {
             if let Some((name, _)) = env.iter().find(|(_, value)| has_path(value)) {
                 return Err(path_in_folder("variable", name));
             }
+            let is_search_path = |name: &str| name.eq_ignore_ascii_case("PATH");
+            if env.iter().any(|(name, _)| is_search_path(name)) {
+                return Err(usage!(
+                    "the entry of {word:?} has the variable \"PATH\", by which a host could start another program than the one \
+                     that you approve; pass the command after `--` with its whole path"
+                ));
+            }
             let command = absolute_program(&command, &args)?;
             Launch::Program { command, args, env }
         }

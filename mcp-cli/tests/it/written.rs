@@ -387,6 +387,10 @@ fn other_in_the_file_of_a_host() -> Vec<(Value, &'static str)> {
             in_folder,
         ),
         (
+            json!({"command": "npx", "env": {"Path": "/bin"}}),
+            "another program",
+        ),
+        (
             json!({"command": "node", "env": {"NODE_OPTIONS": "--require=run.js"}}),
             in_folder,
         ),

@@ -348,7 +348,7 @@ async fn calls_of_a_reply_share_one_list_and_are_bounded() {
     let calls = (0..300).map(|number| {
         json!({"id": format!("c{number}"), "function": {"name": "call_tool", "arguments": arguments}})
     });
-    let reply = serde_json::Value::Array(calls.collect());
+    let reply = Value::Array(calls.collect());
     let blocks = tools.run(Provider::OpenAiChat, &reply).await.unwrap();
     assert_eq!((blocks.len(), ran.load(Relaxed)), (300, 128));
     assert_eq!(lists.load(Relaxed), before + 1);
