@@ -1,12 +1,11 @@
 //! A [`Gateway`] of a configuration file.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::Duration;
 
 use mcp_auth::{AuthError, IdentityHeader, PrivateKey, TokenExchange};
 use mcp_client::group::{ServerSpec, Variables};
 use mcp_client::{Client, ClientBuilder, ConnectMode, Error};
-use mcp_core::ServerIdentity;
 use mcp_server::Caller;
 use mcp_server::Server;
 use mcp_toolset::{PinFile, TrustError};
@@ -137,9 +136,15 @@ impl ServerBuilder<'_> {
         if config.share_sessions {
             server = server.share_sessions();
         }
+        if let Some(folder) = &self.file.manifests {
+            server = server.store_lists(self.file.path(folder));
+        }
         if config.start == StartConfig::Lazy {
-            let manifest = self.manifest(name, &server)?;
-            server = server.lazy(manifest);
+            if self.file.manifests.is_none() {
+                let message = "a lazy server needs `manifests`, a folder for its lists, at the start of the file";
+                return Err(ConfigError::invalid(self.at("start"), message));
+            }
+            server = server.lazy_start();
         }
         if let Some(time) = config.idle_timeout_seconds {
             server = server.idle_timeout(seconds(&self.at("idle_timeout_seconds"), time)?);
@@ -259,18 +264,6 @@ impl ServerBuilder<'_> {
             None => self.resolve(&self.at("url"), url)?,
         };
         Ok(server.token_exchange(exchange, resource, &config.scopes))
-    }
-
-    /// Returns the file for the lists of a server. Other settings of the connection have another file.
-    fn manifest(&self, name: &str, server: &GatewayServer) -> Result<PathBuf, ConfigError> {
-        let Some(folder) = &self.file.manifests else {
-            let message =
-                "a lazy server needs `manifests`, a folder for its lists, at the start of the file";
-            return Err(ConfigError::invalid(self.at("start"), message));
-        };
-        let id = server.id().unwrap_or_default();
-        let id = ServerIdentity::from_parts("manifest", [name, id]);
-        Ok(self.file.path(folder).join(format!("{id}.json")))
     }
 
     fn resolve(&self, key: &str, text: &ConfigText) -> Result<String, ConfigError> {

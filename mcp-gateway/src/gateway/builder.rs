@@ -94,6 +94,7 @@ pub struct Gateway {
     servers: Vec<GatewayServer>,
     used_states: UsedStates,
     start_limit: Duration,
+    first_list: Option<Duration>,
     tool_mode: ToolMode,
     search: ToolSearch,
     pins: Option<PinFile>,
@@ -198,6 +199,7 @@ impl Gateway {
             servers: Vec::new(),
             used_states: UsedStates::default(),
             start_limit: START_LIMIT,
+            first_list: None,
             tool_mode: ToolMode::default(),
             search: ToolSearch::default(),
             pins: None,
@@ -244,6 +246,14 @@ impl Gateway {
     /// 2 seconds. A later call of a server that still starts waits for it. If the server does not start, the error names it.
     pub fn start_limit(mut self, time: Duration) -> Self {
         self.start_limit = time;
+        self
+    }
+
+    /// Sets the time that the first lists and calls of clients wait for all servers after [`connect`](Self::connect) has
+    /// returned, for hosts that list only once and wait longer. Default: until half a second after the last answer, and
+    /// for up to 2 seconds. With [stored lists](GatewayServer::store_lists) they wait for servers without a file only.
+    pub fn first_list_limit(mut self, time: Duration) -> Self {
+        self.first_list = Some(time);
         self
     }
 
@@ -373,6 +383,7 @@ impl Gateway {
             clients: server.broadcaster(),
             pins: self.pins.map(PinnedItems::new),
             max_tool_name: self.max_tool_name,
+            first_list: self.first_list,
         };
         let pins = setup.pins.clone();
         let group = setup.group.clone();

@@ -27,7 +27,9 @@ pub(super) struct ListedServer {
     pub(super) connect: ConnectShared,
     pub(super) connection_id: Option<String>,
     pub(super) start: StartSettings,
-    manifest: Option<Arc<Manifest>>,
+    pub(super) manifest: Option<Arc<Manifest>>,
+    /// The lists are those of the manifest: the server was not listed.
+    is_stored: bool,
     /// The manifest has the lists.
     is_saved: bool,
     drift: Pace,
@@ -61,6 +63,7 @@ impl ListedServer {
             connection_id,
             start: StartSettings::default(),
             manifest: None,
+            is_stored: false,
             is_saved: false,
             drift: Pace::default(),
             prefix: String::new(),
@@ -118,14 +121,19 @@ impl ListedServer {
         }
     }
 
+    /// Returns true if the first calls wait for the server.
+    pub(super) fn is_awaited(&self) -> bool {
+        self.is_requested && !self.listing.is_complete()
+    }
+
     pub(super) fn is_due(&self) -> bool {
         !self.is_requested && !self.stale.is_empty()
     }
 
     /// Returns true if only calls start the server. Until it is listed, it is started for its lists.
     pub(super) fn starts_on_demand(&self) -> bool {
-        let is_lazy = self.manifest.is_some() || self.start.idle_timeout.is_some();
-        is_lazy && self.listing.is_complete()
+        let may_stop = self.start.idle_timeout.is_some() && !self.is_stored;
+        (self.start.is_lazy || may_stop) && self.listing.is_complete()
     }
 
     /// Returns when the server is to be stopped unless it is called before. `None`: never.
@@ -139,6 +147,7 @@ impl ListedServer {
 
     /// Stores the lists that are known now. The log has the differences of the tools.
     pub(super) fn update(&mut self, new: Listing) {
+        self.is_stored = false;
         let all = &mut self.listing;
         if let (Some(old), Some(new)) = (&all.tools, &new.tools)
             && old != new
@@ -207,6 +216,7 @@ pub(super) async fn read_manifests(servers: &mut [ListedServer], pins: Option<&P
                 }
                 server.listing = listing;
                 server.is_saved = true;
+                server.is_stored = true;
             }
         })
     });

@@ -22,6 +22,7 @@ use super::changes::Kinds;
 use super::entry::{ListedServer, health, read_manifests};
 use super::error::GatewayError;
 use super::listing::{self, Listed};
+use super::manifest::Manifest;
 use super::options::GatewayServer;
 use super::passed::Broadcasts;
 use super::routes::names;
@@ -162,6 +163,18 @@ impl ServerLists {
             };
             self.servers.push(listed);
         }
+        for removed in old.iter().filter(|server| server.start.is_own_file) {
+            let file = &removed.start.manifest;
+            let is_used = self
+                .servers
+                .iter()
+                .any(|server| server.start.manifest == *file);
+            removed
+                .manifest
+                .iter()
+                .filter(|_| !is_used)
+                .for_each(Manifest::remove);
+        }
         self.group().replace(group);
         for index in 0..self.servers.len() {
             let prefix = self.group().prefix(&self.servers[index].upstream.server);
@@ -210,13 +223,13 @@ impl ServerLists {
 
     /// Lets calls run if all servers have answered.
     fn settle(&mut self) {
-        self.is_settled |= self.servers.iter().all(|server| !server.is_requested);
+        self.is_settled |= !self.servers.iter().any(ListedServer::is_awaited);
     }
 
     /// Lets calls run, and names the servers that have not answered.
     fn stop_waiting(&mut self) {
         self.is_settled = true;
-        let slow = self.servers.iter().filter(|server| server.is_requested);
+        let slow = self.servers.iter().filter(|server| server.is_awaited());
         let slow: Vec<&str> = slow.map(|slow| &*slow.upstream.server).collect();
         if !slow.is_empty() {
             let servers = slow.join(", ");
@@ -260,9 +273,13 @@ impl ServerLists {
     ) {
         let announcements = self.setup.announcements.clone();
         let pins = self.setup.pins.clone();
-        let limit = Instant::now() + SETTLE_LIMIT;
-        let has_answered = self.servers.iter().any(|server| !server.is_requested);
-        let pause = || limit.min(Instant::now() + SETTLE_PAUSE);
+        let first_list = self.setup.first_list;
+        let limit = Instant::now() + finite(first_list.unwrap_or(SETTLE_LIMIT));
+        let has_answered = self.servers.iter().any(|server| !server.is_awaited());
+        let pause = || match first_list {
+            Some(_) => limit,
+            None => limit.min(Instant::now() + SETTLE_PAUSE),
+        };
         let mut settled = if has_answered { pause() } else { limit };
         loop {
             self.request_due();
@@ -326,6 +343,7 @@ impl ServerLists {
                     .pins
                     .as_ref()
                     .map_or_else(Vec::new, |pins| pins.held(server)),
+                is_listed: entry.listing.is_complete(),
                 prompts: self.prompts.items(server).len(),
                 resources: self.resources.items(server).len(),
                 templates: self.templates.items(server).len(),

@@ -68,6 +68,17 @@ impl Manifest {
         });
     }
 
+    /// Removes the file on another thread.
+    pub(super) fn remove(self: &Arc<Self>) {
+        let manifest = self.clone();
+        spawn_blocking(move || {
+            let _writing = manifest.writing.lock();
+            *manifest.next.lock() = None;
+            // It may not exist.
+            let _ = fs::remove_file(&manifest.path);
+        });
+    }
+
     fn warn(&self, error: &dyn std::fmt::Display) {
         let path = self.path.display();
         tracing::warn!(path = %mcp_types::escaped(&path), error = %mcp_types::escaped(&error), "the manifest of a server cannot be written");

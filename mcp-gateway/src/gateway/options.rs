@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -57,8 +57,12 @@ pub struct GatewayServer {
 /// The start and the end of a server.
 #[derive(Debug, Clone, Default)]
 pub(super) struct StartSettings {
-    /// The file with the lists of a server that starts at its first call.
+    /// The file with the lists.
     pub(super) manifest: Option<PathBuf>,
+    /// The gateway has named the file, and removes it with the server.
+    pub(super) is_own_file: bool,
+    /// The server starts at its first call.
+    pub(super) is_lazy: bool,
     pub(super) idle_timeout: Option<Duration>,
     pub(super) health_check: Option<Duration>,
 }
@@ -149,10 +153,6 @@ impl GatewayServer {
         &self.name
     }
 
-    pub(crate) fn id(&self) -> Option<&str> {
-        self.connection_id.as_deref()
-    }
-
     /// Sets the prefix of tool and prompt names, which are then `prefix__tool`. An empty prefix leaves the server's names,
     /// unless another server has the name already. Default: the
     /// [naming](super::Gateway::naming) of the gateway.
@@ -205,7 +205,49 @@ impl GatewayServer {
     /// ```
     pub fn lazy(mut self, manifest: impl Into<PathBuf>) -> Self {
         self.start.manifest = Some(manifest.into());
+        self.start.is_own_file = false;
+        self.lazy_start()
+    }
+
+    /// Starts a server with a file at its first call.
+    pub(crate) fn lazy_start(mut self) -> Self {
+        self.start.is_lazy = true;
         self
+    }
+
+    /// Keeps the server's lists in a file of this folder. When the gateway opens again, the lists of the file are served
+    /// until the server has started, so that the first list of a client has the tools of slow servers, too. Clients are
+    /// notified when the server lists something else. Pins hold for both. Default: the lists are not stored.
+    ///
+    /// The lists are those that the server shows to the gateway itself, with the credentials of the function given to
+    /// [`new`](Self::new). The file is named by a hash of the name and the [connection id](Self::connection_id): with
+    /// other settings the server has another file. Only the user can read it, and it has at most 64 MiB. An unreadable
+    /// file is ignored and logged. A reload without the server removes the file. Does nothing after
+    /// [`lazy`](Self::lazy), which names a file.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use mcp::gateway::GatewayServer;
+    /// use mcp::prelude::*;
+    ///
+    /// let files = GatewayServer::new("files", |client| client.connect("http://127.0.0.1:8001/mcp"))
+    ///     .store_lists("/var/cache/gateway");
+    /// assert!(files.lists_file().is_some());
+    /// ```
+    pub fn store_lists(mut self, folder: impl AsRef<Path>) -> Self {
+        if self.start.manifest.is_none() {
+            let id = self.connection_id.as_deref().unwrap_or_default();
+            let id = ServerIdentity::from_parts("manifest", [&*self.name, id]);
+            self.start.manifest = Some(folder.as_ref().join(format!("{id}.json")));
+            self.start.is_own_file = true;
+        }
+        self
+    }
+
+    /// Returns the file with the server's lists.
+    pub fn lists_file(&self) -> Option<&Path> {
+        self.start.manifest.as_deref()
     }
 
     /// Stops the server when it had no call for this time, and starts it again at its next call. Its lists stay. A

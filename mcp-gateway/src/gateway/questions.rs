@@ -20,7 +20,7 @@ use mcp_types::{
 };
 use parking_lot::Mutex;
 use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore, mpsc, oneshot};
-use tokio::time::timeout;
+use tokio::time::{sleep, timeout};
 use tokio_util::task::AbortOnDropHandle;
 use uuid::Uuid;
 
@@ -173,8 +173,11 @@ const WAIT: Duration = Duration::from_secs(30);
 /// Longest wait for a new session's server to ask for its roots, and for each ping.
 const ROOTS_WAIT: Duration = Duration::from_secs(2);
 
-/// Number of pings that a server has answered when it has its roots.
+/// Number of pings that a new session's server has answered when it has asked for its roots, if it does.
 const ROOTS_PINGS: usize = 2;
+
+/// Time in which a server uses the roots that it was told.
+const ROOTS_PAUSE: Duration = Duration::from_millis(100);
 
 /// The turn of one call. Requests of the server belong to it until this is dropped.
 pub(super) struct Turn {
@@ -227,8 +230,10 @@ impl Questions {
         if !is_unknown && self.0.roots_requests.asks_first.load(Ordering::Relaxed) {
             // A server that does not ask this time has none.
             let _ = timeout(ROOTS_WAIT, self.0.has_roots.notified()).await;
+            // No message says that the server has read its roots: server-filesystem first looks for the folders.
+            sleep(ROOTS_PAUSE).await;
         }
-        // A server asks before it answers a ping that was sent later, and reads its roots before it answers the next.
+        // A server asks before it answers a ping that was sent later, and the second answer is read after the request.
         for _ in 0..ROOTS_PINGS {
             if !matches!(timeout(ROOTS_WAIT, client.ping()).await, Ok(Ok(_))) {
                 return;
@@ -458,7 +463,7 @@ impl Parked {
         };
         let calls: Weak<ParkedCalls> = Arc::downgrade(&self.0);
         let expiry = runtime.spawn(async move {
-            tokio::time::sleep(LIFETIME).await;
+            sleep(LIFETIME).await;
             // Dropped without the lock, because the call may end others.
             let expired = calls.upgrade().and_then(|calls| calls.lock().remove(&id));
             drop(expired);

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::sync::Arc;
+use std::time::Duration;
 
 use mcp_client::ClientBuilder;
 use mcp_client::group::{Group, NamedItem};
@@ -35,6 +36,8 @@ pub(super) struct Setup {
     pub(super) pins: Option<PinnedItems>,
     /// The maximum number of characters of a tool's name, unless the settings name the tool.
     pub(super) max_tool_name: usize,
+    /// The longest wait of the first lists for all servers. `None`: for those that start soon.
+    pub(super) first_list: Option<Duration>,
 }
 
 impl Setup {

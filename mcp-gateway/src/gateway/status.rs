@@ -36,6 +36,9 @@ pub struct ServerStatus {
     pub tools: Vec<String>,
     /// The names of the tools and prompts that are held until a user approves them; see [`Gateway::pin`](super::Gateway::pin).
     pub held: Vec<String>,
+    /// False until the server was listed, now or before with
+    /// [stored lists](super::GatewayServer::store_lists): its items are missing.
+    pub is_listed: bool,
     /// Number of prompts.
     pub prompts: usize,
     /// Number of resources.

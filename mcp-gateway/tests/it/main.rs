@@ -29,6 +29,7 @@ mod search;
 mod settings;
 mod starting;
 mod status;
+mod stored;
 mod tasks;
 mod updates;
 mod visits;
