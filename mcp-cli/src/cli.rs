@@ -420,6 +420,9 @@ pub(crate) struct GatewayArgs {
     /// Let all calls of this server share one process or session
     #[arg(long, value_name = "SERVER")]
     pub(crate) one_process: Vec<String>,
+    /// Let the first list wait so long for servers without stored lists
+    #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(..=600))]
+    pub(crate) first_list: Option<u64>,
     /// Hide tools by `server__tool`; `*` and `?` are wildcards
     #[arg(long, value_name = "PATTERN")]
     pub(crate) hide_tool: Vec<String>,

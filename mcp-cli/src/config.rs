@@ -6,9 +6,11 @@
 
 mod dialect;
 
+use std::collections::HashSet;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use mcp::core::ServerIdentity;
 use mcp::group::{ConfigError, ServerEntry};
 use url::Url;
 
@@ -279,6 +281,24 @@ pub(crate) fn cache_folder() -> Option<PathBuf> {
     };
     let set = variable.and_then(folder_of_variable);
     Some(set.unwrap_or_else(|| home.join(default)))
+}
+
+/// Returns the folder for the lists of the servers behind the gateway of a file. It belongs to this file alone.
+pub(crate) fn lists_folder(file: &Path) -> Option<PathBuf> {
+    let file = std::path::absolute(file).ok()?;
+    let id = ServerIdentity::from_parts("lists", [file.as_os_str().as_encoded_bytes()]);
+    Some(cache_folder()?.join("mcp/lists").join(id.to_string()))
+}
+
+/// Removes the stored lists in a folder, except these files.
+pub(crate) fn keep_lists(folder: &Path, files: &HashSet<PathBuf>) {
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    let others = entries.map(|entry| entry.path());
+    let others = others.filter(|path| path.extension() == Some("json".as_ref()));
+    for path in others.filter(|path| !files.contains(path)) {
+        // Best effort: the file is not read.
+        let _ = std::fs::remove_file(path);
+    }
 }
 
 /// Parses a URL as the client does when it connects, so that the user sees the host that is contacted.

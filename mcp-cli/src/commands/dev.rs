@@ -66,7 +66,7 @@ pub(super) async fn run(args: &DevArgs, output: &Output) -> Result<(), Failure> 
     ));
     let gateway = Gateway::new(&*plan.name, "dev")
         .naming(Naming::PlainUnlessTaken)
-        .server(front.server())
+        .server(front.store_lists(front.server(), &plan))
         // Clients connect while the first build runs.
         .start_limit(Duration::ZERO);
     let mut opened = gateway.connect().await.map_err(Failure::usage)?;

@@ -105,6 +105,7 @@ fn dev(words: &[&str]) -> Command {
     // Those of the cargo that runs this test.
     command
         .env_remove("CARGO_TARGET_DIR")
+        .env("XDG_CACHE_HOME", folder("dev_cache"))
         .env("RUST_BACKTRACE", "0");
     command
 }
@@ -472,6 +473,45 @@ async fn template_over_http_runs_without_a_flag() {
     }
 }
 
+#[cfg(target_os = "linux")]
+#[tokio::test(flavor = "multi_thread")]
+async fn list_of_the_last_run_is_served_before_the_first_program_is_ready() {
+    let (sources, files) = (folder("dev_stored"), folder("dev_stored_files"));
+    let slow = files.join("slow");
+    let wait = format!("while [ -e '{}' ]; do sleep 0.1; done", slow.display());
+    let script = format!("{wait}; exec '{}'", stdio_shop());
+    let words = ["--", "sh", "-c", &script];
+    let run = || {
+        let mut command = dev_in(sources.to_str().unwrap(), &words);
+        Dev::spawn(command.env("XDG_CACHE_HOME", files.join("cache")))
+    };
+    let dev = run();
+    let client = Client::connect(&*dev.url()).await.unwrap();
+    let first = client.list_tools().await.unwrap();
+    assert!(!first.is_empty());
+    let is_stored = || {
+        let folders = fs::read_dir(files.join("cache/mcp/lists"));
+        let folders = folders.into_iter().flatten().flatten();
+        let mut files = folders.flat_map(|folder| fs::read_dir(folder.path()).unwrap().flatten());
+        // Not one that is being written.
+        files.any(|file| file.path().extension() == Some("json".as_ref()))
+    };
+    let end = Instant::now() + LIMIT;
+    while !is_stored() {
+        assert!(Instant::now() < end, "the lists are not stored");
+        sleep(Duration::from_millis(20)).await;
+    }
+    drop(dev);
+
+    fs::write(&slow, "").unwrap();
+    let dev = run();
+    let client = Client::connect(&*dev.url()).await.unwrap();
+    assert_eq!(client.list_tools().await.unwrap(), first);
+    fs::remove_file(&slow).unwrap();
+    let sum = client.call("add", json!({"a": 1, "b": 2})).await.unwrap();
+    assert_eq!(sum.text(), "3");
+}
+
 #[test]
 fn terminal_shows_one_address() {
     let folder = folder("dev_address");
@@ -479,6 +519,7 @@ fn terminal_shows_one_address() {
     command.args(["dev", "--dir", folder.to_str().unwrap()]);
     command.args(["--listen", "127.0.0.1:0", "--", &example("http")]);
     let mut child = command
+        .env("XDG_CACHE_HOME", self::folder("dev_address_cache"))
         .stdin(Stdio::null())
         .stderr(Stdio::piped())
         .spawn()

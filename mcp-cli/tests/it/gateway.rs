@@ -80,6 +80,7 @@ pub(crate) fn start_in(home: &Path, words: &[&str]) -> Served {
         .args(words)
         .env("HOME", home)
         .env_remove("XDG_DATA_HOME")
+        .env_remove("XDG_CACHE_HOME")
         .stdin(Stdio::null())
         .stderr(Stdio::piped())
         .spawn()
@@ -189,6 +190,76 @@ async fn gateway_on_standard_streams_serves_clients_of_programs() {
     let order = client.call("near__order", ()).await.unwrap();
     assert_eq!(order.text(), "3 items");
     client.close().await.unwrap();
+}
+
+/// Returns the files of stored lists in a home folder.
+#[cfg(target_os = "linux")]
+fn stored_lists(home: &Path) -> Vec<PathBuf> {
+    let children = |path: PathBuf| std::fs::read_dir(path).into_iter().flatten().flatten();
+    let folders = children(home.join(".cache/mcp/lists"));
+    let files = folders.flat_map(|folder| children(folder.path()));
+    let files = files.map(|file| file.path());
+    // Without one that is being written.
+    files
+        .filter(|path| path.extension() == Some("json".as_ref()))
+        .collect()
+}
+
+/// Starts a gateway until it has stored lists, and returns the names of the tools and the file.
+#[cfg(target_os = "linux")]
+async fn store_lists(home: &Path, words: &[&str], former: &[PathBuf]) -> (Vec<String>, PathBuf) {
+    let served = start_in(home, words);
+    let client = client(ConnectMode::Auto)
+        .connect(&*served.url)
+        .await
+        .unwrap();
+    let names = names(&client).await;
+    for _ in 0..500 {
+        if let [file] = &*stored_lists(home)
+            && !former.contains(file)
+        {
+            return (names, file.clone());
+        }
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    panic!("{:?}", stored_lists(home))
+}
+
+#[cfg(target_os = "linux")]
+#[tokio::test(flavor = "multi_thread")]
+async fn first_list_has_the_tools_of_slow_servers_of_the_last_run() {
+    let (home, files) = (folder("gateway_stored"), folder("gateway_stored_files"));
+    let (file, slow) = (files.join("mcp.json"), files.join("slow"));
+    let write = |name: &str| {
+        let wait = format!("while [ -e '{}' ]; do sleep 0.1; done", slow.display());
+        let script = format!("{wait}; exec '{}'", stdio_shop());
+        let servers = json!({name: {"command": "sh", "args": ["-c", script]}});
+        std::fs::write(&file, json!({"mcpServers": servers}).to_string()).unwrap();
+    };
+    write("near");
+    let words = ["gateway", file.to_str().unwrap(), "--listen", "127.0.0.1:0"];
+    let (expected, stored) = store_lists(&home, &words, &[]).await;
+    assert!(expected.contains(&"near__add".to_owned()), "{expected:?}");
+
+    std::fs::write(&slow, "").unwrap();
+    let served = start_in(&home, &words);
+    let client = client(ConnectMode::Auto)
+        .connect(&*served.url)
+        .await
+        .unwrap();
+    assert_eq!(names(&client).await, expected);
+    std::fs::remove_file(&slow).unwrap();
+    let sum = client
+        .call("near__add", json!({"a": 1, "b": 2}))
+        .await
+        .unwrap();
+    assert_eq!(sum.text(), "3");
+    served.end();
+
+    // Those of a removed entry are removed.
+    write("other");
+    let (names, _) = store_lists(&home, &words, &[stored]).await;
+    assert!(names.contains(&"other__add".to_owned()), "{names:?}");
 }
 
 /// Writes a TOML file, and returns its path.

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::future::pending;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use futures_util::FutureExt as _;
@@ -22,7 +23,7 @@ use url::{Host, Url};
 
 use super::callers::Callers;
 use super::current::{Current, MAX_DRAIN, Running, does_not_run, end_of_program};
-use super::plan::Program;
+use super::plan::{Plan, Program};
 use super::sources::Marks;
 use crate::config;
 use crate::output::{self, Output};
@@ -83,6 +84,8 @@ pub(super) struct Front {
     lines: Lines,
     /// True if the callers are those of a port.
     is_http: bool,
+    /// Lists of the last run are served.
+    has_lists: AtomicBool,
     output: Output,
 }
 
@@ -127,6 +130,7 @@ impl Front {
             callers,
             lines,
             is_http,
+            has_lists: AtomicBool::new(false),
             output,
         }
     }
@@ -138,6 +142,19 @@ impl Front {
         GatewayServer::new(SERVER, move |client| front.clone().connect(client)).one_session()
     }
 
+    /// Stores the lists of the program, and serves those of the last run while the first build runs.
+    pub(super) fn store_lists(&self, server: GatewayServer, plan: &Plan) -> GatewayServer {
+        let Some(folder) = config::lists_folder(&plan.folder) else {
+            return server;
+        };
+        let server = server.connection_id(plan.id()).store_lists(&folder);
+        let file = server.lists_file().map(ToOwned::to_owned);
+        let has_lists = file.as_ref().is_some_and(|file| file.is_file());
+        self.has_lists.store(has_lists, Ordering::Relaxed);
+        config::keep_lists(&folder, &file.into_iter().collect());
+        server
+    }
+
     /// Answers a call.
     pub(super) async fn answer(self: Arc<Self>, exchange: Exchange, next: Next) -> Reply {
         let is_tool = match &exchange.call {
@@ -147,7 +164,9 @@ impl Front {
             | Call::ListPrompts(_)
             | Call::ListResources(_)
             | Call::ListResourceTemplates(_) => {
-                self.current.listed().await;
+                if !self.has_lists.load(Ordering::Relaxed) {
+                    self.current.listed().await;
+                }
                 return next.run(exchange).await;
             }
             _ => return next.run(exchange).await,

@@ -86,6 +86,11 @@ pub(super) struct Program {
 }
 
 impl Plan {
+    /// Returns the command as one text, for its stored lists.
+    pub(super) fn id(&self) -> String {
+        format!("{:?} {:?} {:?}", self.command, self.url, self.headers)
+    }
+
     /// # Errors
     ///
     /// Returns a usage [`Failure`] if the folder does not exist, if cargo has nothing to build there, or for an invalid URL.

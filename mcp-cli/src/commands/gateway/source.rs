@@ -1,5 +1,8 @@
 //! The gateway configuration file: TOML, or an `mcp.json`.
 
+use std::collections::HashSet;
+use std::time::Duration;
+
 use mcp::HttpClient;
 use mcp::gateway::config::{GatewayConfig, PinNew};
 use mcp::gateway::{Gateway, GatewayServer, ToolMode, ToolPatterns};
@@ -9,6 +12,7 @@ use tokio::fs::File;
 use tokio::io::AsyncReadExt as _;
 
 use crate::cli::{GatewayArgs, PinNewArg, ToolsArg};
+use crate::config;
 use crate::failure::{Failure, usage};
 use crate::output;
 use crate::target::Logins;
@@ -98,6 +102,9 @@ impl Source {
                 "`servers.{server}.{key}` needs the table `authorization`, so that callers have tokens"
             )));
         }
+        if config.manifests.is_none() {
+            config.manifests = config::lists_folder(&self.args.file);
+        }
         let logins = self.logins.clone();
         let http = HttpClient::new().map_err(|error| usage(&error))?;
         let connect = move |client, spec| logins.clone().connect(client, spec);
@@ -145,10 +152,15 @@ impl Source {
         let one_process = &self.args.one_process;
         let patterns = ToolPatterns::new(&self.args.hide_tool);
         let mut names = Vec::new();
+        let (folder, mut lists) = (config::lists_folder(&self.args.file), HashSet::new());
         let mut gateway = gateway.map_servers(|mut server| {
             names.push(server.name().to_owned());
             if one_process.iter().any(|name| name == server.name()) {
                 server = server.one_session();
+            }
+            if let Some(folder) = &folder {
+                server = server.store_lists(folder);
+                lists.extend(server.lists_file().map(ToOwned::to_owned));
             }
             let (patterns, prefix) = (patterns.clone(), format!("{}__", server.name()));
             server.hide_tools(move |tool| patterns.matches(&format!("{prefix}{tool}")))
@@ -156,6 +168,12 @@ impl Source {
         if names.is_empty() {
             let path = self.path();
             return Err(usage!("{path} has no server that can be used"));
+        }
+        folder
+            .iter()
+            .for_each(|folder| config::keep_lists(folder, &lists));
+        if let Some(seconds) = self.args.first_list {
+            gateway = gateway.first_list_limit(Duration::from_secs(seconds));
         }
         if let Some(unknown) = one_process.iter().find(|name| !names.contains(name)) {
             return Err(usage!("--one-process: the file has no server {unknown:?}"));
