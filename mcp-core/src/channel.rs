@@ -67,6 +67,13 @@ pub trait Channel: Send + Sync + 'static {
         Box::pin(ready(Err(ChannelError::NotSendable(refused))))
     }
 
+    /// Ends the call during which the server has sent the request `id` with this error, because the server does not
+    /// get the response that the call waits for. The default does nothing, for transports where that ends the
+    /// connection.
+    fn fail_call(&self, id: &RequestId, error: ChannelError) {
+        let _ = (id, error);
+    }
+
     /// Returns the messages that belong to no call: the server's requests, and notifications. Only
     /// legacy sessions have them.
     ///
@@ -431,6 +438,12 @@ pub enum ChannelError {
     Broken {
         /// The cause.
         source: Option<Box<dyn std::error::Error + Send + Sync>>,
+    },
+    /// The response to a request that the server sent during the call was not delivered. The call waits for it.
+    #[error("the server did not get the response to its request")]
+    NotDelivered {
+        /// The cause.
+        source: Box<dyn std::error::Error + Send + Sync>,
     },
     /// The connection is closed. No further call on it can succeed.
     #[error("the connection is closed: {0}")]

@@ -8,7 +8,7 @@ use mcp::core::{
     BoxFuture, Channel, ChannelError, CloseReason, Connection, Frame, Frames, MirroredHeaders,
     OneWayMessage, OutgoingRequest, ServerIdentity, with_causes,
 };
-use mcp::types::ProtocolVersion;
+use mcp::types::{ProtocolVersion, RequestId};
 use serde_json::{Value, json};
 
 use super::exchanges::Exchanges;
@@ -111,6 +111,10 @@ impl Channel for Tap {
     fn notify(&self, message: OneWayMessage) -> BoxFuture<'static, Result<(), ChannelError>> {
         self.sent(&message.body, &message.mirrored);
         self.inner.notify(message)
+    }
+
+    fn fail_call(&self, id: &RequestId, error: ChannelError) {
+        self.inner.fail_call(id, error);
     }
 
     fn inbound(&self) -> Option<Frames> {

@@ -11,6 +11,7 @@
 //! | 408, 502, 503, 504 without a JSON-RPC body | yes | yes |
 //! | other 5xx without a JSON-RPC body | yes | no |
 //! | connection cut, stream broken, time limit, session lost with its node | yes | yes |
+//! | a response to the server's own request not delivered | yes | yes |
 //! | response that cannot be read | yes | no |
 //! | JSON-RPC error that refuses the request: method, parameters, version, capability | no | no |
 //! | other JSON-RPC errors, such as -32603 | yes | no |
@@ -96,7 +97,9 @@ impl ErrorKind {
                 }
                 | ChannelError::Connect { source, .. },
             ) => !is_tls(&**source),
-            Self::Channel(ChannelError::Broken { source: None }) => true,
+            Self::Channel(
+                ChannelError::Broken { source: None } | ChannelError::NotDelivered { .. },
+            ) => true,
             Self::Fault { .. } if self.retry_after().is_some() => true,
             _ => matches!(
                 self.status(),

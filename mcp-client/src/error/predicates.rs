@@ -49,6 +49,7 @@ impl Error {
     /// | 408, 502, 503, 504 without a JSON-RPC body | true | true |
     /// | 500 without a JSON-RPC body | true | false |
     /// | connection cut, stream broken, time limit, session lost with its node | true | true |
+    /// | a response to the server's own request not delivered | true | true |
     ///
     /// The client repeats calls that may run twice by itself, after 502, 504 and cuts; the answer is then
     /// about all requests of the call. See [`idempotent`](crate::PreparedCall::idempotent).

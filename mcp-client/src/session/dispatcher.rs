@@ -14,7 +14,7 @@ use mcp_core::{
 };
 use mcp_types::{Message, Notification, Request, RequestId, escaped};
 use tokio::task::{AbortHandle, JoinSet};
-use tokio::time::{sleep, timeout};
+use tokio::time::{Instant, sleep_until, timeout_at};
 use tokio_util::task::AbortOnDropHandle;
 use tracing::{Instrument, Span};
 
@@ -180,17 +180,21 @@ impl Responder {
         self.send(response).await
     }
 
-    /// Sends the response. The call that waits for it at the server hangs without it, so it is sent again when it may
-    /// not have arrived. A server ignores the second one.
+    /// Sends the response. A call waits for it at the server: it fails with this error when the response cannot be
+    /// delivered.
     async fn send(self, response: ClientResponse) -> RequestId {
-        if let Some(message) = OneWayMessage::response(&response, &self.id, self.mirrored) {
-            let delivered = timeout(RESPONSE_TIMEOUT, deliver(&self.client, &message)).await;
-            let problem = match delivered {
-                Ok(Ok(())) => return self.id,
-                Ok(Err(error)) => error.to_string(),
-                Err(elapsed) => elapsed.to_string(),
-            };
-            tracing::warn!(error = %escaped(&problem), "the answer to a request of the server was not delivered");
+        let Some(message) = OneWayMessage::response(&response, &self.id, self.mirrored) else {
+            return self.id;
+        };
+        if let Err(error) = deliver(&self.client, &message).await {
+            tracing::warn!(error = %escaped(&error), "the answer to a request of the server was not delivered");
+            // No call waits for a pong.
+            let is_awaited = !matches!(response, ClientResponse::Pong);
+            if let Some(inner) = self.client.upgrade().filter(|_| is_awaited) {
+                let source = error.into();
+                let undelivered = ChannelError::NotDelivered { source };
+                inner.channel.fail_call(&self.id, undelivered);
+            }
         }
         self.id
     }
@@ -214,23 +218,44 @@ impl Responder {
     }
 }
 
-/// Sends a message until the server has received it, has refused it, or is gone.
+/// Sends a message until the server has received it or is gone. It is sent again when it may not have arrived: a server
+/// ignores the second one.
 ///
 /// # Errors
 ///
-/// Returns the error of an attempt that another one does not change.
+/// Returns the error of an attempt that another one does not change, or of the last one.
 async fn deliver(client: &Weak<ClientInner>, message: &OneWayMessage) -> Result<(), ChannelError> {
+    let deadline = Instant::now() + RESPONSE_TIMEOUT;
     let mut backoff = Backoff::new(RESPONSE_RETRY.0, RESPONSE_RETRY.1);
+    let mut may_have_arrived = false;
     loop {
         let Some(inner) = client.upgrade() else {
             return Ok(());
         };
         let sending = inner.channel.notify(message.clone());
         drop(inner);
-        match sending.await {
-            Err(error) if is_passing(&error) => sleep(backoff.next_delay()).await,
-            sent => return sent,
+        let error = match timeout_at(deadline, sending).await {
+            Ok(Ok(())) => return Ok(()),
+            Ok(Err(error)) => error,
+            Err(elapsed) => ChannelError::broken(elapsed),
+        };
+        let status = match &error {
+            ChannelError::Status { status, .. } => Some(*status),
+            _ => None,
+        };
+        // A server refuses a message that it has received before.
+        if may_have_arrived && status.is_some_and(|status| status.is_client_error()) {
+            return Ok(());
         }
+        let next = Instant::now() + backoff.next_delay();
+        if !is_passing(&error) || next >= deadline {
+            return Err(error);
+        }
+        may_have_arrived |= match &error {
+            ChannelError::Connect { .. } => false,
+            _ => status != Some(StatusCode::TOO_MANY_REQUESTS),
+        };
+        sleep_until(next).await;
     }
 }
 

@@ -11,9 +11,9 @@ use http::{HeaderMap, StatusCode};
 use mcp_client::{Client, ConnectMode, Over};
 use mcp_core::{
     BoxFuture, Channel, ChannelError, CloseReason, Frame, Frames, MirroredHeaders, OneWayMessage,
-    OutgoingRequest, ServerIdentity,
+    OutgoingRequest, ServerIdentity, with_causes,
 };
-use mcp_types::ProtocolVersion;
+use mcp_types::{ProtocolVersion, RequestId};
 use serde_json::{Value, json};
 use tokio::sync::Notify;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
@@ -104,6 +104,8 @@ pub(crate) struct Script {
     /// Errors of the next messages of the client that belong to no call.
     note_failures: Mutex<VecDeque<ChannelError>>,
     noted: Notify,
+    /// The requests whose calls the client has ended, with the errors.
+    failed_calls: Mutex<Vec<(RequestId, String)>>,
     inbound: Mutex<Option<UnboundedReceiver<Frame>>>,
     adopted: Mutex<Vec<ProtocolVersion>>,
     is_pipe: bool,
@@ -151,6 +153,10 @@ impl Script {
     /// Lets the next notifications and responses of the client fail.
     pub(crate) fn fail_notes(&self, failures: impl IntoIterator<Item = ChannelError>) {
         self.note_failures.lock().unwrap().extend(failures);
+    }
+
+    pub(crate) fn failed_calls(&self) -> Vec<(RequestId, String)> {
+        self.failed_calls.lock().unwrap().clone()
     }
 
     /// Waits for `count` notifications and responses of the client.
@@ -276,6 +282,11 @@ impl Channel for Scripted {
             let failure = script.note_failures.lock().unwrap().pop_front();
             failure.map_or(Ok(()), Err)
         })
+    }
+
+    fn fail_call(&self, id: &RequestId, error: ChannelError) {
+        let failed = (id.clone(), with_causes(&error));
+        self.0.failed_calls.lock().unwrap().push(failed);
     }
 
     fn inbound(&self) -> Option<Frames> {

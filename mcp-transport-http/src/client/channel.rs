@@ -14,7 +14,7 @@ use mcp_core::{
     BoxFuture, Channel, ChannelError, CloseReason, Connection, Frames, OneWayMessage,
     OutgoingRequest, ServerIdentity,
 };
-use mcp_types::ProtocolVersion;
+use mcp_types::{ProtocolVersion, RequestId};
 use tower_service::Service;
 
 use super::http_client::HttpClient;
@@ -336,6 +336,10 @@ impl Channel for HttpChannel {
                 sent = sending => sent,
             }
         })
+    }
+
+    fn fail_call(&self, id: &RequestId, error: ChannelError) {
+        self.sessions().fail_call(id, error);
     }
 
     fn inbound(&self) -> Option<Frames> {

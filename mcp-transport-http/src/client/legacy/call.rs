@@ -69,8 +69,11 @@ impl Stream for CallStream {
         let this = &mut *self;
         loop {
             // Registers the waker for messages that arrive on other streams, too.
-            if let Poll::Ready(Some(frame)) = this.call.queue.poll_pop(cx) {
-                return Poll::Ready(Some(Ok(frame)));
+            match this.call.queue.poll_pop(cx) {
+                Poll::Ready(Some(frame)) => return Poll::Ready(Some(Ok(frame))),
+                // Dropping the frames cancels the call at the server.
+                Poll::Ready(None) => return Poll::Ready(this.call.take_failure().map(Err)),
+                Poll::Pending => {}
             }
             if let Some(error) = this.error.take() {
                 return Poll::Ready(Some(Err(error)));

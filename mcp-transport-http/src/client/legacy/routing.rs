@@ -119,16 +119,23 @@ impl Session {
                         Destination::OwnNotification
                     }
                     // HTTP+SSE has one stream. With a single call they belong to it.
-                    Some(Method::LogMessage) | None if self.is_http_sse() => {
-                        let calls = self.calls.lock();
-                        let mut calls = calls.values();
-                        match (calls.next(), calls.next()) {
-                            (Some(only), None) => Destination::Notification(only.clone()),
-                            _ => Destination::Inbox,
-                        }
-                    }
+                    Some(Method::LogMessage) | None if self.is_http_sse() => self
+                        .only_call()
+                        .map_or(Destination::Inbox, Destination::Notification),
                     _ => Destination::Inbox,
                 }
+            }
+            Ok(Message::Request(request)) => {
+                // On the standalone stream, the request of a session with a single call belongs to it.
+                match stream_owner {
+                    Some(call) => call.add_request(&request.id),
+                    None => {
+                        if let Some(call) = self.only_call() {
+                            call.add_request(&request.id);
+                        }
+                    }
+                }
+                Destination::Inbox
             }
             Ok(_) => Destination::Inbox,
             // The caller parses the message again and reports the error.

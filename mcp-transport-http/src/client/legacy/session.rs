@@ -2,7 +2,7 @@
 //!
 //! Spec: <https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#session-management>
 
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 use std::future::pending;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -107,6 +107,10 @@ pub(super) struct PendingCall {
     has_response: AtomicBool,
     /// Notified when the response has arrived.
     pub(super) response_arrived: Notify,
+    /// The latest requests that the server has sent during the call.
+    requests: Mutex<VecDeque<RequestId>>,
+    /// The error with which the call ends.
+    failure: Mutex<Option<ChannelError>>,
 }
 
 impl PendingCall {
@@ -121,8 +125,32 @@ impl PendingCall {
             self.response_arrived.notify_one();
         }
     }
+
+    /// Remembers a request that the server has sent during the call.
+    pub(super) fn add_request(&self, id: &RequestId) {
+        let mut requests = self.requests.lock();
+        if requests.len() >= MAX_REQUESTS {
+            requests.pop_front();
+        }
+        requests.push_back(id.clone());
+    }
+
+    /// Ends the call, unless its response has arrived.
+    fn fail(&self, error: ChannelError) {
+        if !self.has_response() {
+            *self.failure.lock() = Some(error);
+            self.queue.close();
+        }
+    }
+
+    /// Returns the error of a call that was ended.
+    pub(super) fn take_failure(&self) -> Option<ChannelError> {
+        self.failure.lock().take()
+    }
 }
 
+/// Requests of the server that a call remembers. A client answers fewer at the same time.
+const MAX_REQUESTS: usize = 64;
 /// Largest number of queued cancellations. Further ones are dropped.
 const MAX_CANCELLATIONS: usize = 64;
 /// Timeout of a POST with a notification or a response.
@@ -284,6 +312,8 @@ impl Session {
             queue: FrameQueue::default(),
             has_response: AtomicBool::new(false),
             response_arrived: Notify::new(),
+            requests: Mutex::default(),
+            failure: Mutex::default(),
         });
         match self.calls.lock().entry(id) {
             std::collections::hash_map::Entry::Vacant(free) => {
@@ -294,6 +324,29 @@ impl Session {
             std::collections::hash_map::Entry::Occupied(_) => Err(ChannelError::NotSendable(
                 "a request with this id waits for its answer already".to_owned(),
             )),
+        }
+    }
+
+    /// Ends the call during which the server has sent the request `id`.
+    pub(super) fn fail_call(&self, id: &RequestId, error: ChannelError) {
+        let calls = self.calls.lock();
+        let waiting = calls
+            .values()
+            .find(|call| call.requests.lock().contains(id))
+            .cloned();
+        drop(calls);
+        if let Some(call) = waiting {
+            call.fail(error);
+        }
+    }
+
+    /// Returns the running call if there is exactly one.
+    pub(super) fn only_call(&self) -> Option<Arc<PendingCall>> {
+        let calls = self.calls.lock();
+        let mut running = calls.values();
+        match (running.next(), running.next()) {
+            (Some(only), None) => Some(Arc::clone(only)),
+            _ => None,
         }
     }
 

@@ -7,7 +7,7 @@ use std::time::Duration;
 use futures_util::{StreamExt, future, stream};
 use mcp_core::close_signal::CloseSignal;
 use mcp_core::{BoxFuture, ChannelError, CloseReason, Frames, OneWayMessage, OutgoingRequest};
-use mcp_types::{Method, ProtocolVersion};
+use mcp_types::{Method, ProtocolVersion, RequestId};
 use parking_lot::Mutex;
 use tokio::time::timeout;
 
@@ -129,6 +129,14 @@ impl ChannelSessions {
                 sent = sent => sent,
             }
         })
+    }
+
+    /// Ends the call during which the server has sent the request `id`.
+    pub(in crate::client) fn fail_call(&self, id: &RequestId, error: ChannelError) {
+        let session = self.slots.lock().current.clone();
+        if let Some(session) = session {
+            session.fail_call(id, error);
+        }
     }
 
     /// Returns the messages of a session that belong to no call. The first caller gets them.

@@ -188,3 +188,55 @@ async fn notify_succeeds_for_any_success_status() {
         _ = request => panic!("it still waits"),
     }
 }
+
+fn undelivered() -> ChannelError {
+    let source = "HTTP status 400".into();
+    ChannelError::NotDelivered { source }
+}
+
+#[tokio::test(start_paused = true)]
+async fn call_whose_server_does_not_get_an_answer_ends_and_is_cancelled() {
+    let (channel, mut server) = connect();
+    let standalone = open(&channel, &mut server).await.events();
+    let (mut two, request) = start_call(&channel, &mut server, call(2)).await;
+    let events_of_two = request.events();
+    let (mut three, request) = start_call(&channel, &mut server, call(3)).await;
+    let events_of_three = request.events();
+    let question = |id: &str| PING.replace("s1", id);
+    let fail = |id: &str| channel.fail_call(&RequestId::from(id), undelivered());
+    let read = async |frames: &mut Frames| timeout(FOREVER, frames.next()).await;
+    // Nobody knows which call waits for this one.
+    standalone.message(&question("s1"));
+    events_of_two.message(&question("s2"));
+    assert!(read(&mut two).await.is_err());
+    fail("s1");
+    fail("unknown");
+    assert!(read(&mut two).await.is_err());
+    assert!(read(&mut three).await.is_err());
+    fail("s2");
+    let error = failure(&mut two).await;
+    assert!(
+        matches!(error, ChannelError::NotDelivered { .. }),
+        "{error}"
+    );
+    drop(two);
+    let cancelled = server.next().await;
+    assert!(cancelled.body().contains("notifications/cancelled"));
+    cancelled.status(202);
+    // The other call is the only one now.
+    standalone.message(&question("s3"));
+    assert!(read(&mut three).await.is_err());
+    fail("s3");
+    failure(&mut three).await;
+    drop(three);
+    server.next().await.status(202);
+    // A call that has its response does not fail.
+    let (mut four, request) = start_call(&channel, &mut server, call(4)).await;
+    let events = request.events();
+    events.message(&question("s4"));
+    events.message(&result(4));
+    assert_eq!(next(&mut four).await, result(4));
+    fail("s4");
+    drop((events, events_of_two, events_of_three));
+    assert!(four.next().await.is_none());
+}
