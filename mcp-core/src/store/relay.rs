@@ -18,7 +18,9 @@ pub trait SessionRelay: Send + Sync + 'static {
     /// ids of its requests to clients start with it, so that each node knows where a response belongs.
     fn node(&self) -> u32;
 
-    /// Sends a message to other nodes. Returns the number of nodes that it reached.
+    /// Sends a message to other nodes. Returns the number of nodes that it reached: one [`Node`](RelayTarget::Node)
+    /// is reached when it has acknowledged the message, because a connection to a node that hangs or is cut off looks
+    /// open. A message may arrive twice.
     ///
     /// # Errors
     ///

@@ -18,13 +18,13 @@ const PARTITION: Duration = Duration::from_secs(10);
 const TTL: Duration = Duration::from_secs(60);
 
 /// A network link that can be interrupted: connections stay open, and no byte passes.
-struct Link {
+pub(crate) struct Link {
     port: u16,
-    is_cut: watch::Sender<bool>,
+    pub(crate) is_cut: watch::Sender<bool>,
 }
 
 impl Link {
-    async fn start(target: u16) -> Self {
+    pub(crate) async fn start(target: u16) -> Self {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.unwrap();
         let port = listener.local_addr().unwrap().port();
         let (is_cut, cut) = watch::channel(false);
@@ -40,6 +40,10 @@ impl Link {
             }
         });
         Self { port, is_cut }
+    }
+
+    pub(crate) fn url(&self) -> String {
+        format!("redis://127.0.0.1:{}", self.port)
     }
 }
 
@@ -63,8 +67,7 @@ async fn node_that_was_cut_off_for_ten_seconds_fails_in_time_and_recovers() {
         return;
     };
     let link = Link::start(server.port()).await;
-    let url = format!("redis://127.0.0.1:{}", link.port);
-    let cut_off = Redis::connect(&url).await.unwrap().prefix("test");
+    let cut_off = Redis::connect(&link.url()).await.unwrap().prefix("test");
     let cut_off = cut_off.timeout(Duration::from_millis(500));
     let other = server.connect().await;
     let (sessions, tasks, bus) = (cut_off.sessions(), cut_off.tasks(), cut_off.bus());

@@ -2,10 +2,13 @@
 
 use std::time::{Duration, Instant};
 
+use futures_util::future::join_all;
 use mcp_core::store::{RelayEvent, RelayMessage, RelayTarget, SessionRelay};
+use mcp_redis::Redis;
 use redis::cmd;
 use tokio::time::{sleep, timeout};
 
+use crate::partition::Link;
 use crate::server::{RedisServer, eventually};
 
 fn message(text: &str) -> RelayMessage {
@@ -58,6 +61,52 @@ async fn message_reaches_its_node_or_all_others() {
             .await
             .is_err()
     );
+}
+
+#[tokio::test]
+async fn message_counts_when_its_node_has_acknowledged_it() {
+    let Some(server) = RedisServer::start().await else {
+        return;
+    };
+    let link = Link::start(server.port()).await;
+    let cut_off = Redis::connect(&link.url()).await.unwrap().prefix("test");
+    let redis = server.connect().await.timeout(Duration::from_millis(700));
+    let (a, b) = (redis.relay(), cut_off.relay());
+    let node = RelayTarget::Node(b.node());
+    eventually("subscriptions", async || {
+        a.send(node, message("first")).await.unwrap() == 1
+    })
+    .await;
+    assert_eq!(b.receive().await, message("first"));
+    // Redis still has a connection that is subscribed.
+    link.is_cut.send(true).unwrap();
+    for _ in 0..2 {
+        assert_eq!(a.send(node, message("lost?")).await.unwrap(), 0);
+    }
+    link.is_cut.send(false).unwrap();
+    eventually("recovery", async || {
+        a.send(node, message("last")).await.unwrap() == 1
+    })
+    .await;
+    while b.receive().await != message("last") {}
+}
+
+#[tokio::test]
+async fn all_messages_of_a_burst_are_acknowledged() {
+    let Some(server) = RedisServer::start().await else {
+        return;
+    };
+    let (a, b) = (
+        server.connect().await.relay(),
+        server.connect().await.relay(),
+    );
+    let node = RelayTarget::Node(b.node());
+    eventually("subscriptions", async || {
+        a.send(node, message("first")).await.unwrap() == 1
+    })
+    .await;
+    let sent = join_all((0..2_000).map(|_| a.send(node, message("one")))).await;
+    assert!(sent.into_iter().all(|reached| reached.unwrap() == 1));
 }
 
 #[tokio::test]
