@@ -190,6 +190,13 @@ impl MessageOutcome {
         self
     }
 
+    /// Drops the outcome without running its call, which has not been polled.
+    pub(super) fn discard(self) {
+        if let Self::Call(mut call) = self {
+            call.call = None;
+        }
+    }
+
     /// Returns the call that was started.
     ///
     /// # Errors

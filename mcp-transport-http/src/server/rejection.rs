@@ -1,6 +1,7 @@
 //! Requests that are answered with an error before a service is called.
 
 use std::ops::Deref;
+use std::time::Duration;
 
 use http::{HeaderName, HeaderValue, Response, StatusCode};
 use mcp_core::Fault;
@@ -8,6 +9,9 @@ use mcp_types::{ErrorObject, Message, ProtocolVersion, RequestId, codes};
 
 use super::response::{self, Body};
 use crate::status;
+
+/// The time after which a client may repeat a request that a store did not let run.
+const RETRY_AFTER: Duration = Duration::from_secs(1);
 
 /// A request that is answered with an error before a service is called. Boxed, because the result of each
 /// request passes several functions, and would have its size.
@@ -89,6 +93,13 @@ impl Rejection {
     pub(super) fn session_not_found() -> Self {
         let message = "session not found; open another one with `initialize`";
         Self::session(StatusCode::NOT_FOUND, codes::SESSION_NOT_FOUND, message)
+    }
+
+    /// Creates a rejection of a legacy request that has not run because a store or another server is not available. A
+    /// client may repeat it. A store's error is in the log: it is not for clients.
+    pub(super) fn unavailable(message: &str) -> Self {
+        let fault = Fault::overloaded(message, RETRY_AFTER);
+        Self::legacy(StatusCode::SERVICE_UNAVAILABLE, None, fault)
     }
 
     /// Creates a rejection in a revision.

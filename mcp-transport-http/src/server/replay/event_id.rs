@@ -42,14 +42,13 @@ impl EventId {
 /// Returns the rejection for a stream that cannot be resumed. The message of the store is not for
 /// clients.
 pub(super) fn rejection(error: &ReplayError) -> Rejection {
-    let (status, message) = match error {
-        ReplayError::Unknown | ReplayError::TooOld => (StatusCode::BAD_REQUEST, error.to_string()),
-        _ => {
-            let message = "the event store failed; try again";
-            (StatusCode::INTERNAL_SERVER_ERROR, message.to_owned())
+    match error {
+        ReplayError::Unknown | ReplayError::TooOld => {
+            let status = StatusCode::BAD_REQUEST;
+            Rejection::session(status, codes::BAD_REQUEST, error.to_string())
         }
-    };
-    Rejection::session(status, codes::BAD_REQUEST, message)
+        _ => Rejection::unavailable("the request did not run: the event store failed"),
+    }
 }
 
 /// Returns the rejection for a stream whose server has ended before the call's result.

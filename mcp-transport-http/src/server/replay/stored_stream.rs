@@ -5,18 +5,28 @@ use std::fmt;
 use std::future::poll_fn;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
+use std::time::Duration;
 
 use bytes::Bytes;
 use mcp_core::NotificationBuffer;
-use mcp_core::store::{EventStore, StoredEvent, StreamId};
+use mcp_core::backoff::Backoff;
+use mcp_core::store::{EventStore, ReplayError, StoreError, StoredEvent, StreamId};
 use mcp_types::ProtocolVersion;
 use parking_lot::{Mutex, MutexGuard};
+use tokio::time::{Instant, sleep};
 
 use super::super::config::EventStorage;
 use super::event_id;
 use super::reader_slot::ReaderSlot;
 use super::writer;
 use crate::sse::encode as sse;
+
+/// Time in which the events of an ended call are stored that the store did not accept at first.
+const STORE_LATER: Duration = Duration::from_secs(30);
+/// Delays between two attempts.
+const STORE_RETRY: (Duration, Duration) = (Duration::from_millis(100), Duration::from_secs(1));
+/// Largest number of events without an id that are remembered, and of stored events until they are forgotten.
+const MAX_REMEMBERED: usize = 256;
 
 /// The stored streams of a session that this server writes or reads.
 #[derive(Debug, Default)]
@@ -82,19 +92,22 @@ pub(super) struct Progress {
     pub(super) last_event: Option<u64>,
     /// The last stored event ends the stream.
     pub(super) is_complete: bool,
-    /// Events that the store did not accept. They have no id, so only one reader gets them.
+    /// Events that the store did not accept. A reader gets them without an id, and the others are stored later.
     unsaved: VecDeque<UnsavedEvent>,
+    /// Events that a reader got without an id. The store may have accepted them too late.
+    sent_unsaved: VecDeque<Bytes>,
+    /// Numbers of the events that were stored since then, and are no such ones.
+    stored: Vec<u64>,
     /// The handler asked the client to disconnect and to reconnect later.
     pub(super) is_released: bool,
 }
 
 /// An event that the store did not accept.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 struct UnsavedEvent {
     /// Number of the stored event before it.
     after: Option<u64>,
-    /// The event, encoded without an id.
-    encoded: Bytes,
+    event: StoredEvent,
 }
 
 impl Progress {
@@ -103,9 +116,45 @@ impl Progress {
     pub(super) fn take_unsaved(&mut self, number: Option<u64>, out: &mut Vec<u8>) {
         let is_before = |event: &UnsavedEvent| number.is_none() || event.after < number;
         while self.unsaved.front().is_some_and(is_before) {
-            if let Some(event) = self.unsaved.pop_front() {
-                out.extend_from_slice(&event.encoded);
+            if let Some(UnsavedEvent { event, .. }) = self.unsaved.pop_front() {
+                out.extend_from_slice(&sse::message_event(&event.text));
+                if self.sent_unsaved.len() >= MAX_REMEMBERED {
+                    self.sent_unsaved.pop_front();
+                }
+                self.sent_unsaved.push_back(event.text);
             }
+        }
+    }
+
+    /// Returns whether a reader got this event without an id. True once for each.
+    pub(super) fn was_sent(&mut self, number: u64, event: &StoredEvent) -> bool {
+        if self.stored.contains(&number) {
+            return false;
+        }
+        let sent = self
+            .sent_unsaved
+            .iter()
+            .position(|text| *text == event.text);
+        sent.is_some_and(|index| self.sent_unsaved.remove(index).is_some())
+    }
+
+    fn add_unsaved(&mut self, event: StoredEvent) {
+        if !event.text.is_empty() {
+            let after = self.last_event;
+            self.unsaved.push_back(UnsavedEvent { after, event });
+        }
+    }
+
+    /// Records that the store has an event.
+    fn record(&mut self, number: u64) {
+        self.first_event.get_or_insert(number);
+        self.last_event = Some(number);
+        // An event that comes even later counts as another one.
+        if self.sent_unsaved.is_empty() || self.stored.len() >= MAX_REMEMBERED {
+            self.sent_unsaved.clear();
+            self.stored.clear();
+        } else {
+            self.stored.push(number);
         }
     }
 
@@ -171,10 +220,74 @@ impl StoredStream {
             last.is_last = true;
             self.append(last).await;
         }
+        self.store_later().await;
+    }
+
+    /// Stores the events that the store has not accepted and no reader has taken: a client may resume the stream at
+    /// another server.
+    async fn store_later(&self) {
+        let deadline = Instant::now() + STORE_LATER;
+        let mut backoff = Backoff::new(STORE_RETRY.0, STORE_RETRY.1);
+        while !self.store_unsaved().await && Instant::now() < deadline {
+            sleep(backoff.next_delay()).await;
+        }
+    }
+
+    /// Tries to store the events that the store has not accepted. Returns whether there are none left.
+    async fn store_unsaved(&self) -> bool {
+        loop {
+            let first = self.progress().unsaved.front().cloned();
+            let Some(UnsavedEvent { after, event }) = first else {
+                return true;
+            };
+            let Ok(number) = self.store_again(after, &event).await else {
+                return false;
+            };
+            let mut progress = self.progress();
+            let is_first = |unsaved: &UnsavedEvent| unsaved.event.text == event.text;
+            if progress.unsaved.front().is_some_and(is_first) {
+                progress.unsaved.pop_front();
+                progress.record(number);
+            } else {
+                // A reader has taken it meanwhile.
+                progress.first_event.get_or_insert(number);
+                progress.last_event = Some(number);
+            }
+            drop(progress);
+            self.reader.wake();
+        }
+    }
+
+    /// Stores an event, unless the store has accepted an earlier attempt that took too long.
+    async fn store_again(
+        &self,
+        after: Option<u64>,
+        event: &StoredEvent,
+    ) -> Result<u64, StoreError> {
+        match self.store.after(self.id(), after).await {
+            Err(ReplayError::Store(error)) => return Err(error),
+            Err(_) => {}
+            Ok(replay) => {
+                let is_same = |(_, stored): &&(u64, StoredEvent)| stored.text == event.text;
+                if let Some((number, _)) = replay.events.iter().find(is_same) {
+                    return Ok(*number);
+                }
+            }
+        }
+        self.store.append(self.id(), event.clone()).await
     }
 
     async fn append(&self, event: StoredEvent) {
         let is_last = event.is_last;
+        if !self.store_unsaved().await {
+            // The order of the events is kept.
+            let mut progress = self.progress();
+            progress.add_unsaved(event);
+            progress.is_complete |= is_last;
+            drop(progress);
+            self.reader.wake();
+            return;
+        }
         let stored = self.store.append(self.id(), event.clone()).await;
         if stored.is_ok() && self.streams.is_deleted() {
             // The deletion may have been earlier. A failure is in the log.
@@ -182,16 +295,8 @@ impl StoredStream {
         }
         let mut progress = self.progress();
         match stored {
-            Ok(number) => {
-                progress.first_event.get_or_insert(number);
-                progress.last_event = Some(number);
-            }
-            Err(_) if event.text.is_empty() => {}
-            Err(_) => {
-                let after = progress.last_event;
-                let encoded = sse::message_event(&event.text).into();
-                progress.unsaved.push_back(UnsavedEvent { after, encoded });
-            }
+            Ok(number) => progress.record(number),
+            Err(_) => progress.add_unsaved(event),
         }
         progress.is_complete |= is_last;
         drop(progress);

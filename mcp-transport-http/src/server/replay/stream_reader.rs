@@ -8,7 +8,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use futures_core::Stream;
 use mcp_core::BoxFuture;
-use mcp_core::store::{EventStore, Replay, ReplayError, StreamId};
+use mcp_core::store::{EventStore, Replay, ReplayError, StoredEvent, StreamId};
 use tokio::time::sleep;
 
 use super::super::config::StreamConfig;
@@ -128,7 +128,9 @@ impl StreamReader {
         for (number, event) in replay.events {
             if self.last_event.is_none_or(|last| number > last) {
                 self.take_unsaved(Some(number));
-                event_id::encode(&mut self.out, &self.name, number, &event, self.retry);
+                if !self.was_sent(number, &event) {
+                    event_id::encode(&mut self.out, &self.name, number, &event, self.retry);
+                }
                 self.last_event = Some(number);
             }
         }
@@ -142,6 +144,14 @@ impl StreamReader {
     fn take_unsaved(&mut self, number: Option<u64>) {
         if let ReplaySource::Written(stream, _) = &self.source {
             stream.progress().take_unsaved(number, &mut self.out);
+        }
+    }
+
+    /// Returns whether a reader got this event without an id.
+    fn was_sent(&self, number: u64, event: &StoredEvent) -> bool {
+        match &self.source {
+            ReplaySource::Written(stream, _) => stream.progress().was_sent(number, event),
+            _ => false,
         }
     }
 

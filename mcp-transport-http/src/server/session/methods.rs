@@ -41,13 +41,16 @@ pub(in crate::server) async fn post(
         Target::Session { session, id } => {
             // Boxed like the other futures of servers with a store.
             if context.config.sessions.relay.is_some()
-                && Box::pin(relay_message(&session, message)).await
+                && Box::pin(relay_message(&session, message)).await?
             {
                 return Ok(response::accepted().into());
             }
             let outcome = message::handle(&session, head, message)?;
-            if context.config.sessions.store.is_some() {
-                Box::pin(save(context, &session)).await?;
+            if context.config.sessions.store.is_some()
+                && let Err(rejection) = Box::pin(save(context, &session)).await
+            {
+                outcome.discard();
+                return Err(rejection);
             }
             Ok(outcome.with_session_id(id))
         }
@@ -56,7 +59,11 @@ pub(in crate::server) async fn post(
 
 /// Passes a message to the other servers, if it concerns them. Returns true if it was a response for
 /// one of them.
-async fn relay_message(session: &HttpSession, message: &Message<'_>) -> bool {
+///
+/// # Errors
+///
+/// Returns a rejection when it is a response that was not delivered.
+async fn relay_message(session: &HttpSession, message: &Message<'_>) -> Result<bool, Rejection> {
     match message {
         Message::Response(response) => Box::pin(relay::forward_response(session, response)).await,
         Message::Notification(notification) => {
@@ -67,9 +74,9 @@ async fn relay_message(session: &HttpSession, message: &Message<'_>) -> bool {
             {
                 Box::pin(relay::notify(session, RelayEvent::Cancelled(id))).await;
             }
-            false
+            Ok(false)
         }
-        _ => false,
+        _ => Ok(false),
     }
 }
 
@@ -104,7 +111,8 @@ pub(in crate::server) async fn post_batch(
     let session = find(context, &head).await?;
     let id = response::session_id(&head);
     let response = respond_to_batch(&session, head, body).await;
-    save(context, &session).await?;
+    // The batch has run, so its responses are sent also when the store fails. The next request saves the state.
+    drop(save(context, &session).await);
     let mut response = response?;
     response::set_session_id(&mut response, id);
     Ok(response)
@@ -155,7 +163,7 @@ async fn respond_to_batch(
             }
             Ok(message)
                 if session.settings().relay.is_some()
-                    && Box::pin(relay_message(session, &message)).await => {}
+                    && Box::pin(relay_message(session, &message)).await? => {}
             Ok(Message::Notification(notification)) => {
                 let handled = message::handle_notification(session, head.clone(), &notification);
                 // A batch has no error for a refused notification.

@@ -9,6 +9,7 @@ use mcp_types::{Message, RequestId, Response};
 use tokio::task::{AbortHandle, JoinSet};
 
 use super::super::config::{Config, NODE_SHIFT, SessionEnd};
+use super::super::rejection::Rejection;
 use super::super::store_guard::guard;
 use super::context::SessionContext;
 use super::http_session::HttpSession;
@@ -81,21 +82,37 @@ fn apply(table: &SessionTable, session: &Arc<HttpSession>, event: RelayEvent) {
 
 /// Passes a response to the server that has sent the request. Returns false if it belongs to this
 /// server, or if that server no longer runs.
+///
+/// # Errors
+///
+/// Returns a rejection when the relay fails, or does not reach a server that runs.
 // spec: HTTP-S-07
-pub(super) async fn forward_response(session: &HttpSession, response: &Response<'_>) -> bool {
+pub(super) async fn forward_response(
+    session: &HttpSession,
+    response: &Response<'_>,
+) -> Result<bool, Rejection> {
     let Some(relay) = &session.settings().relay else {
-        return false;
+        return Ok(false);
     };
     let Some(node) = response.id.as_ref().and_then(node_of) else {
-        return false;
+        return Ok(false);
     };
     if node == relay.node() {
-        return false;
+        return Ok(false);
     }
     let target = RelayTarget::Node(node);
     let event = RelayEvent::Response(to_json(response));
     let sent = send(session, &**relay, target, event).await;
-    sent.is_ok_and(|reached| reached > 0)
+    if sent.map_err(store::rejection)? > 0 {
+        return Ok(true);
+    }
+    let call = async { relay.is_alive(node).await };
+    let is_alive = guard("look for a server", session.config.store_timeout, call).await;
+    if is_alive.map_err(store::rejection)? {
+        let message = "the response was not delivered: the server that waits for it is cut off";
+        return Err(Rejection::unavailable(message));
+    }
+    Ok(false)
 }
 
 /// Returns the number of a new GET stream. `None` without a relay, and when it fails: the stream opens

@@ -140,8 +140,6 @@ pub(super) async fn remove(session: &HttpSession) -> Result<(), Rejection> {
     removed.map_err(rejection)
 }
 
-/// The message of the store is not for clients. It is in the log.
-fn rejection(_: StoreError) -> Rejection {
-    let fault = Fault::internal("the session store failed; try again");
-    Rejection::legacy(StatusCode::INTERNAL_SERVER_ERROR, None, fault)
+pub(super) fn rejection(_: StoreError) -> Rejection {
+    Rejection::unavailable("the request did not run: the session store failed")
 }

@@ -19,6 +19,16 @@ pub(super) struct MemoryRelay {
     nodes: Arc<Mutex<Nodes>>,
     last: Arc<AtomicU32>,
     last_number: Arc<AtomicU64>,
+    fault: Arc<Mutex<Option<RelayFault>>>,
+}
+
+/// A fault of messages to one node.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum RelayFault {
+    /// The node is cut off.
+    Lost,
+    /// The relay is not available.
+    Fails,
 }
 
 type Nodes = Vec<(u32, mpsc::UnboundedSender<RelayMessage>)>;
@@ -34,7 +44,12 @@ impl MemoryRelay {
             inbox: inbox.into(),
             nodes: self.nodes.clone(),
             last_number: self.last_number.clone(),
+            fault: self.fault.clone(),
         }
+    }
+
+    pub(super) fn set_fault(&self, fault: Option<RelayFault>) {
+        *self.fault.lock() = fault;
     }
 }
 
@@ -44,6 +59,7 @@ struct MemoryNode {
     inbox: tokio::sync::Mutex<mpsc::UnboundedReceiver<RelayMessage>>,
     nodes: Arc<Mutex<Nodes>>,
     last_number: Arc<AtomicU64>,
+    fault: Arc<Mutex<Option<RelayFault>>>,
 }
 
 #[async_trait]
@@ -53,6 +69,11 @@ impl SessionRelay for MemoryNode {
     }
 
     async fn send(&self, target: RelayTarget, message: RelayMessage) -> Result<usize, StoreError> {
+        match *self.fault.lock() {
+            Some(RelayFault::Lost) if target != RelayTarget::Others => return Ok(0),
+            Some(RelayFault::Fails) => return Err(StoreError::new("away")),
+            _ => {}
+        }
         let nodes = self.nodes.lock();
         let targets = nodes.iter().filter(|(number, _)| match target {
             RelayTarget::Node(node) => *number == node,

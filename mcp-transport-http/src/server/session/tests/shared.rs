@@ -6,7 +6,7 @@ use mcp_core::store::{
 };
 use mcp_core::{ChangeBus as _, ChangeEvent};
 
-use super::memory_relay::{MemoryRelay, RelayedStore};
+use super::memory_relay::{MemoryRelay, RelayFault, RelayedStore};
 use super::*;
 use crate::server::{SessionEnd, SessionEvent};
 
@@ -371,6 +371,29 @@ async fn client_response_for_a_server_that_has_ended_is_rejected() {
     tokio::time::sleep(Duration::from_secs(600)).await;
     let got = there.send(asking::accept(&asked)).await;
     assert_eq!(got.refusal().await, (400, -32600));
+}
+
+#[tokio::test(start_paused = true)]
+async fn client_response_that_does_not_reach_its_server_is_to_be_sent_again() {
+    let relay = MemoryRelay::default();
+    let nodes = nodes_with(Some(relay.clone()));
+    let here = Peer::open(&nodes.endpoints[0]).await;
+    let there = nodes.other(&here);
+    let mut call = here.tool(1, "ask").await;
+    let asked = question(&mut call).await;
+    for fault in [RelayFault::Lost, RelayFault::Fails] {
+        relay.set_fault(Some(fault));
+        let got = there.send(asking::accept(&asked)).await;
+        assert_eq!(got.status, 503, "{fault:?}");
+        assert_eq!(got.header("retry-after").as_deref(), Some("1"));
+        assert_eq!(call.frame_now(), None);
+    }
+    relay.set_fault(None);
+    assert_eq!(there.send(asking::accept(&asked)).await.status, 202);
+    let answers = call.messages().await;
+    assert_eq!(answers[0]["result"]["content"][0]["text"], "accepted");
+    // A second one is ignored.
+    assert_eq!(there.send(asking::accept(&asked)).await.status, 202);
 }
 
 #[tokio::test(start_paused = true)]

@@ -35,10 +35,16 @@ pub(super) struct Faulty {
     failing_loads: Mutex<usize>,
     /// Number of the appended events until one fails.
     appends_until_failure: Mutex<Option<usize>>,
+    /// Number of the appended events until one is stored too late, before the next operation.
+    appends_until_late: Mutex<Option<usize>>,
+    late: Mutex<Option<(String, String, StoredEvent)>>,
+    late_from: Mutex<Option<tokio::time::Instant>>,
     /// Time until an event is stored.
     append_time: Mutex<Duration>,
     /// Number of the next deletions of events that fail.
     failing_forgets: Mutex<usize>,
+    /// Changes of records fail.
+    refuses_changes: Mutex<bool>,
 }
 
 fn clock() -> std::time::Instant {
@@ -54,13 +60,34 @@ impl Faulty {
             loads: Mutex::default(),
             failing_loads: Mutex::default(),
             appends_until_failure: Mutex::default(),
+            appends_until_late: Mutex::default(),
+            late: Mutex::default(),
+            late_from: Mutex::default(),
             append_time: Mutex::default(),
             failing_forgets: Mutex::default(),
+            refuses_changes: Mutex::default(),
         })
     }
 
     fn set(&self, mode: Mode) {
         *self.mode.lock().unwrap() = mode;
+    }
+
+    /// Stores the event that comes late, a second after its time. A store runs the operations of one connection in their order.
+    async fn store_late(&self) -> Result<(), StoreError> {
+        let from = *self.late_from.lock().unwrap();
+        if from.is_none_or(|from| tokio::time::Instant::now() < from) {
+            return Ok(());
+        }
+        let late = self.late.lock().unwrap().take();
+        if let Some((session, stream, event)) = late {
+            let id = StreamId {
+                session: &session,
+                stream: &stream,
+            };
+            self.events.append(id, event).await?;
+        }
+        Ok(())
     }
 
     async fn misbehave(&self) -> Result<(), StoreError> {
@@ -98,6 +125,9 @@ impl SessionStore for Faulty {
         ttl: Duration,
     ) -> Result<bool, StoreError> {
         self.misbehave().await?;
+        if *self.refuses_changes.lock().unwrap() {
+            return Err(StoreError::new(SECRET));
+        }
         self.sessions.replace(id, record, ttl).await
     }
 
@@ -122,6 +152,22 @@ impl EventStore for Faulty {
         if left == Some(0) {
             return Err(StoreError::new(SECRET));
         }
+        let late = self
+            .appends_until_late
+            .lock()
+            .unwrap()
+            .as_mut()
+            .map(|left| {
+                *left = left.wrapping_sub(1);
+                *left
+            });
+        if late == Some(0) {
+            let late = (stream.session.to_owned(), stream.stream.to_owned(), event);
+            *self.late.lock().unwrap() = Some(late);
+            *self.late_from.lock().unwrap() = Some(tokio::time::Instant::now() + SECOND);
+            return pending().await;
+        }
+        self.store_late().await?;
         self.misbehave().await?;
         let time = *self.append_time.lock().unwrap();
         tokio::time::sleep(time).await;
@@ -136,6 +182,7 @@ impl EventStore for Faulty {
             return Err(StoreError::new(SECRET).into());
         }
         self.misbehave().await?;
+        self.store_late().await?;
         self.events.after(stream, after).await
     }
 
@@ -199,6 +246,63 @@ async fn event_that_is_not_stored_is_sent_in_its_place() {
     for failing in 1..=expected.len() + 1 {
         assert_eq!(texts(Some(failing)).await, expected, "{failing}");
     }
+}
+
+#[tokio::test(start_paused = true)]
+async fn result_that_was_not_stored_is_stored_when_the_store_is_back() {
+    let (endpoint, tools, store) = serving();
+    let peer = Peer::open(&endpoint).await;
+    let mut got = peer.tool(1, "wait").await;
+    let primed = got.event().await.id.unwrap();
+    drop(got);
+    for mode in [Mode::Fails, Mode::Hangs] {
+        store.set(mode);
+        tokio::time::sleep(SECOND).await;
+    }
+    tools.go.notify_one();
+    tokio::time::sleep(12 * SECOND).await;
+    store.set(Mode::Works);
+    tokio::time::sleep(10 * SECOND).await;
+    // The server that ran the call has forgotten it: any server finds the result.
+    let messages = peer.resume(&primed).await.messages().await;
+    assert_eq!(messages.len(), 1, "{messages:?}");
+    assert_eq!(messages[0]["id"], 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn event_that_is_stored_too_late_is_sent_once() {
+    let texts = async |late: Option<usize>| {
+        let (endpoint, _) = endpoint();
+        let store = Faulty::new();
+        let endpoint = endpoint.events(store.clone()).store_timeout(SECOND);
+        let peer = Peer::open(&endpoint).await;
+        *store.appends_until_late.lock().unwrap() = late;
+        let messages = peer.tool(1, "steps").await.messages().await;
+        messages.iter().map(Value::to_string).collect::<Vec<_>>()
+    };
+    let expected = texts(None).await;
+    for late in 1..=expected.len() + 1 {
+        assert_eq!(texts(Some(late)).await, expected, "{late}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn event_that_a_reader_got_is_not_sent_again_when_it_is_stored_too_late() {
+    let (endpoint, _) = endpoint();
+    let store = Faulty::new();
+    let endpoint = endpoint.events(store.clone()).store_timeout(SECOND);
+    let peer = Peer::open(&endpoint).await;
+    // The event without a message is the first one.
+    *store.appends_until_late.lock().unwrap() = Some(2);
+    let mut call = peer.tool(1, "ask").await;
+    assert!(call.event().await.data.is_none());
+    let question = call.event().await;
+    assert_eq!(question.id, None);
+    let question = question.data.unwrap();
+    assert_eq!(peer.send(asking::accept(&question["id"])).await.status, 202);
+    let messages = call.messages().await;
+    assert_eq!(messages.len(), 1, "{messages:?}");
+    assert_eq!(messages[0]["id"], 1);
 }
 
 /// Opens sessions that end in every way, with calls and streams that end before or with them.
@@ -317,7 +421,10 @@ async fn store_that_misbehaves_fails_requests_without_its_message() {
         .id
         .clone()
         .unwrap();
-    let failed = |what: &str| (500, format!("the {what} store failed; try again"));
+    let failed = |what: &str| {
+        let reason = format!("the request did not run: the {what} store failed; try again in 1 s");
+        (503, reason)
+    };
     for mode in [Mode::Fails, Mode::Panics, Mode::Hangs] {
         store.set(mode);
         let begin = tokio::time::Instant::now();
@@ -353,6 +460,54 @@ async fn store_that_misbehaves_fails_requests_without_its_message() {
         assert_eq!((change.id, change.data.is_some()), (None, true));
         tokio::time::sleep(MINUTE).await;
     }
+}
+
+#[tokio::test(start_paused = true)]
+async fn request_that_is_refused_after_the_lookup_does_not_run() {
+    let (endpoint, tools, store) = serving();
+    let peer = Peer::open(&endpoint).await;
+    // The store has to keep the session for longer.
+    tokio::time::sleep(29 * MINUTE).await;
+    *store.refuses_changes.lock().unwrap() = true;
+    for _ in 0..2 {
+        let (status, message) = error(peer.tool(1, "wait").await).await;
+        assert_eq!(status, 503);
+        assert!(message.contains("the request did not run"), "{message}");
+        settle().await;
+        assert_eq!(tools.waiting(), (0, 0));
+    }
+    *store.refuses_changes.lock().unwrap() = false;
+    // The same id: the call has not begun.
+    let call = peer.tool(1, "wait").await;
+    assert_eq!((call.status, tools.waiting()), (200, (1, 0)));
+}
+
+#[tokio::test(start_paused = true)]
+async fn call_that_runs_is_answered_when_the_store_fails() {
+    let (endpoint, tools) = endpoint();
+    let store = Faulty::new();
+    let endpoint = endpoint.sessions(Sessions::in_memory().store(store.clone()));
+    let peer = Peer::open(&endpoint).await;
+    let waiting = tokio::spawn({
+        let peer = peer.clone();
+        async move { peer.tool(1, "wait").await.json().await }
+    });
+    settle().await;
+    assert_eq!(tools.waiting(), (1, 0));
+    store.set(Mode::Fails);
+    tools.go.notify_one();
+    let response = waiting.await.unwrap();
+    assert!(response["result"].is_object(), "{response}");
+    // A batch runs before its session is saved.
+    store.set(Mode::Works);
+    let peer = Peer::new(&endpoint).speaking("2025-03-26").begin().await;
+    tokio::time::sleep(29 * MINUTE).await;
+    *store.refuses_changes.lock().unwrap() = true;
+    let echo = json!({
+        "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": { "name": "echo" },
+    });
+    let got = peer.send(json!([echo])).await;
+    assert_eq!(got.status, 200);
 }
 
 #[tokio::test(start_paused = true)]
