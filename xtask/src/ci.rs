@@ -263,7 +263,7 @@ fn conformance(workspace: &Workspace, setups: &[Setup]) -> Result<StepOutcome> {
     require(has_passed, "a claimed scenario did not pass")
 }
 
-/// Runs the suite against several nodes on Redis, and a short soak of them. Skipped if Redis is not
+/// Runs the suite against several nodes on Redis, a short soak of them, and the fault scenarios. Skipped if Redis is not
 /// installed, unless `REQUIRE_REDIS` is set.
 fn cluster(workspace: &Workspace) -> Result<StepOutcome> {
     if !process::available("redis-server", &["--version"]) {
@@ -274,8 +274,10 @@ fn cluster(workspace: &Workspace) -> Result<StepOutcome> {
         };
     }
     conformance(workspace, &[Setup::Cluster])?;
-    let mut soak = Command::new(workspace.binary("debug", "cluster-load"));
-    process::run(soak.args(SHORT_CLUSTER_SOAK.split(' ')))?;
+    for arguments in [SHORT_CLUSTER_SOAK, "faults"] {
+        let mut load = Command::new(workspace.binary("debug", "cluster-load"));
+        process::run(load.args(arguments.split(' ')))?;
+    }
     Ok(StepOutcome::Passed)
 }
 

@@ -9,6 +9,8 @@ use tokio::io::{AsyncBufReadExt as _, BufReader};
 use tokio::process::{Child, Command};
 use tokio::time::timeout;
 
+use super::send_signal;
+
 const START_LIMIT: Duration = Duration::from_secs(30);
 
 /// A process of `everything-server`. It is killed with this value.
@@ -91,11 +93,17 @@ impl Node {
     ///
     /// Returns an error of the operating system.
     pub async fn terminate(&self) -> io::Result<()> {
-        let id = self.process.id();
-        let id = id.ok_or_else(|| io::Error::other("the node has ended"))?;
-        let mut send = Command::new("kill");
-        send.args(["-TERM", &id.to_string()]).status().await?;
-        Ok(())
+        send_signal(&self.process, "TERM").await
+    }
+
+    /// Stops the process (`SIGSTOP`), or lets it continue.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error of the operating system.
+    pub async fn set_paused(&self, is_paused: bool) -> io::Result<()> {
+        let signal = if is_paused { "STOP" } else { "CONT" };
+        send_signal(&self.process, signal).await
     }
 
     /// Waits for the end of the process.

@@ -11,7 +11,7 @@ use tokio::net::TcpStream;
 use tokio::process::{Child, Command};
 use tokio::time::sleep;
 
-use super::free_port;
+use super::{free_port, send_signal};
 
 /// A `redis-server` that keeps its data over restarts. It ends with this value.
 #[derive(Debug)]
@@ -59,9 +59,42 @@ impl RedisServer {
     ///
     /// Returns an error if the server does not start.
     pub async fn restart(&mut self) -> io::Result<()> {
-        self.process.kill().await?;
+        self.kill().await?;
+        self.start_again().await
+    }
+
+    /// Kills the server (`SIGKILL`). [`start_again`](Self::start_again) continues with its data.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error of the operating system.
+    pub async fn kill(&mut self) -> io::Result<()> {
+        self.process.kill().await
+    }
+
+    /// Starts the server again after it was killed.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the server does not start.
+    pub async fn start_again(&mut self) -> io::Result<()> {
         self.process = spawn(&self.folder, self.port).await?;
         Ok(())
+    }
+
+    /// Stops the process (`SIGSTOP`), or lets it continue.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error of the operating system.
+    pub async fn set_paused(&self, is_paused: bool) -> io::Result<()> {
+        let signal = if is_paused { "STOP" } else { "CONT" };
+        send_signal(&self.process, signal).await
+    }
+
+    /// The port of the server.
+    pub fn port(&self) -> u16 {
+        self.port
     }
 
     /// The URL of the server.

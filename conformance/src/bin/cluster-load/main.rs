@@ -4,6 +4,7 @@
 //! | command | content |
 //! |---|---|
 //! | `cluster-load soak [--sessions N] [--seconds S] [--kill-every S] [--rate R]` | sessions with elicitation, progress, resumption and subscriptions, while nodes are killed and Redis restarts |
+//! | `cluster-load faults` | sessions that call, while a node is cut off from Redis or hangs, and while Redis hangs, ends and restarts: how long calls take, and whether one hangs |
 //! | `cluster-load calls [--seconds S]` | calls per second, latency and Redis commands per call with one to three nodes |
 
 #![allow(
@@ -15,6 +16,7 @@
 mod calls;
 mod faults;
 mod options;
+mod scenarios;
 mod soak;
 mod worker;
 
@@ -27,7 +29,8 @@ async fn main() -> Result<(), Failure> {
     let options = Options::new(arguments);
     match command.as_str() {
         "soak" => soak::run(&options).await,
+        "faults" => scenarios::run().await,
         "calls" => calls::run(&options).await,
-        _ => Err("usage: cluster-load soak|calls [OPTIONS]".into()),
+        _ => Err("usage: cluster-load soak|faults|calls [OPTIONS]".into()),
     }
 }

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use conformance::cluster::{Node, Proxy, RedisServer};
 use futures_util::StreamExt as _;
 use futures_util::stream;
-use mcp::HttpClient;
+use mcp::{ConnectMode, HttpClient};
 use serde_json::{Value, json};
 use tokio::time::{sleep, sleep_until};
 
@@ -41,7 +41,10 @@ pub(crate) async fn run(options: &Options) -> Result<(), Failure> {
     let http = HttpClient::new()?;
     let url = cluster.url.clone();
     let opened: Vec<_> = stream::iter(0..=sessions)
-        .map(|number| Session::open(number, &url, http.clone(), shared.clone()))
+        .map(|number| {
+            let legacy = ConnectMode::Legacy;
+            Session::open(number, legacy, &url, http.clone(), shared.clone())
+        })
         .buffer_unordered(OPENING)
         .collect()
         .await;

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use futures_util::StreamExt as _;
-use mcp::client::Change;
+use mcp::client::{Change, Error};
 use mcp::prelude::*;
 use mcp::{ConnectMode, ElicitRequest, HttpChannel, HttpClient};
 use serde_json::json;
@@ -60,6 +60,8 @@ pub(crate) struct Session {
     number: usize,
     client: Client,
     shared: Arc<Shared>,
+    /// The latest question.
+    asked: Arc<Mutex<String>>,
     /// Milliseconds from the start of the run to the last change that the session was notified of.
     pub(crate) changed: Arc<AtomicU64>,
 }
@@ -67,18 +69,24 @@ pub(crate) struct Session {
 impl Session {
     pub(crate) async fn open(
         number: usize,
+        mode: ConnectMode,
         url: &str,
         http: HttpClient,
         shared: Arc<Shared>,
     ) -> Result<Self, Failure> {
-        let builder = Client::builder()
-            .mode(ConnectMode::Legacy)
-            .timeout(TIMEOUT)
-            .on_elicit(|form: ElicitRequest| async move {
-                // The answer belongs to its question.
-                let message = form.message().to_owned();
-                form.accept(json!({ "username": message, "email": "ada@example.com" }))
-            });
+        let asked = Arc::<Mutex<String>>::default();
+        let last = asked.clone();
+        let builder =
+            Client::builder()
+                .mode(mode)
+                .timeout(TIMEOUT)
+                .on_elicit(move |form: ElicitRequest| {
+                    // The answer belongs to its question.
+                    let message = form.message().to_owned();
+                    message.clone_into(&mut last.lock().unwrap_or_else(PoisonError::into_inner));
+                    let answer = json!({ "username": message, "email": "ada@example.com" });
+                    async move { form.accept(answer) }
+                });
         let client = builder
             .connect(HttpChannel::with_service(url, http)?)
             .await?;
@@ -87,6 +95,7 @@ impl Session {
             number,
             client,
             shared,
+            asked,
             changed,
         };
         session.watch().await?;
@@ -155,11 +164,20 @@ impl Session {
         }
     }
 
+    fn question(&self, turn: usize) -> String {
+        format!("question {turn} of session {}", self.number)
+    }
+
+    /// Returns whether the call with this number has asked its client: it runs.
+    pub(crate) fn was_asked(&self, turn: usize) -> bool {
+        *self.asked.lock().unwrap_or_else(PoisonError::into_inner) == self.question(turn)
+    }
+
     /// Calls a tool. Returns the answer if it is wrong.
-    async fn call(&self, kind: usize, turn: usize) -> mcp::Result<Option<String>> {
+    pub(crate) async fn call(&self, kind: usize, turn: usize) -> Result<Option<String>, Error> {
         match kind {
             0 => {
-                let message = format!("question {turn} of session {}", self.number);
+                let message = self.question(turn);
                 let call = self
                     .client
                     .call("test_elicitation", json!({ "message": message }));
@@ -174,10 +192,18 @@ impl Session {
                 let is_right = seen == [0.0, 50.0, 100.0] && text.contains("successfully");
                 Ok((!is_right).then(|| format!("{text} after {seen:?}")))
             }
-            _ => {
+            2 => {
                 let call = self.client.call("test_reconnection", json!({}));
                 let text = call.await?.text();
                 Ok((!text.contains("completed successfully")).then_some(text))
+            }
+            _ => {
+                let text = self
+                    .client
+                    .call("test_simple_text", json!({}))
+                    .await?
+                    .text();
+                Ok((!text.contains("simple text response")).then_some(text))
             }
         }
     }
