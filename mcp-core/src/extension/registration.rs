@@ -106,16 +106,29 @@ impl<C> Registration<C> {
     }
 }
 
-// spec: VER-17, META-01, META-04
+/// Returns true for a prefix of labels, and a name after it. The names of official extensions may have several parts.
+// spec: VER-17
 fn is_valid_id(id: &str) -> bool {
-    let is_name = |part: &str| {
-        let is_allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
-        !part.is_empty() && part.chars().all(is_allowed)
-    };
     let Some((prefix, name)) = id.split_once('/') else {
         return false;
     };
-    is_name(prefix) && name.split('/').all(is_name)
+    prefix.split('.').all(is_label) && name.split('/').all(is_name)
+}
+
+// spec: META-01
+fn is_label(label: &str) -> bool {
+    let is_allowed = |c: char| c.is_ascii_alphanumeric() || c == '-';
+    label.starts_with(|c: char| c.is_ascii_alphabetic())
+        && label.ends_with(|c: char| c.is_ascii_alphanumeric())
+        && label.chars().all(is_allowed)
+}
+
+// spec: META-04
+fn is_name(name: &str) -> bool {
+    let is_allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
+    name.starts_with(|c: char| c.is_ascii_alphanumeric())
+        && name.ends_with(|c: char| c.is_ascii_alphanumeric())
+        && name.chars().all(is_allowed)
 }
 
 /// Returns the mistakes in registrations: invalid or repeated identifiers, invalid settings, method names that
@@ -163,5 +176,38 @@ impl<C> fmt::Debug for Registration<C> {
             .field("id", &self.id)
             .field("source", &self.source)
             .finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_valid_id;
+
+    #[test]
+    fn identifier_is_a_prefix_of_labels_and_a_name() {
+        // spec: VER-17, META-01, META-04
+        for (id, is_valid) in [
+            ("com.example/clock", true),
+            ("com.my-example2/clock-2_b.c", true),
+            ("x/7", true),
+            ("io.modelcontextprotocol/auth/dpop", true),
+            ("clock", false),
+            ("/clock", false),
+            ("com.example/", false),
+            ("com..example/clock", false),
+            (".com/clock", false),
+            ("7com.example/clock", false),
+            ("com.-example/clock", false),
+            ("com.example-/clock", false),
+            ("com.exa_mple/clock", false),
+            ("com.exämple/clock", false),
+            ("com.example/-clock", false),
+            ("com.example/clock.", false),
+            ("com.example/_clock", false),
+            ("com.example/clo ck", false),
+            ("com.example/a//b", false),
+        ] {
+            assert_eq!(is_valid_id(id), is_valid, "{id}");
+        }
     }
 }
