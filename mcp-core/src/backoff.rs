@@ -6,7 +6,6 @@ use std::time::Duration;
 
 /// Exponential backoff with jitter: delays that double with each retry. Jitter spreads the clients
 /// that lost a server at the same time.
-// spec: CACHE-06
 #[derive(Debug, Clone)]
 pub struct Backoff {
     first: Duration,
@@ -28,6 +27,7 @@ impl Backoff {
     pub fn next_delay(&mut self) -> Duration {
         let delay = exponential(self.first, self.retries, self.max);
         self.retries = self.retries.saturating_add(1);
+        // spec: CACHE-06
         jitter(delay, random_fraction())
     }
 
@@ -56,6 +56,7 @@ pub fn random_fraction() -> f64 {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
     use std::time::Duration;
 
     use super::Backoff;
@@ -71,8 +72,8 @@ mod tests {
         }
         backoff.reset();
         assert!(backoff.next_delay() <= Duration::from_secs(1));
-        for _ in 0..100 {
-            backoff.next_delay();
-        }
+        // Jitter: clients that lost a server together do not come back together.
+        let delays: BTreeSet<_> = (0..100).map(|_| backoff.next_delay()).collect();
+        assert!(delays.len() > 1, "{delays:?}");
     }
 }

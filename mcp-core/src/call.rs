@@ -85,7 +85,6 @@ impl Call {
 
     /// Returns the tool or prompt name, resource URI or task id that the call names. Modern HTTP
     /// clients mirror it in a header.
-    // spec: HTTP-SM-07
     pub fn item(&self) -> Option<&str> {
         match self {
             Self::CallTool(params) => Some(&params.name),

@@ -25,7 +25,7 @@ pub trait Channel: Send + Sync + 'static {
     /// Dropping the stream before the response cancels the request. Over sessions and pipes, where
     /// the server does not see the end of a stream, the channel queues a `notifications/cancelled`
     /// without waiting for it, and drops it when the queue is full. `initialize` is never cancelled.
-    // spec: CAN-02, HTTP-C-07, HTTP-C-12
+    // spec: HTTP-C-07, HTTP-C-12
     fn call(&self, request: OutgoingRequest) -> Frames;
 
     /// Returns the server name for error messages: a URL or a command line, without secrets.
@@ -33,7 +33,6 @@ pub trait Channel: Send + Sync + 'static {
 
     /// Returns the server's identity, for a cache that several clients share. `None` (default):
     /// it is unknown whether another channel reaches the same server, so nothing is shared.
-    // spec: CACHE-03
     fn identity(&self) -> Option<ServerIdentity> {
         None
     }
@@ -207,7 +206,6 @@ impl OneWayMessage {
 
     /// Encodes an extension notification. In the modern era its `_meta` carries the client, as
     /// that of a request does. `meta` are additional keys.
-    // spec: META-07, EXT-05
     #[inline]
     pub fn custom(
         method: &str,
@@ -362,7 +360,6 @@ impl fmt::Debug for OutgoingRequest {
 }
 
 /// The values of a message that HTTP mirrors in headers.
-// spec: HTTP-C-04, HTTP-C-05
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct MirroredHeaders {
@@ -374,7 +371,6 @@ pub struct MirroredHeaders {
     pub name: Option<Box<str>>,
     /// The mirrored arguments of a tool ([`ParamHeaders`](crate::ParamHeaders)): the name of each
     /// header without the common prefix, and its value, not yet encoded.
-    // spec: XHDR-02
     pub params: Vec<(Box<str>, Box<str>)>,
 }
 

@@ -58,7 +58,6 @@ impl ClientContext {
     /// # Errors
     ///
     /// Returns [`InvalidSettings`] when the settings do not have the type that the extension defines.
-    // spec: EXT-05
     pub fn extension<E: Extension>(&self) -> Result<Option<E::ClientSettings>, InvalidSettings> {
         extension::read_settings(&self.capabilities.extensions, E::ID)
     }

@@ -63,13 +63,11 @@ impl Exchange {
     }
 
     /// Returns the trace that the request belongs to. Parses `_meta` on each call.
-    // spec: META-14
     pub fn trace(&self) -> Option<TraceContext> {
         parse(self.meta.beyond_envelope()?)?.trace()
     }
 
     /// Returns the trace's W3C baggage. Parses `_meta` on each call.
-    // spec: META-14
     pub fn baggage(&self) -> Option<Baggage> {
         parse(self.meta.beyond_envelope()?)?.baggage()
     }

@@ -284,7 +284,6 @@ mod tests {
 
     use super::Fault;
 
-    // spec: VER-15
     #[test]
     fn missing_capabilities_are_named() {
         let start = "the client does not declare a capability that this call needs";

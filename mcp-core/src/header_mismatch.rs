@@ -20,7 +20,6 @@ use crate::Fault;
 ///     Some(mismatch.0.clone().into())
 /// }
 /// ```
-// spec: XHDR-17
 #[derive(Debug, Clone, PartialEq)]
 #[expect(clippy::exhaustive_structs, reason = "transports construct it")]
 pub struct HeaderMismatch(pub Fault);

@@ -25,7 +25,6 @@ impl InboundNotification {
     ///
     /// A modern notification carries the client in `_meta`, as a request does. `facts` returns the
     /// client of any other notification. Without both, the client has no capabilities.
-    // spec: META-07, EXT-05
     pub fn decode(
         notification: &Notification<'_>,
         profile: &ServerProfile,

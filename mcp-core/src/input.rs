@@ -103,7 +103,6 @@ pub trait BackChannel: Send + Sync + 'static {
     /// Returns the prefix of this client's elicitation ids, by which
     /// [`ExtensionNotification::elicitation_complete`](crate::ExtensionNotification::elicitation_complete) finds
     /// its session after the call. Default: `None`, the session cannot be found.
-    // spec: ELIC-10
     fn topic(&self) -> Option<Arc<str>> {
         None
     }
@@ -137,13 +136,11 @@ pub enum BackChannelError {
 }
 
 /// The input that a client sends along when it repeats a request.
-// spec: MRTR-11
 #[derive(Debug, Clone, Default, PartialEq)]
 #[non_exhaustive]
 pub struct InputState {
     /// The responses, by key.
     pub responses: Option<RawObject>,
     /// The state that the server has sent. It is untrusted until its seal was checked.
-    // spec: MRTR-07, VER-13, SESS-12
     pub state: Option<Box<str>>,
 }

@@ -23,7 +23,7 @@ pub enum ServerNotification {
     Log(LogMessage),
     /// The server has cancelled a request to the client. In the modern era: the server has ended a
     /// subscription whose request it cannot answer.
-    // spec: CAN-01, CAN-09, GAP-01
+    // spec: GAP-01
     Cancelled(Cancelled),
     /// The list of tools has changed.
     ToolsChanged,
@@ -37,7 +37,6 @@ pub enum ServerNotification {
         uri: String,
     },
     /// A subscription has started, to these changes.
-    // spec: SUB-03
     Acknowledged(SubscriptionFilter),
     /// The user has completed an elicitation at a URL (2025-11-25 only).
     ElicitationComplete(ElicitationComplete),
@@ -90,10 +89,8 @@ impl ServerNotification {
 #[non_exhaustive]
 pub enum ClientNotification {
     /// The handshake of a session is complete (legacy era only).
-    // spec: LIFE-03
     Initialized,
     /// The client has cancelled a request.
-    // spec: CAN-01
     Cancelled(Cancelled),
     /// The progress of a server's request (legacy era only).
     Progress {
@@ -103,7 +100,6 @@ pub enum ClientNotification {
         progress: ProgressUpdate,
     },
     /// The roots have changed (legacy era only).
-    // spec: ROOT-02
     RootsChanged,
     /// An extension notification.
     Other {

@@ -65,7 +65,6 @@ type MapFn = dyn Fn(ServerNotification) -> Option<ServerNotification> + Send + S
 impl NotificationSender {
     /// Sends to `buffer` what a client asked for: progress under `token`, and log messages of `level`
     /// and above. It sends nothing when both are `None`.
-    // spec: LOG-04, PROG-02
     pub fn new(
         token: Option<ProgressToken>,
         level: Option<LoggingLevel>,
@@ -78,7 +77,6 @@ impl NotificationSender {
     }
 
     /// A sender that also sends extension notifications.
-    // spec: EXT-05
     pub(crate) fn with_extensions(
         token: Option<ProgressToken>,
         level: Option<LoggingLevel>,
@@ -165,7 +163,6 @@ impl NotificationSender {
     ///
     /// The notification is dropped when client and server declare no common extension, or after the
     /// call was answered. The caller checks that the client declares the extension that defines it.
-    // spec: EXT-05
     #[must_use = "the notification is sent when the future is awaited"]
     pub fn notify(
         &self,
@@ -180,7 +177,6 @@ impl NotificationSender {
 
     /// Returns the notifications for a call that may become a task. Before, notifications go to this notifications;
     /// afterwards, the task receives them. It accepts progress in any case.
-    // spec: TASK-20
     #[must_use]
     pub fn for_task(self, channel: Arc<dyn TaskChannel>) -> Self {
         let direct = self.0;
@@ -233,7 +229,7 @@ impl NotificationSender {
 
     /// Sends a log message. The message is dropped when the client did not ask for its level, or
     /// reads more slowly than the call logs.
-    // spec: LOG-04, LOG-05
+    // spec: LOG-04
     pub fn log(&self, message: LogMessage) {
         if self.wants_log(message.level) {
             self.try_send(ServerNotification::Log(message));
@@ -353,6 +349,7 @@ impl OpenSender {
     }
 
     fn wants_log(&self, level: LoggingLevel) -> bool {
+        // spec: LOG-04
         self.level.is_some_and(|least| level >= least)
     }
 

@@ -39,7 +39,6 @@ impl RequestMetaObject {
 
     /// Returns the object unless it is known to have only the envelope's members, in which every
     /// modern request names its revision and its client. It then has no trace and no keys of other parties.
-    // spec: META-07
     pub fn beyond_envelope(&self) -> Option<&RawObject> {
         self.object().filter(|_| !self.is_envelope)
     }

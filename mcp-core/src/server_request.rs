@@ -13,7 +13,6 @@ use crate::Fault;
 #[non_exhaustive]
 pub enum ServerRequest {
     /// A check that the client is alive.
-    // spec: PING-01
     Ping,
     /// A request for input: elicitation, sampling or roots.
     Input(InputRequest),

@@ -68,7 +68,7 @@ pub trait Service: Send + Sync + 'static {
     /// # Errors
     ///
     /// Returns [`Fault::InsufficientScope`] when the caller lacks scopes.
-    // spec: AUTH-S-08, XHDR-17
+    // spec: AUTH-S-08
     fn admit(
         &self,
         _call: &Call,

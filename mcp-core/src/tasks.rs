@@ -27,7 +27,6 @@ pub enum TaskMode {
     Always,
     /// Every call becomes a task before the tool starts. Clients without the extension receive the
     /// error -32021.
-    // spec: TASK-04
     Required,
 }
 

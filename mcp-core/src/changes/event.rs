@@ -22,7 +22,6 @@ pub enum ChangeEvent {
         uri: Box<str>,
     },
     /// An extension notification, for the clients that declare the extension.
-    // spec: EXT-05
     Notification(Arc<ExtensionNotification>),
 }
 

@@ -23,7 +23,7 @@ pub fn decode_initialize(request: &Request<'_>) -> Result<Arc<InitializeParams>,
 }
 
 /// Returns the level of log messages for a client that has not set one. `None`: the server sends none.
-// spec: LOG-01, LOG-03
+// spec: LOG-03
 pub(super) fn default_level(profile: &ServerProfile) -> Option<LoggingLevel> {
     let logging = profile.capabilities.logging.as_ref();
     logging.map(|_| LoggingLevel::Info)

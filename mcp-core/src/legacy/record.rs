@@ -42,7 +42,6 @@ pub struct SessionRecord {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub key: Option<String>,
     /// The notification topic for this session alone, if its client visits URLs.
-    // spec: ELIC-10
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub topic: Option<String>,
     /// True after the client has sent `notifications/initialized`.

@@ -97,7 +97,6 @@ impl NotificationBuffer {
 
     /// Makes this a subscription's buffer: notifications carry the
     /// `subscriptions/listen` request's id, and the limit is 4 KiB.
-    // spec: META-13, SUB-07
     #[must_use]
     pub(crate) fn subscription(mut self, id: RequestId) -> Self {
         self.subscription = Some(id);

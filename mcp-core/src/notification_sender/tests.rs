@@ -42,6 +42,9 @@ fn sender_without_token_and_level_sends_nothing() {
     assert!(!notifications.wants_log(LoggingLevel::Emergency));
     assert!(poll(notifications.report_progress(ProgressUpdate::new(1.0))).is_ready());
     notifications.log(LogMessage::new(LoggingLevel::Error, "x"));
+    // A request that asks for progress alone.
+    let progress_alone = NotificationSender::new(Some(1.into()), None, buffer.clone());
+    progress_alone.log(LogMessage::new(LoggingLevel::Emergency, "x"));
     assert!(buffer.is_empty());
 }
 
@@ -237,7 +240,6 @@ fn panic_of_a_map_drops_only_the_notification() {
     assert_eq!(drain(&buffer).len(), 1);
 }
 
-// spec: EXT-05
 #[test]
 fn notification_of_an_extension_needs_an_open_sender() {
     assert!(poll(NotificationSender::default().notify("notifications/x", None)).is_ready());

@@ -6,7 +6,6 @@ use mcp_types::RequestId;
 ///
 /// The progress token of a request is its id, so that progress finds the request without another
 /// table.
-// spec: BASE-04, PROG-01
 #[derive(Debug, Clone, Default)]
 pub(crate) struct RequestIds {
     /// The number before the first id.
@@ -27,6 +26,7 @@ impl RequestIds {
 
     /// Returns the next id.
     pub(crate) fn next_id(&mut self) -> RequestId {
+        // spec: BASE-04
         self.last = self.last.wrapping_add(1);
         self.last.into()
     }

@@ -73,6 +73,7 @@ fn generator_contains_the_ids_it_made() {
 /// request with the same id.
 #[test]
 fn request_ids_are_not_reused() {
+    // spec: BASE-04
     let now = Instant::now();
     let timeouts = RequestTimeouts::idle(Duration::from_secs(1));
     let mut pending = PendingRequests::new(2);

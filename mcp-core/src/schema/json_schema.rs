@@ -41,7 +41,7 @@ use super::{Check, SchemaError, Validator, Violation, Violations};
 /// assert_eq!(violations.to_string(), "`phone`: expected string, got 1");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-// spec: JSCH-01, JSCH-03
+// spec: JSCH-03
 #[derive(Debug, Clone, Copy, Default)]
 #[expect(
     clippy::exhaustive_structs,
@@ -50,12 +50,13 @@ use super::{Check, SchemaError, Validator, Violation, Violations};
 pub struct JsonSchema;
 
 impl Validator for JsonSchema {
-    // spec: JSCH-02, JSCH-05, JSCH-06, JSCH-07
+    // spec: JSCH-02, JSCH-06, JSCH-07
     fn compile(&self, schema: &JsonObject) -> Result<Arc<dyn Check>, SchemaError> {
         check_bytes(schema)?;
         let schema = Value::Object(schema.clone());
         let (cost, subschemas) = Cost::new(&schema)?;
         let patterns = Patterns::new(&subschemas)?;
+        // spec: JSCH-01
         let validator = jsonschema::options()
             .with_pattern_options(patterns.options())
             // An annotation in all drafts: draft-07 and older ones would parse each string.

@@ -56,7 +56,7 @@ impl fmt::Display for Lint {
 }
 
 /// Returns the lints of a tool: each kind once, at its first location.
-// spec: TOOL-06, TOOL-07, TOOL-08, XHDR-21
+// spec: TOOL-07, TOOL-08, XHDR-21
 pub fn lint(tool: &Tool) -> Vec<Lint> {
     let mut linter = Linter::new(tool);
     linter.name();

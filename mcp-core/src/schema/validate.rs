@@ -14,7 +14,7 @@ pub trait Validator: fmt::Debug + Send + Sync + 'static {
     ///
     /// Returns [`SchemaError`] when the schema is invalid, exceeds a limit, or has an external
     /// reference.
-    // spec: JSCH-02, JSCH-05, JSCH-06
+    // spec: JSCH-06
     fn compile(&self, schema: &JsonObject) -> Result<Arc<dyn Check>, SchemaError>;
 }
 
@@ -100,7 +100,7 @@ pub enum SchemaError {
         total: usize,
     },
     /// A reference leads out of the schema. References are not fetched.
-    // spec: JSCH-05, JSCH-06
+    // spec: JSCH-06
     #[error(
         "the reference {0:?} leaves the schema, and nothing is fetched; put what it names into `$defs`"
     )]
@@ -112,7 +112,6 @@ pub enum SchemaError {
     #[error("the schema refers to itself without end, at {0}")]
     Endless(String),
     /// The schema is invalid in its dialect, or the dialect is unknown.
-    // spec: JSCH-02, JSCH-04
     #[error("the schema is invalid: {0}")]
     Invalid(String),
 }

@@ -102,7 +102,6 @@ pub trait EventStore: Send + Sync + 'static {
     /// # Errors
     ///
     /// Returns [`ReplayError`] when one of these events is not available.
-    // spec: RSM-04
     async fn after(&self, stream: StreamId<'_>, after: Option<u64>) -> Result<Replay, ReplayError>;
 
     /// Removes all streams of a session.

@@ -286,6 +286,7 @@ impl EventStore for MemoryEventStore {
         let mut state = self.state.lock();
         self.trim(&mut state, now);
         let session = state.sessions.get(id.session);
+        // spec: RSM-04
         let stream = session.and_then(|session| session.streams.get(id.stream));
         let stream = stream.ok_or(ReplayError::Unknown)?;
         // The first missed event.

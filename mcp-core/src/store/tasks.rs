@@ -133,7 +133,6 @@ pub trait TaskStore: Send + Sync + 'static {
     /// # Errors
     ///
     /// Returns [`StoreError`] when the task was not stored.
-    // spec: TASK-09
     async fn insert(
         &self,
         record: TaskRecord,

@@ -70,7 +70,7 @@ impl Wire for Modern {
         notifications::read_client(notification, VERSION)
     }
 
-    // spec: BASE-17, STDIO-07, STDIO-08, TRN-05, HTTP-SM-13
+    // spec: BASE-17, STDIO-08, TRN-05, HTTP-SM-13
     fn encode_server_request(
         &self,
         request: &ServerRequest,
@@ -139,6 +139,7 @@ impl ClientWire for Modern {
         Err(Fault::no_such_method(&*request.method))
     }
 
+    // spec: BASE-17, STDIO-07, HTTP-C-06, TRN-05
     fn encode_client_response(&self, _: &ClientResponse, _: &RequestId, _: &mut Vec<u8>) -> bool {
         false
     }

@@ -11,7 +11,6 @@ use super::{splice_json, write_json, write_scalar};
 use crate::{ClientNotification, ServerNotification};
 
 /// Decodes a server notification. Returns `None` for one that no server of this revision may send.
-// spec: BASE-19, CAN-07
 #[inline]
 pub(super) fn read_server(
     notification: &Notification<'_>,
@@ -47,7 +46,6 @@ pub(super) fn read_server(
 }
 
 /// Decodes a client notification. Returns `None` for one that no client of this revision may send.
-// spec: BASE-19, CAN-07
 pub(super) fn read_client(
     notification: &Notification<'_>,
     from: ProtocolVersion,
@@ -99,6 +97,7 @@ fn progress(notification: &Notification<'_>) -> Option<(ProgressToken, ProgressU
 
 fn cancelled(notification: &Notification<'_>, from: ProtocolVersion) -> Option<Cancelled> {
     let params = notification.params.to_object();
+    // spec: CAN-07
     let mut cancelled: Cancelled = serde_json::from_str(params.as_str()).ok()?;
     if from.is_modern() {
         cancelled.meta = cancelled.meta.and_then(without_subscription);
@@ -125,7 +124,7 @@ fn other(notification: &Notification<'_>) -> (Box<str>, Option<RawObject>) {
 }
 
 /// Returns the id of the subscription that a notification belongs to.
-// spec: META-13, SUB-07
+// spec: SUB-07
 pub fn subscription_id(notification: &Notification<'_>) -> Option<RequestId> {
     serde_json::from_str(notification.params.meta(keys::SUBSCRIPTION_ID)?.as_str()).ok()
 }
@@ -195,9 +194,10 @@ pub(super) fn write_server(
 }
 
 /// In the modern era, changes are sent to subscriptions only, and progress and logs to calls only.
-// spec: META-13, LOG-05, PROG-07, CAN-09
+// spec: LOG-05, PROG-07, CAN-09
 fn fits_stream(notification: &ServerNotification, subscription: Option<&RequestId>) -> bool {
     match notification {
+        // spec: HTTP-SM-17
         ServerNotification::Progress { .. } | ServerNotification::Log(_) => subscription.is_none(),
         ServerNotification::Cancelled(cancelled) => {
             subscription.is_some() && cancelled.request_id.as_ref() == subscription
@@ -339,7 +339,7 @@ impl MetaStamp<'_> {
         self.subscription.is_none() && self.meta.is_none()
     }
 
-    // spec: META-13, META-14
+    // spec: META-13
     fn add(&self, meta: Option<Meta>) -> Option<Meta> {
         let meta = match (meta, self.meta) {
             (Some(meta), Some(added)) => {

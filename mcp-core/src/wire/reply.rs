@@ -60,7 +60,6 @@ pub enum DecodeError {
         reason: String,
     },
     /// This library does not know the `resultType`.
-    // spec: BASE-24
     #[error("the result of {method} is of the unknown kind {result_type:?}")]
     UnknownKind {
         /// The method.

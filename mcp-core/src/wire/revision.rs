@@ -49,7 +49,6 @@ pub(crate) trait Wire: Debug + Send + Sync {
     ///
     /// Returns false and writes nothing when the revision does not have the notification, or does
     /// not allow it on that stream.
-    // spec: META-13, META-14
     #[must_use = "false means that nothing was written"]
     fn encode_server_notification(
         &self,
@@ -73,7 +72,7 @@ pub(crate) trait Wire: Debug + Send + Sync {
     /// Returns [`Fault::NoSuchMethod`] when the revision does not have the request (2026-07-28 has
     /// none), and [`Fault::MissingCapability`] when its clients cannot have the capability that the
     /// request needs.
-    // spec: BASE-17, BASE-18
+    // spec: BASE-18
     fn encode_server_request(
         &self,
         request: &ServerRequest,

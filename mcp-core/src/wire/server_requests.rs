@@ -63,6 +63,7 @@ pub(super) fn write(
             {
                 // The id is required there. The id of the request serves as a default.
                 let id = &mut url.elicitation_id;
+                // spec: ELIC-08
                 id.get_or_insert_with(|| context.id.to_string());
             }
             let meta = take_meta(&mut request);
@@ -97,7 +98,7 @@ fn take_member(params: &mut JsonObject) -> Option<Meta> {
 }
 
 /// Decodes a server request.
-// spec: BASE-17, BASE-20
+// spec: BASE-20
 #[inline]
 pub(super) fn read(request: &Request<'_>, from: ProtocolVersion) -> Result<ServerRequest, Fault> {
     let method = Method::from_name(&request.method);

@@ -99,6 +99,7 @@ pub(super) fn write_request(
     write_params: impl FnOnce(&mut Vec<u8>),
 ) -> Vec<u8> {
     let mut out = Vec::with_capacity(256);
+    // spec: BASE-15
     out.extend_from_slice(br#"{"jsonrpc":"2.0","id":"#);
     write_scalar(&mut out, head.id);
     out.extend_from_slice(br#","method":"#);

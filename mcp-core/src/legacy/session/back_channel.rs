@@ -23,7 +23,6 @@ use crate::{
 };
 
 impl BackChannel for Session {
-    // spec: HTTP-SL-04
     fn ask(
         self: Arc<Self>,
         request: InputRequest,
@@ -34,6 +33,7 @@ impl BackChannel for Session {
                 Fault::Refused("the client declares no capabilities, so it cannot be asked".into());
             return Box::pin(ready(Err(BackChannelError::Refused(fault))));
         }
+        // spec: HTTP-SL-04
         let pending = self.send_request(request.into(), &sink);
         Box::pin(async move {
             match pending?.await? {

@@ -206,6 +206,7 @@ impl<'a> Graph<'a> {
             id => self.resources.get(id).copied(),
         };
         let Some(resource) = resource else {
+            // spec: JSCH-05
             return Err(SchemaError::External(reference.to_owned()));
         };
         let to = |target| Reference {

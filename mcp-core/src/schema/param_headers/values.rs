@@ -16,7 +16,6 @@ pub(super) struct MirroredArgument<'p> {
     /// The argument path, such as `options.limit`.
     pub(super) argument: &'p str,
     /// The value. `None` when it is missing or `null`.
-    // spec: XHDR-12
     pub(super) value: Option<ParamValue>,
 }
 
@@ -100,7 +99,7 @@ impl MirroredArgument<'_> {
     /// # Errors
     ///
     /// Returns [`Fault::HeaderMismatch`] with the header, the argument and both values.
-    // spec: XHDR-16, XHDR-17
+    // spec: XHDR-17
     fn verify(&self, name: &str, header: Option<&str>) -> Result<(), Fault> {
         let path = self.argument;
         let expected = self.value.as_ref().and_then(ParamValue::text);
@@ -158,7 +157,7 @@ impl ParamHeaders {
     ///
     /// Returns [`Fault::HeaderMismatch`] with the header, the argument and both values, and the fault
     /// of `header`.
-    // spec: XHDR-16, XHDR-17
+    // spec: XHDR-17
     pub fn verify<'h>(
         &self,
         arguments: Option<&RawObject>,

@@ -24,6 +24,7 @@ pub(super) fn to_error(fault: &Fault, version: ProtocolVersion) -> ErrorObject {
             if version.has_url_elicitation_error()
                 && elicitations
                     .iter()
+                    // spec: ELIC-15
                     .all(|elicitation| elicitation.check_own_url().is_ok()) =>
         {
             let mut data = RequiredElicitations::default();

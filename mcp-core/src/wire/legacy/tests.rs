@@ -139,7 +139,7 @@ fn tool() -> Tool {
     tool
 }
 
-// spec: TASKL-01, TASKL-02
+// spec: TASKL-01
 #[test]
 fn newer_fields_of_tools_are_removed() {
     let page = Arc::new(Listing::new(ListToolsResult::from(vec![tool()])));
@@ -174,7 +174,38 @@ fn newer_fields_of_tools_are_removed() {
 }
 
 #[test]
+fn call_with_a_task_is_an_ordinary_call() {
+    // spec: TASKL-01, TASKL-02
+    for (task, kept) in [
+        ("{\"ttl\":5}", true),
+        ("{}", true),
+        ("7", false),
+        ("null", false),
+    ] {
+        let text = format!(
+            r#"{{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{{"name":"add","task":{task}}}}}"#
+        );
+        for version in ALL {
+            let Ok(Message::Request(request)) = Message::parse(text.as_bytes()) else {
+                panic!("{text}")
+            };
+            let decoded = wire::for_version(version).decode_request(&request).unwrap();
+            let ClientRequest::Call(Call::CallTool(params)) = decoded.request else {
+                panic!("{version} {task}")
+            };
+            assert_eq!(params.name, "add");
+            assert_eq!(
+                params.task.is_some(),
+                kept && version == R4,
+                "{version} {task}"
+            );
+        }
+    }
+}
+
+#[test]
 fn fault_has_the_code_of_its_revision() {
+    // spec: RSRC-05
     for version in ALL {
         let missing = Fault::NoSuchItem {
             kind: ItemKind::Resource,
@@ -211,6 +242,7 @@ fn fault_has_the_code_of_its_revision() {
 
 #[test]
 fn progress_message_exists_since_2025_03_26() {
+    // spec: PROG-02
     let note = ServerNotification::Progress {
         token: 1.into(),
         progress: ProgressUpdate::new(0.5).message("x"),
@@ -254,6 +286,7 @@ fn over_the_wire(
 // spec: BASE-01, META-06
 #[test]
 fn legacy_request_has_no_envelope() {
+    // spec: BASE-15
     let arguments = RawObject::from_text(r#"{"a": [1]}"#).unwrap();
     let call = Call::CallTool(CallToolParams::new("add", Some(arguments)));
     for version in ALL {

@@ -29,6 +29,7 @@ pub(super) fn request(request: &Request<'_>) -> Result<DecodedRequest, Fault> {
     match method {
         Some(method) if method.spec().may_require_input => {
             decoded.input.responses = request.params.object("inputResponses")?;
+            // spec: VER-13
             decoded.input.state = request.params.optional("requestState")?;
         }
         Some(_) => {}

@@ -255,6 +255,7 @@ pub(super) fn request(request: &ClientRequest, context: &ClientRequestContext<'_
             write_json(&mut out, responses);
         }
         if let Some(state) = &input.state {
+            // spec: VER-13, MRTR-11
             out.extend_from_slice(br#","requestState":"#);
             write_scalar(&mut out, state);
         }

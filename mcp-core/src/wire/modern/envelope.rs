@@ -13,7 +13,6 @@ use mcp_types::{
 use serde::de::DeserializeOwned;
 
 /// The version, client and progress token that a modern request carries in `_meta`.
-// spec: META-07
 #[derive(Debug, Clone)]
 pub(crate) struct Envelope<'a> {
     /// The revision that the request names. It may be unknown.

@@ -13,7 +13,7 @@ use mcp_types::{ErrorObject, Method};
 use crate::{Fault, ItemKind};
 
 /// Converts a fault into an error object.
-// spec: ERR-01, ERR-02, ERR-05, VER-02, VER-15, HTTP-SM-10, RSRC-05, TOOL-19
+// spec: ERR-01, ERR-02, ERR-05, TOOL-19
 pub(in crate::wire) fn to_error(fault: &Fault) -> ErrorObject {
     let plain = |code| ErrorObject::new(code, fault.to_string());
     match fault {
@@ -28,10 +28,12 @@ pub(in crate::wire) fn to_error(fault: &Fault) -> ErrorObject {
         Fault::NoSuchItem {
             kind: ItemKind::Resource,
             id,
+            // spec: RSRC-05
         } => with_uri(plain(codes::INVALID_PARAMS), id),
         Fault::NoSuchItem { .. } => plain(codes::INVALID_PARAMS),
         Fault::MissingCapability { required } => {
             let mut data = MissingCapabilities::default();
+            // spec: VER-15
             data.required_capabilities = (**required).clone();
             plain(codes::MISSING_CLIENT_CAPABILITY).with_data(&data)
         }
@@ -40,10 +42,12 @@ pub(in crate::wire) fn to_error(fault: &Fault) -> ErrorObject {
             supported,
         } => {
             let mut data = UnsupportedVersion::default();
+            // spec: VER-02
             data.requested = requested.to_string();
             data.supported.clone_from(supported);
             plain(codes::UNSUPPORTED_PROTOCOL_VERSION).with_data(&data)
         }
+        // spec: HTTP-SM-10
         Fault::HeaderMismatch(_) => plain(codes::HEADER_MISMATCH),
         Fault::UserRejected(_) => plain(codes::USER_REJECTED),
         // spec: ERR-06
@@ -79,7 +83,7 @@ fn with_retry(error: ErrorObject, fault: &Fault) -> ErrorObject {
 }
 
 /// Returns false for reserved codes that this revision does not define.
-// spec: ERR-03, ERR-04, ERR-06
+// spec: ERR-04, ERR-06
 fn is_defined(code: i64) -> bool {
     match code {
         // Codes of the events extension.
@@ -106,7 +110,7 @@ fn is_defined(code: i64) -> bool {
 /// stay error objects ([`Fault::Protocol`]).
 ///
 /// Older servers report a missing resource with a separate code.
-// spec: ERR-03, ERR-07, RSRC-05
+// spec: ERR-03, ERR-07
 #[inline]
 pub(in crate::wire) fn to_fault(error: ErrorObject, method: Option<Method>) -> Fault {
     match error.code {

@@ -83,7 +83,7 @@ fn meta_of_a_result_is_merged() {
     );
 }
 
-// spec: CACHE-01
+// spec: CACHE-01, CACHE-12
 #[test]
 fn list_shares_its_json_and_has_a_cache_hint() {
     let page = Arc::new(Listing::new(ListToolsResult::from(vec![Tool::new("add")])));
@@ -121,6 +121,7 @@ fn list_shares_its_json_and_has_a_cache_hint() {
 // spec: BASE-10, VER-02, VER-15, ERR-02, ERR-04, ERR-06, RSRC-05
 #[test]
 fn fault_has_code_and_data() {
+    // spec: HTTP-SM-10
     let sampling = Arc::new(ClientCapabilities::default().with_sampling());
     let visit = || Fault::UrlElicitationRequired {
         elicitations: Vec::new(),
@@ -208,6 +209,7 @@ fn over_the_wire<'a>(
 // spec: BASE-01, VER-01, META-07, META-08
 #[test]
 fn request_carries_its_envelope() {
+    // spec: VER-13, MRTR-11
     let arguments = RawObject::from_text(r#"{"a": [1]}"#).unwrap();
     let call = Call::CallTool(CallToolParams::new("add", Some(arguments.clone())));
     let input = InputState {
@@ -269,6 +271,7 @@ fn read(text: &str) -> Result<InboundRequest, Fault> {
 
 #[test]
 fn invalid_requests_are_refused() {
+    // spec: META-09
     let request = |version: &str, method: &str, params: &str| {
         format!(
             r#"{{"jsonrpc":"2.0","id":1,"method":"{method}","params":{{"_meta":{{"io.modelcontextprotocol/protocolVersion":"{version}","io.modelcontextprotocol/clientCapabilities":{{}}}}{params}}}}}"#
@@ -294,6 +297,21 @@ fn invalid_requests_are_refused() {
     ] {
         let fault = read(&text).unwrap_err();
         assert_eq!(MODERN.error(&fault).code, code, "{text}: {fault}");
+    }
+    let whole = request("2026-07-28", "tools/list", "");
+    assert!(read(&whole).is_ok());
+    let capabilities = r#""io.modelcontextprotocol/clientCapabilities":{}"#;
+    for (with, without) in [
+        (format!(",{capabilities}"), ""),
+        (
+            capabilities.to_owned(),
+            r#""io.modelcontextprotocol/clientCapabilities":[]"#,
+        ),
+        (r#""2026-07-28""#.to_owned(), "7"),
+    ] {
+        let text = whole.replacen(&with, without, 1);
+        let fault = read(&text).unwrap_err();
+        assert_eq!(MODERN.error(&fault).code, -32602, "{text}: {fault}");
     }
     let fault = read(&request(
         "2026-07-28",
@@ -492,7 +510,7 @@ fn plain_tool_result_is_written_like_its_type() {
     }
 }
 
-// spec: META-13, META-14
+// spec: META-13
 #[test]
 fn notification_carries_the_keys_of_an_observer_beside_its_subscription() {
     let meta = Meta::default().with("traceparent", "t");
@@ -520,5 +538,7 @@ fn notification_carries_the_keys_of_an_observer_beside_its_subscription() {
             meta.as_object().unwrap().len(),
             1 + usize::from(subscription.is_some())
         );
+        let named = &meta["io.modelcontextprotocol/subscriptionId"];
+        assert_eq!(*named, json!(subscription), "{value}");
     }
 }

@@ -40,7 +40,6 @@ impl Narrow for Tool {
 }
 
 /// Replaces the boolean schemas of properties by equivalent objects, which older peers require.
-// spec: TOOL-06
 fn boolean_schemas_to_objects(schema: &mut Arc<JsonObject>) {
     let is_plain = |schema: &JsonObject| {
         let properties = schema.get("properties").and_then(Value::as_object);

@@ -40,7 +40,6 @@ pub(super) fn check(
     })
 }
 
-// spec: ELIC-03, ELIC-08, TASKL-01
 impl Narrow for ElicitParams {
     fn narrow(&mut self, to: ProtocolVersion) {
         let task = match self {
@@ -53,6 +52,7 @@ impl Narrow for ElicitParams {
             }
             Self::Url(url) => {
                 if !to.has_elicitation_id() {
+                    // spec: ELIC-08
                     url.elicitation_id = None;
                 }
                 &mut url.task

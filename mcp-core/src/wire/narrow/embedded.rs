@@ -14,7 +14,7 @@ const NOT_RESULTS: &[&str] = &["tool_use", "tool_result"];
 
 /// Returns the requests without the fields that the modern era does not have. Unknown values stay
 /// unchanged.
-// spec: META-17, ELIC-08, TASKL-01
+// spec: META-17
 pub(in crate::wire) fn embedded(raw: RawObject) -> RawObject {
     let Ok(mut requests) = raw.parse::<JsonObject>() else {
         return raw;

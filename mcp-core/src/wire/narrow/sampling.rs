@@ -21,7 +21,7 @@ pub(super) fn check(params: &CreateMessageParams, to: ProtocolVersion) -> Result
     Ok(())
 }
 
-// spec: SAMP-06, TASKL-01
+// spec: SAMP-06
 impl Narrow for CreateMessageParams {
     fn narrow(&mut self, to: ProtocolVersion) {
         if !to.has_sampling_tools() {
@@ -97,7 +97,7 @@ impl Narrow for CreateMessageResult {
     }
 }
 
-// spec: ROOT-03, META-16, META-17
+// spec: META-16, META-17
 impl Narrow for ListRootsResult {
     fn narrow(&mut self, to: ProtocolVersion) {
         if !to.has_titles_and_structure() {

@@ -14,9 +14,9 @@ use mcp_types::{
     CreateMessageResult, ElicitFormParams, ElicitParams, ElicitResult, ElicitUrlParams,
     ElicitationComplete, EnumSchema, ExtraFields, FormSchema, Implementation, InitializeParams,
     InitializeResult, InputRequest, InputRequests, InputRequired, ListRootsResult, ListenResult,
-    LoggingLevel, Meta, Method, MultiSelectSchema, NumberSchema, ProtocolVersion, RawObject,
-    RequestId, Root, SamplingMessage, ServerCapabilities, StringSchema, SubscribeParams,
-    SubscriptionFilter, ToolUseContent,
+    LogMessage, LoggingLevel, Meta, Method, MultiSelectSchema, NumberSchema, ProgressUpdate,
+    ProtocolVersion, RawObject, RequestId, Root, SamplingMessage, ServerCapabilities, StringSchema,
+    SubscribeParams, SubscriptionFilter, ToolUseContent,
 };
 use serde_json::{Value, json};
 
@@ -302,6 +302,7 @@ fn forms(book: &mut Book) {
 // spec: ELIC-08
 #[test]
 fn url_elicitation_has_an_id_in_one_revision() {
+    // spec: ELIC-02
     urls(&mut Book::default());
 }
 
@@ -336,6 +337,7 @@ fn urls(book: &mut Book) {
 
 #[test]
 fn sampling_has_one_block_per_message_in_older_revisions() {
+    // spec: SAMP-04
     sampling(&mut Book::default());
 }
 
@@ -407,6 +409,7 @@ fn roots(book: &mut Book) {
 
 #[test]
 fn unknown_notification_is_not_written() {
+    // spec: CAN-01
     notes(&mut Book::default());
 }
 
@@ -450,6 +453,7 @@ fn notes(book: &mut Book) {
 
 #[test]
 fn notification_of_a_subscription_has_its_id() {
+    // spec: CAN-09, LOG-05, HTTP-SM-17, META-13
     subscriptions(&mut Book::default());
 }
 
@@ -497,6 +501,16 @@ fn subscriptions(book: &mut Book) {
         }
         let other = ServerNotification::Cancelled(Cancelled::from("of another"));
         assert_eq!(book.note(R5, &other, Some(&id)), None);
+        assert_eq!(book.note(R5, &other, None), None);
+        let log = ServerNotification::Log(LogMessage::new(LoggingLevel::Info, "x"));
+        let progress = ServerNotification::Progress {
+            token: 1.into(),
+            progress: ProgressUpdate::new(1.0),
+        };
+        for of_call in [log, progress] {
+            assert!(book.note(R5, &of_call, None).is_some());
+            assert_eq!(book.note(R5, &of_call, Some(&id)), None, "{of_call:?}");
+        }
     }
     let result = book.reply(
         R5,

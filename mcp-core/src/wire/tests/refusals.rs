@@ -67,6 +67,7 @@ fn method_is_known_where_the_table_has_it() {
 // spec: BASE-17, STDIO-08, HTTP-SM-13, TRN-05, STDIO-07
 #[test]
 fn modern_era_has_no_server_requests() {
+    // spec: HTTP-C-06
     let wire = wire::for_version(ProtocolVersion::LATEST);
     let id = RequestId::from(1);
     for ask in [ServerRequest::Ping, InputRequest::ListRoots.into()] {

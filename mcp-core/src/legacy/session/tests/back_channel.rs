@@ -61,7 +61,6 @@ fn settle(session: &Session, text: &str) -> bool {
     session.handle_response(&response)
 }
 
-// spec: SAMP-04, ELIC-02
 #[test]
 fn question_to_a_client_without_capabilities_is_refused_before_it_is_sent() {
     let (_, session) = opened();
@@ -83,6 +82,7 @@ fn question_to_a_client_without_capabilities_is_refused_before_it_is_sent() {
 
 #[test]
 fn request_to_the_client_receives_its_response() {
+    // spec: BASE-04
     let (_, session) = opened();
     let sink = Arc::new(Sent::default());
     let mut waiting = ask(&session, &sink);
@@ -98,6 +98,9 @@ fn request_to_the_client_receives_its_response() {
     assert!(!settle(&session, answer));
     drop(waiting);
     assert_eq!(sink.texts().len(), 1);
+    // No id is used again, although its request is answered.
+    let _second = ask(&session, &sink);
+    assert!(sink.texts()[1].starts_with(r#"{"jsonrpc":"2.0","id":2,"#));
 }
 
 #[test]
@@ -136,6 +139,7 @@ fn invalid_response_is_malformed() {
 
 #[test]
 fn dropped_request_is_cancelled() {
+    // spec: CAN-01
     let (_, session) = opened();
     let sink = Arc::new(Sent::default());
     drop(ask(&session, &sink));

@@ -36,6 +36,8 @@ fn session_has_the_requested_or_the_newest_revision() {
             panic!("{reply:?}")
         };
         assert_eq!(result.protocol_version, expected.as_str());
+        assert_eq!(result.server_info.name, "server");
+        assert!(result.capabilities.tools.is_some());
         assert_eq!(session.facts().client_info().unwrap().name, "client");
     }
 }

@@ -92,6 +92,7 @@ fn set_level_without_logging_is_an_unknown_method() {
 
 #[test]
 fn cancellation_names_a_call() {
+    // spec: CAN-07
     let (_, session) = opened();
     let text = r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":7,"reason":"x"}}"#;
     let HandledNotification::Cancel(cancelled) = session.handle_notification(&note(text)) else {
