@@ -21,7 +21,7 @@ pub enum CacheScope {
 }
 
 /// The freshness and scope of a result. The default is private and stale at once.
-// spec: CACHE-01, CACHE-12
+// spec: CACHE-12
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct CacheHint {

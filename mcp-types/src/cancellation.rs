@@ -7,7 +7,6 @@ use serde::{Deserialize, Serialize};
 use crate::{Meta, RequestId};
 
 /// Parameters of `notifications/cancelled`.
-// spec: CAN-01
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]

@@ -39,7 +39,6 @@ macro_rules! extensions {
 
         /// Reads the settings of an extension as `T`. Returns `None` if the extension is not declared
         /// or its settings are not a valid `T`.
-        // spec: EXT-05
         pub fn extension<T: serde::de::DeserializeOwned>(&self, id: &str) -> Option<T> {
             T::deserialize(self.extensions.get(id)?).ok()
         }

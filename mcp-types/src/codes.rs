@@ -64,7 +64,6 @@ pub const USER_REJECTED: i64 = -1;
 pub const RESERVED: std::ops::RangeInclusive<i64> = -32768..=-32000;
 
 /// `data` of [`RESOURCE_NOT_FOUND`], and of [`INVALID_PARAMS`] for a missing resource in 2026-07-28.
-// spec: RSRC-05
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 #[non_exhaustive]

@@ -167,7 +167,6 @@ impl<T: Into<Completion>> From<T> for CompleteResult {
 }
 
 /// Suggestions for an argument's value, best first.
-// spec: COMP-03
 #[derive(Debug, Clone, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]

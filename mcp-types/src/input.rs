@@ -13,7 +13,6 @@ use crate::{
 };
 
 /// Result that requests input. The client sends the request again with the responses.
-// spec: MRTR-03
 #[derive(Debug, Clone, Default, PartialEq, Serialize, serde::Deserialize)]
 #[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
@@ -67,12 +66,11 @@ impl InputRequired {
 }
 
 /// Requested inputs by key.
-// spec: MRTR-04
 pub type InputRequests = BTreeMap<String, InputRequest>;
 
 /// Responses by the requested input's key, as raw JSON, because the request determines the type of
 /// the response. Read them with [`InputRequest::read`] or [`RawObject::parse`].
-// spec: MRTR-11, MRTR-17
+// spec: MRTR-17
 pub type InputResponses = BTreeMap<String, RawObject>;
 
 /// Requested input: a server request to its client without a JSON-RPC envelope.
@@ -89,7 +87,7 @@ pub type InputResponses = BTreeMap<String, RawObject>;
 /// assert_eq!(serde_json::from_str::<InputRequest>(&text)?, asked);
 /// # Ok::<(), serde_json::Error>(())
 /// ```
-// spec: MRTR-04, META-17
+// spec: META-17
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum InputRequest {

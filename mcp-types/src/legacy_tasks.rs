@@ -11,7 +11,6 @@ use crate::{Cursor, ExtraFields, Meta};
 
 text_enum! {
     /// Support of a tool for calls as tasks.
-    // spec: TASKL-01
     pub enum TaskSupport {
         /// Calls as tasks are not allowed.
         Forbidden = "forbidden",
@@ -26,7 +25,6 @@ text_enum! {
 ///
 /// The type is also the result of `tasks/get` and `tasks/cancel`, and the parameters of
 /// `notifications/tasks/status`.
-// spec: TASKL-04
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
@@ -54,7 +52,6 @@ pub struct LegacyTask {
 }
 
 /// The `task` member of request parameters, which requests to run the request as a task.
-// spec: TASKL-01
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 #[non_exhaustive]
@@ -66,7 +63,7 @@ pub struct TaskMetadata {
 
 /// Value of the `_meta` key [`RELATED_TASK`](crate::meta::keys::RELATED_TASK), which associates a
 /// message with a task.
-// spec: META-15, TASKL-06
+// spec: META-15
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
@@ -77,7 +74,6 @@ pub struct RelatedTask {
 }
 
 /// Result of a request that runs as a task.
-// spec: TASKL-02
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 #[non_exhaustive]
@@ -106,7 +102,6 @@ pub struct ListTasksResult {
 }
 
 /// The `tasks` capability of clients and servers.
-// spec: TASKL-01
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 #[non_exhaustive]
@@ -190,7 +185,6 @@ mod tests {
 
     use super::{LegacyTask, TaskStatus};
 
-    // spec: TASKL-04
     #[test]
     fn task_without_ttl_is_written_with_null() {
         let task = LegacyTask {

@@ -71,13 +71,10 @@ pub struct MethodSpec {
     /// Last revision that defines the method.
     pub until: ProtocolVersion,
     /// Parameter that modern HTTP clients mirror in the header `Mcp-Name`.
-    // spec: HTTP-SM-07, HTTP-SM-08
     pub name_param: Option<&'static str>,
     /// `true` if complete results carry `ttlMs` and `cacheScope` in the modern era.
-    // spec: CACHE-01
     pub cacheable: bool,
     /// `true` if a modern result may request input.
-    // spec: MRTR-02
     pub may_require_input: bool,
     /// Capability that the receiver has to declare.
     pub capability: Option<Capability>,

@@ -7,7 +7,6 @@ use serde::{Deserialize, Serialize};
 /// Position in a list, returned with a page and sent to request the next one.
 ///
 /// Clients treat a cursor as opaque: they do not parse or change it.
-// spec: PAG-03
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 #[serde(transparent)]

@@ -9,7 +9,6 @@ use crate::{Meta, RequestId, number};
 
 /// Token that connects progress notifications with their request: a string or an integer, echoed with
 /// the same JSON type.
-// spec: PROG-01
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 #[serde(transparent)]
@@ -29,7 +28,6 @@ impl<T: Into<RequestId>> From<T> for ProgressToken {
 }
 
 /// Parameters of `notifications/progress` without the token.
-// spec: PROG-02
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 #[non_exhaustive]
@@ -67,7 +65,6 @@ impl ProgressUpdate {
 }
 
 /// Parameters of `notifications/progress`.
-// spec: PROG-02
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]

@@ -7,7 +7,6 @@ use serde::{Deserialize, Serialize};
 use crate::Meta;
 
 /// A folder or file that a server may access. `From` makes it from a `file://` URI.
-// spec: ROOT-03
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 #[non_exhaustive]
@@ -31,6 +30,7 @@ impl Root {
     }
 
     /// Returns `true` if the URI has the scheme `file://`, which the specification requires.
+    // spec: ROOT-03
     pub fn is_file(&self) -> bool {
         self.uri
             .get(..7)

@@ -170,7 +170,6 @@ pub struct ListenResult {
 }
 
 /// Parameters of `notifications/subscriptions/acknowledged`.
-// spec: SUB-03
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 #[non_exhaustive]

@@ -6,7 +6,7 @@ use crate::text_enum::text_enum;
 
 text_enum! {
     /// A task's status. The last three are final.
-    // spec: TASKL-04, TASK-07
+    // spec: TASK-07
     pub enum TaskStatus {
         /// The task runs.
         Working = "working",

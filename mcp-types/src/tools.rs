@@ -80,7 +80,6 @@ pub struct Tool {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
     /// JSON Schema of the arguments. Its root has `"type": "object"`.
-    // spec: TOOL-06
     pub input_schema: Arc<JsonObject>,
     /// The structured result's JSON Schema.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -218,7 +217,7 @@ pub struct ToolAnnotations {
 }
 
 /// The support of a tool for experimental tasks (only 2025-11-25).
-// spec: TOOL-05, TASKL-01
+// spec: TOOL-05
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
@@ -324,7 +323,7 @@ impl CallToolResult {
     ///
     /// Returns the error of `serde_json` if the value cannot be serialized, and an error with the path of
     /// a number in it that is not finite: JSON cannot contain it.
-    // spec: TOOL-15, TOOL-16
+    // spec: TOOL-15
     pub fn from_json(value: &(impl Serialize + ?Sized)) -> serde_json::Result<Self> {
         let raw = to_finite_json(value)?;
         Ok(Self {

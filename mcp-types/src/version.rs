@@ -96,7 +96,7 @@ impl ProtocolVersion {
 
     /// Returns `true` if tools have annotations, content may be audio, progress has messages, and servers
     /// declare completions (2025-03-26 and later).
-    // spec: TOOL-05, TOOL-13, PROG-02, COMP-01
+    // spec: TOOL-05, TOOL-13
     pub const fn has_annotations_and_audio(self) -> bool {
         self as u8 >= Self::V2025_03_26 as u8
     }
@@ -122,21 +122,19 @@ impl ProtocolVersion {
     }
 
     /// Returns `true` if the revision has elicitation with forms (2025-06-18 and later).
-    // spec: ELIC-01
     pub const fn has_elicitation(self) -> bool {
         self as u8 >= Self::V2025_06_18 as u8
     }
 
     /// Returns `true` if the revision has elicitation with URLs, and forms have default values, titled
     /// choices and multiple selection (2025-11-25 and later).
-    // spec: ELIC-05, ELIC-06, ELIC-08
+    // spec: ELIC-05, ELIC-06
     pub const fn has_url_elicitation(self) -> bool {
         self as u8 >= Self::V2025_11_25 as u8
     }
 
     /// Returns `true` if an elicitation with a URL has an id. 2025-11-25 requires it, and clients of older revisions
     /// that declare `elicitation.url` read requests of that revision.
-    // spec: ELIC-08, ELIC-10
     pub const fn has_elicitation_id(self) -> bool {
         !self.is_modern()
     }
@@ -148,7 +146,6 @@ impl ProtocolVersion {
     }
 
     /// Returns `true` if requests can run as experimental tasks (only 2025-11-25).
-    // spec: TASKL-01
     pub const fn has_experimental_tasks(self) -> bool {
         matches!(self, Self::V2025_11_25)
     }

@@ -51,7 +51,6 @@ pub struct ClientCapabilities {
 }
 
 /// The `roots` capability.
-// spec: ROOT-01
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
@@ -66,7 +65,7 @@ pub struct RootsCapability {
 }
 
 /// The `sampling` capability.
-// spec: SAMP-03, SAMP-05
+// spec: SAMP-05
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 #[non_exhaustive]
@@ -83,7 +82,6 @@ pub struct SamplingCapability {
 }
 
 /// The `elicitation` capability. Without members it means support for forms.
-// spec: ELIC-01
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 #[non_exhaustive]

@@ -83,7 +83,6 @@ pub struct ElicitUrlParams {
     pub message: String,
     /// URL to visit. It must not contain the user's data. To read a URL that a peer sent, use
     /// `checked_url` (feature `url`).
-    // spec: ELIC-15
     pub url: String,
     /// Id of the elicitation (only 2025-11-25, where it is required).
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -218,7 +217,6 @@ impl ElicitUrlParams {
 
 /// Parameters of `notifications/elicitation/complete` (only 2025-11-25), sent when the user has finished
 /// the interaction at the URL.
-// spec: ELIC-10
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]

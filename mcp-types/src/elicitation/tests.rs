@@ -140,6 +140,7 @@ fn unknown_field_and_unknown_mode_are_kept() {
 // spec: ELIC-03
 #[test]
 fn mode_determines_kind_of_elicitation() {
+    // spec: ELIC-04
     let schema = json!({"type": "object", "properties": {}});
     for mode in [None, Some(json!("form"))] {
         let mut value = json!({"message": "m", "requestedSchema": schema});

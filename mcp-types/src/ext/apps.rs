@@ -29,7 +29,6 @@ pub struct ToolUi {
 
 text_enum! {
     /// Party that may call a tool.
-    // spec: APP-08
     pub enum Visibility {
         /// The language model.
         Model = "model",
@@ -89,14 +88,12 @@ impl Tool {
     }
 
     /// Hides the tool from the language model: only views may call it.
-    // spec: APP-08
     #[must_use]
     pub fn app_only(self) -> Self {
         self.visible_only_to(Visibility::App)
     }
 
     /// Hides the tool from views: only the language model may call it.
-    // spec: APP-08
     #[must_use]
     pub fn model_only(self) -> Self {
         self.visible_only_to(Visibility::Model)

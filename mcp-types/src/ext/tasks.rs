@@ -40,14 +40,13 @@ pub struct TasksSettings {}
 /// task.poll_interval_ms = Some(500);
 /// assert_eq!(task.status, TaskStatus::Working);
 /// ```
-// spec: TASK-06, TASK-11, TASK-19
+// spec: TASK-06, TASK-19
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct Task {
     /// The task's id. It must not be guessable.
-    // spec: TASK-22
     pub task_id: String,
     /// The task's status.
     pub status: TaskStatus,
@@ -70,7 +69,6 @@ pub struct Task {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub result: Option<RawObject>,
     /// The call's error, if the status is [`TaskStatus::Failed`].
-    // spec: TASK-08
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<ErrorObject>,
     /// Protocol-level metadata (`_meta`).
@@ -100,7 +98,6 @@ impl Task {
 }
 
 /// Parameters of `tasks/update`.
-// spec: TASK-13
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]

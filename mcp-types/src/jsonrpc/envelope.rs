@@ -60,13 +60,16 @@ impl<'a> Envelope<'a> {
                     return invalid(id, "`method` must be a string");
                 };
                 match (self.id, id) {
+                    // spec: BASE-12
                     (None, _) => Ok(Message::Notification(Notification { method, params })),
                     (Some(_), Some(id)) => Ok(Message::Request(Request { id, method, params })),
                     (Some(_), None) => {
+                        // spec: BASE-03
                         invalid(None, "`id` must be a string or an integer, not null")
                     }
                 }
             }
+            // spec: BASE-07
             (None, Some(result), None) if id.is_some() => Ok(Message::Response(Response {
                 id,
                 outcome: Ok(result),
@@ -89,6 +92,7 @@ impl<'a> Envelope<'a> {
             (None, None, None) => {
                 invalid(id, "a message has one of `method`, `result` and `error`")
             }
+            // spec: BASE-08
             _ => invalid(
                 id,
                 "a message has only one of `method`, `result` and `error`",
@@ -180,6 +184,7 @@ impl<'de> Visitor<'de> for EnvelopeVisitor {
                     continue;
                 }
                 _ => {
+                    // spec: BASE-19
                     map.next_value::<IgnoredAny>()?;
                     continue;
                 }

@@ -14,7 +14,7 @@ use crate::RawJson;
 /// recognize, so that its call would hang instead of failing.
 ///
 /// Spec: <https://modelcontextprotocol.io/specification/2026-07-28/basic#requests>
-// spec: BASE-02, BASE-03, BASE-06
+// spec: BASE-06
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
 #[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 #[serde(untagged)]
@@ -28,6 +28,7 @@ pub enum RequestId {
 
 impl RequestId {
     /// Returns the id in `raw`, or `None` if the value is not an id.
+    // spec: BASE-02
     pub(super) fn from_raw(raw: RawJson<'_>) -> Option<Self> {
         if let Some(text) = raw.text() {
             return Some(Self::String(text.into()));

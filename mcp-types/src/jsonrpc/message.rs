@@ -32,7 +32,6 @@ pub struct Request<'a> {
 }
 
 /// A JSON-RPC notification.
-// spec: BASE-12
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Notification<'a> {
@@ -43,7 +42,6 @@ pub struct Notification<'a> {
 }
 
 /// A JSON-RPC response.
-// spec: BASE-07, BASE-08
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Response<'a> {

@@ -134,7 +134,14 @@ mod tests {
         let Ok(Message::Response(response)) = parse(text) else {
             panic!()
         };
+        assert_eq!(response.id, Some(RequestId::from("a")));
         assert_eq!(response.outcome.unwrap().as_str(), r#"{"x":1}"#);
+        refused(
+            r#"{"jsonrpc":"2.0","result":{"x":1}}"#,
+            codes::INVALID_REQUEST,
+            None,
+            "id",
+        );
 
         for id in [r#","id":null"#, ""] {
             let text =

@@ -23,7 +23,6 @@ use crate::de::parse_str;
 /// assert!(trace.parent.is_sampled());
 /// assert_eq!(trace.parent.to_string(), text);
 /// ```
-// spec: META-14
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct TraceContext {
@@ -185,7 +184,6 @@ fn is_state_value(value: &str) -> bool {
 /// assert_eq!(baggage.get("user").as_deref(), Some("Ada L"));
 /// # Ok::<(), mcp::types::meta::InvalidTrace>(())
 /// ```
-// spec: META-14
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Baggage(Box<str>);
 
@@ -349,6 +347,7 @@ mod tests {
 
     #[test]
     fn trace_parent_is_parsed_strictly() {
+        // spec: META-14
         let parent: TraceParent = PARENT.parse().unwrap();
         assert_eq!(parent.trace_id, 0x0af7_6519_16cd_43dd_8448_eb21_1c80_319c);
         assert_eq!((parent.parent_id, parent.flags), (0xb7ad_6b71_6920_3331, 1));
@@ -382,6 +381,7 @@ mod tests {
 
     #[test]
     fn trace_state_is_parsed_strictly() {
+        // spec: META-14
         let state: TraceState = "rojo=00f067aa0ba902b7, a@b=t61 x,".parse().unwrap();
         let found: Vec<_> = entries(state.as_str()).collect();
         assert_eq!(found, ["rojo=00f067aa0ba902b7", "a@b=t61 x"]);
@@ -409,6 +409,7 @@ mod tests {
 
     #[test]
     fn baggage_is_parsed_strictly() {
+        // spec: META-14
         let text = "key1=value1;p1;p2=x, key2 = a%20%C3%A9%zz";
         let baggage: Baggage = text.parse().unwrap();
         assert_eq!(baggage.as_str(), text);
@@ -433,6 +434,7 @@ mod tests {
 
     #[test]
     fn trace_context_round_trips_through_meta() {
+        // spec: META-14
         let mut trace = TraceContext::from(PARENT.parse::<TraceParent>().unwrap());
         trace.state = Some("a=b".parse().unwrap());
         let meta = Meta::default()

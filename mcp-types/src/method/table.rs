@@ -44,13 +44,10 @@ macro_rules! method_table {
                 /// `tasks/update` (tasks extension).
                 UpdateTask(UpdateTaskParams) = "tasks/update", Request.since(V2026_07_28).named("taskId").needs(Capability::Tasks).of_extension();
                 /// `skills/list` (skills extension).
-                // spec: SKILL-16
                 ListSkills(Page) = "skills/list", Request.cacheable().of_extension();
                 /// `skills/get` (skills extension).
-                // spec: SKILL-18
                 GetSkill(JsonObject) = "skills/get", Request.cacheable().of_extension();
                 /// `resources/directory/read` (skills extension). Its result has no `ttlMs`, although it is a list.
-                // spec: SKILL-19
                 ReadDirectory(JsonObject) = "resources/directory/read", Request.of_extension();
             }
             Server {

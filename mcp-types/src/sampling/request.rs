@@ -58,7 +58,6 @@ pub struct CreateMessageParams {
     pub metadata: Option<JsonObject>,
     /// Tools that the language model may call (2025-11-25 and later). Requires the client capability
     /// `sampling.tools`.
-    // spec: SAMP-04
     #[serde(
         default,
         deserialize_with = "de::null_to_default",

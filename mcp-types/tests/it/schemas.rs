@@ -37,7 +37,6 @@ const NOT_OURS: [&str; 21] = [
     "ServerResult",
 ];
 
-// spec: TASKL-06
 #[test]
 fn value_is_valid_in_schema_of_each_revision() {
     let folder = spec::folder();
