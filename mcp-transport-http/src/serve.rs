@@ -217,7 +217,6 @@ impl<S> Serve<S> {
     /// Sets the endpoint's path. Default: that of the public URL of [`authorize`](Serve::authorize), or
     /// `/mcp`. The same path with a slash at its end reaches the endpoint as well. All other paths are answered
     /// with 404.
-    // spec: HTTP-S-01
     pub fn path(mut self, path: impl Into<Arc<str>>) -> Self {
         self.path = Some(path.into());
         self

@@ -33,6 +33,7 @@ pub(crate) fn for_reply(fault: &Fault, version: ProtocolVersion) -> StatusCode {
         Fault::RateLimited { .. } => StatusCode::TOO_MANY_REQUESTS,
         Fault::Overloaded { .. } => StatusCode::SERVICE_UNAVAILABLE,
         Fault::NoSuchMethod { .. } => StatusCode::NOT_FOUND,
+        // spec: VER-15
         Fault::MissingCapability { .. } => StatusCode::BAD_REQUEST,
         // spec: HTTP-SM-10
         Fault::HeaderMismatch(_) => StatusCode::BAD_REQUEST,

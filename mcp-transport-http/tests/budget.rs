@@ -222,7 +222,6 @@ mod streams {
         bytes / STREAMS as i64
     }
 
-    // spec: HTTP-SL-08
     #[test]
     fn idle_connection_and_open_stream_stay_below_their_budgets() {
         let (idle, listening) = (

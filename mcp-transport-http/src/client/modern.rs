@@ -16,7 +16,7 @@ use crate::sse::{SseItem, SseStreamError};
 
 /// Returns the frames of a call. The request is sent when the stream is first polled. Dropping the
 /// stream closes the POST.
-// spec: HTTP-C-01, HTTP-C-02, HTTP-C-04, HTTP-C-05, HTTP-C-07, HTTP-SM-15
+// spec: HTTP-C-01, HTTP-C-04, HTTP-C-05, HTTP-C-07
 pub(super) fn frames(
     http: Arc<RequestSender>,
     out: OutgoingRequest,
@@ -41,7 +41,6 @@ pub(super) fn frames(
 }
 
 /// Sends a notification, and waits until the server accepts it.
-// spec: HTTP-C-01
 pub(super) async fn notify(
     http: Arc<RequestSender>,
     out: OneWayMessage,

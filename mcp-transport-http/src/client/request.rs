@@ -107,6 +107,7 @@ impl<'a> RequestParts<'a> {
     }
 
     /// Writes the headers that callers cannot set.
+    // spec: HTTP-C-02
     fn write_protocol_headers(&self, headers: &mut HeaderMap) {
         let accept = match self.method {
             Method::GET => names::EVENT_STREAM,

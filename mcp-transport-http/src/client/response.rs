@@ -104,7 +104,6 @@ fn without_byte_order_mark(bytes: Bytes) -> Bytes {
 
 /// Checks the HTTP response to a notification, or to a JSON-RPC response that the client sends. Accepts
 /// every success status and ignores the body.
-// spec: HTTP-C-01
 pub(super) async fn check_accepted(
     response: Response<HttpBody>,
     http: &RequestSender,

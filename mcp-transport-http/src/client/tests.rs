@@ -102,6 +102,7 @@ fn header_of_the_transport_is_refused_by_name() {
 // spec: HTTP-C-01, HTTP-C-04, HTTP-C-05
 #[test]
 fn call_sends_post_with_mirrored_headers() {
+    // spec: HTTP-C-02
     let seen = Arc::new(Mutex::new(Vec::new()));
     let sink = seen.clone();
     let channel = channel(move |request| {
@@ -172,7 +173,6 @@ fn unpolled_call_sends_nothing() {
     assert_eq!(*seen.lock().unwrap(), 0);
 }
 
-// spec: SESS-04
 #[test]
 fn debug_and_errors_omit_secrets() {
     let channel = channel(|_| response(200, None, ""))

@@ -110,7 +110,7 @@ impl<'a> McpHeaders<'a> {
     /// # Errors
     ///
     /// Returns [`Fault::HeaderMismatch`] with the header and both values.
-    // spec: HTTP-SM-10, HTTP-S-09
+    // spec: HTTP-SM-10
     pub(crate) fn verify(&self, request: &Request<'_>, version: &str) -> Result<(), Fault> {
         // spec: HTTP-SM-02, HTTP-SM-03, GAP-03
         let source = &"the request's `_meta`";
@@ -220,6 +220,7 @@ fn compare(
 ) -> Result<(), Fault> {
     let value = required(header, name)?.as_bytes();
     // Most values are plain and equal: they need no decoding.
+    // spec: HTTP-S-09
     if value == expected.as_bytes() && is_plain(value) {
         return Ok(());
     }

@@ -57,6 +57,7 @@ impl ConnectionSettings {
     /// Returns true for the endpoint's path, with or without a slash at its end, and for further
     /// paths of the service.
     fn is_endpoint(&self, path: &str) -> bool {
+        // spec: HTTP-S-01
         let own = &*self.path;
         path == own
             || path.trim_end_matches('/') == own.trim_end_matches('/')

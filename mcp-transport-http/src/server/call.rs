@@ -98,6 +98,7 @@ impl HttpCall {
 }
 
 /// Creates a buffer for messages that are encoded as events.
+// spec: HTTP-SL-12
 pub(super) fn new_buffer(version: ProtocolVersion) -> NotificationBuffer {
     NotificationBuffer::new(version, sse::FRAMING)
 }
@@ -149,7 +150,6 @@ mod tests {
         assert_eq!(message["result"]["b"][0], 1);
     }
 
-    // spec: HTTP-S-08
     #[test]
     fn encode_reply_alone_is_json() {
         let raw = RawObject::from_text(r#"{"a":1}"#).unwrap();

@@ -62,7 +62,6 @@ impl StreamBuffer {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum OnDisconnect {
     /// The call is cancelled (modern).
-    // spec: HTTP-SM-15, HTTP-SM-16
     Cancel,
     /// The call continues. Only a notification of the client cancels it (legacy).
     // spec: HTTP-SL-07
@@ -204,6 +203,7 @@ impl Stream for EventStream {
 /// A dropped body means that the client has disconnected.
 impl Drop for EventStream {
     fn drop(&mut self) {
+        // spec: HTTP-SM-15, HTTP-SM-16
         if self.on_disconnect == OnDisconnect::Cancel {
             self.task.abort();
         }

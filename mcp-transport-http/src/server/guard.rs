@@ -274,7 +274,7 @@ fn check_content_type(headers: &CheckedHeaders<'_>) -> Result<(), Rejection> {
 
 /// Checks that the client accepts JSON and event streams, because the server chooses between them only
 /// after the call has started. A request without `Accept` accepts everything.
-// spec: HTTP-S-08, HTTP-S-10
+// spec: HTTP-S-10
 fn check_accepts_json_and_events(
     headers: &HeaderMap,
     header: SingleHeader<'_>,

@@ -62,7 +62,7 @@ pub(super) fn route<'a>(
                 Err(fault) => Err(Rejection::modern(None, fault)),
             };
         }
-        // spec: HTTP-SM-01, HTTP-C-06
+        // spec: HTTP-SM-01
         Ok(_) => {
             let fault = Fault::InvalidRequest(Cow::Borrowed(
                 "a POST carries one request or one notification; nobody here waits for responses",
@@ -77,6 +77,7 @@ pub(super) fn route<'a>(
     let version = mcp_headers.version();
     let verify = |version: &str| mcp_headers.verify(&request, version);
     match modern::read_request(&request, version, profile, serves_legacy, verify) {
+        // spec: SESS-12
         Ok(Some(inbound)) => Ok(Route::Modern {
             id: request.id,
             request: inbound,

@@ -127,7 +127,6 @@ impl StreamableHttp {
     /// ([guide](https://docs.rs/omnimcp/latest/mcp/guide/http/index.html#web-pages-of-another-origin)).
     ///
     /// An entry that can match nothing, such as `"https://*.example.com"`, is a warning in the log.
-    // spec: HTTP-S-02
     #[must_use]
     pub fn allowed_origins<I: IntoIterator<Item: AsRef<str>>>(mut self, origins: I) -> Self {
         self.config().guard.allow_origins(origins);
@@ -193,7 +192,7 @@ impl StreamableHttp {
     ///
     /// An id must have 1 to 1024 visible ASCII characters. Otherwise `initialize` is answered with an
     /// error.
-    // spec: SESS-02, SESS-03
+    // spec: SESS-02
     #[must_use]
     pub fn session_id(mut self, make: impl Fn(&Parts) -> String + Send + Sync + 'static) -> Self {
         self.config().session_id = Some(Arc::new(make));

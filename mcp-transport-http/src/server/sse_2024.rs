@@ -85,7 +85,7 @@ fn endpoint_path(prefix: &str, path: &str) -> String {
 ///
 /// Returns a rejection when the connection does not exist, belongs to another principal or was opened at
 /// another path, when the message is invalid, or when the client does not read.
-// spec: SSE-03, SSE-04, SESS-11
+// spec: SSE-04, SESS-11
 pub(super) fn post(
     connections: &SseConnections,
     context: &SessionContext<'_>,

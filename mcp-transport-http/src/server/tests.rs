@@ -23,7 +23,7 @@ use mcp_types::{
 use serde_json::{Value, json};
 use tower_service::Service as _;
 
-use super::StreamableHttp;
+use super::{Sessions, StreamableHttp};
 use crate::headers::{encode, names};
 
 /// A service whose calls run a function.
@@ -165,7 +165,7 @@ fn call_without_notifications_uses_no_task_and_no_timer() {
 
 #[test]
 fn ready_call_with_notifications_is_one_body_of_events() {
-    // spec: HTTP-SM-12, HTTP-S-12
+    // spec: HTTP-SM-12, HTTP-S-12, HTTP-S-08
     let endpoint = endpoint(|exchange| async move {
         exchange
             .notifications
@@ -191,6 +191,7 @@ fn ready_call_with_notifications_is_one_body_of_events() {
     assert_eq!(events[2]["result"]["content"][0]["text"], "done");
 
     let silent = call_now(&endpoint, tool_call(false));
+    assert_eq!(silent.headers()[names::CONTENT_TYPE], names::JSON);
     assert_eq!(json_of(&silent)["result"]["content"][0]["text"], "done");
 }
 
@@ -235,7 +236,7 @@ fn rejected_head_is_answered_with_a_json_rpc_error() {
 
 #[test]
 fn invalid_modern_request_has_the_status_of_its_error() {
-    // spec: ERR-14, HTTP-SM-02, HTTP-SM-04, HTTP-SM-05, HTTP-SM-06, META-09
+    // spec: ERR-14, HTTP-SM-02, HTTP-SM-04, HTTP-SM-05, HTTP-SM-06, META-09, HTTP-SM-10, VER-02
     let call = || tool_call(false);
     let odd = || {
         let mut message = message("tools/list", json!({}), false);
@@ -279,7 +280,6 @@ fn invalid_modern_request_has_the_status_of_its_error() {
     );
 }
 
-// spec: HTTP-C-06
 #[test]
 fn body_that_is_not_a_request_is_rejected() {
     // spec: HTTP-SM-01, HTTP-S-10
@@ -358,7 +358,7 @@ fn notification_is_accepted() {
 
 #[test]
 fn reply_has_the_status_of_its_fault() {
-    // spec: GAP-05, HTTP-SM-05
+    // spec: GAP-05, HTTP-SM-05, VER-15, HTTP-SM-10
     let table = [
         (Fault::no_such_tool("t"), 200, codes::INVALID_PARAMS),
         (Fault::bad_params("x"), 200, codes::INVALID_PARAMS),
@@ -371,6 +371,11 @@ fn reply_has_the_status_of_its_fault() {
             },
             400,
             codes::MISSING_CLIENT_CAPABILITY,
+        ),
+        (
+            Fault::HeaderMismatch("x".into()),
+            400,
+            codes::HEADER_MISMATCH,
         ),
     ];
     for (fault, status, code) in table {
@@ -544,6 +549,18 @@ fn setting_of_a_clone_does_not_change_the_original() {
         StatusCode::PAYLOAD_TOO_LARGE
     );
     assert!(format!("{wide:?}").contains("mcp.example.com"));
+}
+
+#[test]
+fn modern_request_neither_needs_nor_opens_a_session() {
+    // spec: SESS-12
+    let endpoint = endpoint(echo);
+    let endpoint = endpoint.sessions(Sessions::in_memory());
+    let request = set(tool_call(false), names::MCP_SESSION_ID, "unknown");
+    let response = call_now(&endpoint, request);
+    assert_eq!(response.status(), StatusCode::OK);
+    assert!(!response.headers().contains_key(names::MCP_SESSION_ID));
+    assert_eq!(endpoint.session_count(), 0);
 }
 
 // spec: VER-05

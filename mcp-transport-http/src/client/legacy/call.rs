@@ -147,7 +147,6 @@ async fn exchange(
 }
 
 /// Receives the messages of a call until its response has arrived.
-// spec: HTTP-C-03
 async fn receive(
     session: &Arc<Session>,
     call: &Arc<PendingCall>,

@@ -194,7 +194,7 @@ impl ResumableStream {
 /// Keeps the standalone stream open, starting when the session is initialized. Returns when the
 /// server refuses the stream. When the server is unreachable, the stream is opened again after the
 /// server has answered another request.
-// spec: HTTP-C-11, HTTP-SL-08
+// spec: HTTP-C-11
 pub(super) async fn read_standalone(session: &Arc<Session>) {
     session.initialized.notified().await;
     let mut stream = ResumableStream::standalone(Arc::clone(session));

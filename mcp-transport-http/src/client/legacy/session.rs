@@ -52,7 +52,6 @@ pub(super) struct Session {
     /// This session's close signal.
     end: CloseSignal<EndReason>,
     /// The server's session id: a secret, which is never shown.
-    // spec: SESS-04
     id: OnceLock<HeaderValue>,
     version: Mutex<Option<ProtocolVersion>>,
     /// The URL for messages of HTTP+SSE. Streamable HTTP uses the endpoint.
@@ -203,6 +202,7 @@ impl Session {
             && !id.is_empty()
         {
             let mut id = id.clone();
+            // spec: SESS-04
             id.set_sensitive(true);
             let observed = id.to_str().ok().map(|id| SessionId(id.into()));
             self.http.learn(|state| state.session = observed);
@@ -370,7 +370,7 @@ impl Session {
         }
     }
 
-    // spec: HTTP-C-02, HTTP-C-09, HTTP-C-10, SESS-05
+    // spec: HTTP-C-09, HTTP-C-10, SESS-05
     fn write_headers(&self, headers: &mut HeaderMap) {
         if let Some(version) = self.version()
             && version.has_version_header()

@@ -22,7 +22,7 @@ const ENDPOINT_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Opens the stream and waits for its first event. Returns `None` when the server offers no such
 /// stream.
-// spec: COMPAT-13, SSE-01, SSE-02
+// spec: COMPAT-13
 pub(super) async fn open(
     http: &RequestSender,
     call_headers: &HeaderMap,

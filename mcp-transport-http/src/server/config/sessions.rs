@@ -213,7 +213,6 @@ impl Sessions {
     /// or `"/mcp"` behind `nest_service("/mcp", …)` of axum. Empty by default.
     ///
     /// HTTP+SSE tells clients the path for their messages: this prefix and the path of their GET.
-    // spec: SSE-02
     #[must_use]
     pub fn http_sse_prefix(mut self, prefix: impl Into<Arc<str>>) -> Self {
         self.http_sse_prefix = prefix.into();

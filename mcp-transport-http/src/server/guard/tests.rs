@@ -327,7 +327,6 @@ fn content_type_other_than_json_is_unsupported() {
     assert_eq!(packed.status(&guard()), 415);
 }
 
-// spec: HTTP-S-08
 #[test]
 fn allowed_entry_that_matches_nothing_is_reported() {
     let unmatched = |list: AllowList| match list {

@@ -107,7 +107,6 @@ pub(super) async fn join(responses: Vec<BatchResponse<'_>>) -> Response<Body> {
 }
 
 /// Returns the responses as one JSON array.
-// spec: BASE-12
 fn to_array(messages: &[impl AsRef<[u8]>]) -> Vec<u8> {
     let mut array = vec![b'['];
     for (index, message) in messages.iter().enumerate() {

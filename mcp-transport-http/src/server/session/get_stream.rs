@@ -99,7 +99,6 @@ pub(super) async fn open(
 
 /// The GET stream of a session, which carries notifications about changes. While no client reads it,
 /// the session remembers the changes, once for each list and each resource.
-// spec: HTTP-SL-10, HTTP-SL-12
 struct StandaloneStream {
     session: Arc<HttpSession>,
     subscriber: Subscriber,
@@ -134,6 +133,7 @@ impl StandaloneStream {
                 biased;
                 _ = self.lease.end() => return None,
                 () = &mut self.end => return None,
+                // spec: HTTP-SL-10
                 change = std::future::poll_fn(|cx| protocol.poll_change(cx, &self.subscriber)) => change,
                 comment = self.keep_alive.comment() => return Some(comment),
             };

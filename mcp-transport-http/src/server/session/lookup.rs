@@ -146,6 +146,7 @@ pub(super) fn find(
     let session = session.ok_or_else(Rejection::session_not_found)?;
     // A client with another principal, or at another path, must not learn that the session exists.
     let principal = head.extensions.get::<Principal>();
+    // spec: SEC-03
     if !session.protocol.belongs_to(principal)
         || !binding::has_key(context.config, head, &session.key)
     {

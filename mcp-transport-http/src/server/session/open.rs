@@ -23,7 +23,7 @@ use crate::status;
 ///
 /// Returns a rejection when the request is invalid, when the maximum number of sessions is reached,
 /// or when the session store fails.
-// spec: LIFE-02, SESS-01
+// spec: SESS-01
 pub(super) async fn open(
     context: &SessionContext<'_>,
     head: &Parts,

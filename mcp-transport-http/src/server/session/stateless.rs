@@ -93,7 +93,7 @@ pub(super) fn call(
     }
 }
 
-// spec: HTTP-SL-13, HTTP-SL-14
+// spec: HTTP-SL-14
 fn version(context: &SessionContext<'_>, head: &Parts) -> Result<ProtocolVersion, Rejection> {
     let version = lookup::version(head, &**context.service)?;
     Ok(version.unwrap_or(DEFAULT_VERSION))

@@ -61,7 +61,7 @@ async fn finished_or_unsent_call_dropped_sends_nothing() {
 
 #[tokio::test(start_paused = true)]
 async fn status_404_expires_session_until_initialize() {
-    // spec: SESS-07, SESS-08
+    // spec: SESS-08
     let (channel, mut server) = connect();
     let mut inbound = channel.inbound().unwrap();
     let standalone = open(&channel, &mut server).await.events();

@@ -105,7 +105,6 @@ async fn batch_is_accepted_only_in_2025_03_26() {
     assert_eq!(got.json().await.as_array().unwrap().len(), 2);
 }
 
-// spec: EXT-05
 #[tokio::test(start_paused = true)]
 async fn batch_contains_requests_and_notifications_of_extensions() {
     let endpoint = StreamableHttp::new(Served(Tools::with_extension()));

@@ -258,6 +258,35 @@ async fn sse_client_that_does_not_read_gets_503() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn foreign_origin_is_refused_at_both_endpoints() {
+    // spec: SSE-05
+    let (endpoint, _) = serving();
+    let old = Old::open(&endpoint).await;
+    let request = |method: Method, uri: &str| {
+        let mut request = old.peer.request(method, tool(1, "echo").to_string());
+        *request.uri_mut() = uri.parse().unwrap();
+        request
+    };
+    for (origin, statuses) in [
+        ("http://localhost", [200, 202]),
+        ("http://evil.example.com", [403, 403]),
+    ] {
+        for (mut request, status) in [
+            request(Method::GET, "/mcp"),
+            request(Method::POST, &old.uri),
+        ]
+        .into_iter()
+        .zip(statuses)
+        {
+            request
+                .headers_mut()
+                .insert(names::ORIGIN, origin.parse().unwrap());
+            assert_eq!(old.peer.call(request).await.status, status, "{origin}");
+        }
+    }
+}
+
+#[tokio::test(start_paused = true)]
 async fn http_sse_is_disabled_by_default_and_ends_on_drain() {
     let peer = Peer::new(&endpoint().0);
     assert_eq!(peer.get().await.refusal().await, (400, -32000));
@@ -374,7 +403,6 @@ async fn header_that_differs_from_a_message_of_http_sse_is_rejected() {
     assert_eq!(old.peer.call(request).await.refusal().await, (400, -32020));
 }
 
-// spec: EXT-05
 #[tokio::test(start_paused = true)]
 async fn messages_of_extensions_pass_an_sse_connection() {
     let tools = Tools::with_extension();
