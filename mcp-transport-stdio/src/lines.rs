@@ -8,7 +8,7 @@ use bytes::{Bytes, BytesMut};
 ///
 /// A line ends with a line feed, optionally after a carriage return. Byte order marks at the start of
 /// a line, and blank lines, are skipped.
-// spec: STDIO-02, STDIO-17, TRN-04
+// spec: STDIO-17, TRN-04
 #[derive(Debug)]
 pub(crate) struct Lines {
     buffer: BytesMut,
@@ -54,6 +54,7 @@ impl Lines {
     pub(crate) fn next_line(&mut self) -> Option<Line> {
         loop {
             let unseen = self.buffer.get(self.scanned..).unwrap_or_default();
+            // spec: STDIO-02
             let Some(at) = memchr::memchr(b'\n', unseen) else {
                 return self.unfinished();
             };

@@ -31,7 +31,6 @@ static TAKEN: AtomicBool = AtomicBool::new(false);
 /// # Errors
 ///
 /// Returns an error when the streams are taken already, or cannot be duplicated.
-// spec: STDIO-03
 pub(crate) fn take() -> io::Result<Streams> {
     if TAKEN.swap(true, Ordering::SeqCst) {
         return Err(io::Error::new(
@@ -71,6 +70,7 @@ mod system {
         let input = fcntl_dupfd_cloexec(stdin(), FIRST_FREE)?;
         let output = fcntl_dupfd_cloexec(stdout(), FIRST_FREE)?;
         dup2_stdin(File::open("/dev/null")?.as_fd())?;
+        // spec: STDIO-03
         dup2_stdout(stderr())?;
         discard_unread_output();
         Ok(Streams {

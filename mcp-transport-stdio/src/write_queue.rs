@@ -10,7 +10,6 @@ use tokio::sync::Notify;
 ///
 /// [`send`](Self::send) waits while the queue is full, in the order of arrival.
 /// [`push`](Self::push) exceeds the limit; its callers are bounded in number.
-// spec: STDIO-04
 #[derive(Debug)]
 pub(crate) struct WriteQueue {
     limit: usize,
@@ -172,6 +171,7 @@ impl WriteQueue {
 
     // spec: STDIO-02
     fn append(&self, state: &mut QueueState, pieces: &[&[u8]]) {
+        // spec: STDIO-04
         if pieces.iter().all(|piece| piece.is_empty()) {
             return;
         }
@@ -258,11 +258,14 @@ mod tests {
     // spec: STDIO-04
     #[tokio::test]
     async fn next_batch_returns_all_messages() {
+        // spec: STDIO-02
         let queue = WriteQueue::new(100);
         queue
             .send(&[b"{\"a\":", b"1}"], &EndFlag::default())
             .await
             .unwrap();
+        // A blank line is not a message.
+        queue.push(b"").unwrap();
         queue.push(b"{}").unwrap();
         assert_eq!(next_batch(&queue).await, "{\"a\":1}\n{}\n");
     }

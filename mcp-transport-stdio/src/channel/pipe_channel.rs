@@ -47,7 +47,7 @@ const FLUSH_TIMEOUT: Duration = Duration::from_secs(1);
 /// # Ok(())
 /// # }
 /// ```
-// spec: TRN-04, STDIO-09, STDIO-10
+// spec: TRN-04
 #[derive(Debug)]
 pub struct PipeChannel {
     pub(super) shared: Arc<ChannelState>,
@@ -244,7 +244,6 @@ impl CallStream {
     /// Runs the hook that returns additional `_meta` keys for a cancellation.
     fn cancel_meta(&self) -> Option<Meta> {
         // `initialize` is never cancelled, so its hook must not run.
-        // spec: CAN-02
         let is_opening = Method::from_name(&self.mirrored.method) == Some(Method::Initialize);
         let hook = self.on_cancel.as_ref().filter(|_| !is_opening);
         hook.and_then(|hook| hook())

@@ -184,7 +184,6 @@ impl ChannelState {
         let decoded = ServerNotification::decode(notification, version);
         if let Some(ServerNotification::Progress { token, .. }) = &decoded {
             // A request's progress token is its id.
-            // spec: PROG-01
             return self.pending_call(token.as_id());
         }
         if version.is_modern() {
@@ -200,7 +199,6 @@ impl ChannelState {
         }
         // These name no request. With a single pending call they belong to it: the caller reads them before the
         // response. Otherwise the order between the two is not known.
-        // spec: LOG-05
         let is_of_call = matches!(
             &decoded,
             Some(ServerNotification::Log(_) | ServerNotification::Other { .. })

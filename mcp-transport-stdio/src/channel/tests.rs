@@ -117,6 +117,7 @@ async fn responses_in_any_order_reach_their_calls() {
 // spec: STDIO-10, CAN-10
 #[tokio::test(start_paused = true)]
 async fn dropped_calls_are_removed_and_cancelled() {
+    // spec: CAN-01
     let (channel, mut server) = pipe(1 << 20);
     let mut calls = Vec::new();
     for id in 1..=1000 {
@@ -161,6 +162,7 @@ async fn call_dropped_on_full_pipe_is_never_sent() {
 
 #[tokio::test(start_paused = true)]
 async fn dropped_initialize_is_not_cancelled() {
+    // spec: CAN-02
     let (channel, mut server) = pipe(1024);
     drop(start_call(&channel, &mut server, 1, "initialize").await);
     channel.close().await.unwrap();
@@ -381,6 +383,7 @@ async fn invalid_response_is_passed_to_caller() {
 
 #[tokio::test(start_paused = true)]
 async fn second_call_with_pending_id_fails() {
+    // spec: BASE-04
     let (channel, mut server) = pipe(1024);
     let _frames = start_call(&channel, &mut server, 1, "tools/call").await;
     let mut second = channel.call(request(1, "tools/call"));

@@ -35,7 +35,6 @@ use crate::pipe::{Batch, Ended, Pipe, excerpt};
 use crate::write_queue::{QueueClosed, WriteQueue};
 
 /// The frame of a message on a byte stream: a line feed after it. Encoded messages contain none.
-// spec: STDIO-02
 const LINE_FRAMING: Framing = Framing {
     prefix: b"",
     suffix: b"\n",
@@ -249,6 +248,7 @@ impl Driver {
     fn handle_message(&mut self, parsed: Result<Message<'_>, ParseError>, line: &[u8]) {
         match parsed {
             Ok(Message::Request(request)) => self.handle_request(&request),
+            // spec: BASE-12
             Ok(Message::Notification(notification)) => self.handle_notification(&notification),
             Ok(Message::Response(response)) => self.handle_response(&response),
             Ok(_) => {}

@@ -150,7 +150,7 @@ impl StdioServer {
     /// Returns an error when [`Service::check`] finds a mistake, when another server already uses the streams,
     /// when they cannot be duplicated, or when reading or writing fails. Returns `Ok` when the client closes its
     /// side.
-    // spec: STDIO-03, STDIO-05, STDIO-14
+    // spec: STDIO-05, STDIO-14
     pub async fn run(self) -> io::Result<()> {
         self.check()?;
         let profile = self.service.profile();

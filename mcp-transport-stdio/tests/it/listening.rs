@@ -27,7 +27,7 @@ fn method_and_subscription(note: &Value) -> (&str, i64) {
 
 #[tokio::test(start_paused = true)]
 async fn subscriptions_on_one_pipe_are_told_apart_by_id() {
-    // spec: SUB-06, SUB-07, SUB-08
+    // spec: SUB-06, SUB-08
     let mut peer = Peer::start();
     let bus = peer.service.bus.clone();
     peer.send(listen(1, json!({"toolsListChanged": true})))

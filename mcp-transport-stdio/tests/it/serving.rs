@@ -81,6 +81,7 @@ async fn shutdown_signal_ends_server() {
 // spec: STDIO-11
 #[tokio::test(start_paused = true)]
 async fn cancelled_call_sends_no_response() {
+    // spec: CAN-07
     let mut peer = Peer::start();
     peer.call(1, "wait 3").await;
     peer.send(cancel(1)).await;
@@ -160,6 +161,7 @@ async fn invalid_line_is_answered_with_error() {
 // spec: BASE-12
 #[tokio::test(start_paused = true)]
 async fn invalid_response_gets_no_answer() {
+    // spec: CAN-07
     let mut peer = Peer::start();
     peer.write(b"\n \r\n\xef\xbb\xbf\r\n").await;
     for line in [
@@ -206,6 +208,7 @@ async fn call_over_limit_is_refused() {
 
 #[tokio::test(start_paused = true)]
 async fn second_call_with_running_id_is_refused() {
+    // spec: BASE-04
     let mut peer = Peer::start();
     peer.call(1, "wait 1").await;
     peer.call(1, "now").await;
@@ -397,7 +400,6 @@ async fn panic_of_the_service_or_the_signal_does_not_end_server() {
     peer.close().await;
 }
 
-// spec: EXT-05
 #[tokio::test(start_paused = true)]
 async fn notifications_of_extensions_over_the_limit_are_ignored() {
     let service = ToolNameService {

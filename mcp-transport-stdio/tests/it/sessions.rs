@@ -258,6 +258,7 @@ async fn second_initialize_opens_a_new_session() {
 
 #[tokio::test(start_paused = true)]
 async fn batch_is_accepted_in_2025_03_26_only() {
+    // spec: BASE-14, BASE-16
     let batch = |id: i64| {
         let ping = request(id, "ping", &json!({}));
         json!([ping, { "jsonrpc": "2.0", "method": "notifications/initialized" }])
