@@ -80,7 +80,6 @@ impl Broadcaster {
     ///
     /// A notification of an extension that the server does not have is not sent; the log contains a
     /// warning.
-    // spec: EXT-05
     pub fn send<N: CustomNotification>(&self, params: &N::Params) {
         match to_object(params) {
             Ok(params) => self.send_raw(<N::Extension as Extension>::ID, N::METHOD, Some(&params)),
@@ -92,7 +91,6 @@ impl Broadcaster {
 
     /// Sends a notification of the extension `id` as JSON; see [`send`](Self::send). For programs that pass
     /// messages on, such as gateways.
-    // spec: EXT-05
     pub fn send_raw(&self, id: &str, method: &str, params: Option<&RawObject>) {
         let empty = RawObject::default();
         let notification = ExtensionNotification::new(id, method, params.unwrap_or(&empty));
@@ -101,7 +99,6 @@ impl Broadcaster {
 
     /// Sends a notification of the extension `id` as JSON to the clients of one caller; see
     /// [`send_raw`](Self::send_raw).
-    // spec: EXT-05
     pub fn send_raw_to(
         &self,
         caller: &CallerKey,

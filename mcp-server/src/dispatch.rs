@@ -12,7 +12,7 @@ use crate::result::ItemRef;
 
 /// Dispatches a call to its route, or answers it from the lists of the registry. A method whose
 /// capability the server does not declare is unknown.
-// spec: TOOL-02, RSRC-05, RSRC-06, PROMPT-05
+// spec: PROMPT-05
 pub(crate) fn dispatch(registry: &Registry, exchange: Exchange) -> BoxFuture<'static, Reply> {
     let declared = &registry.profile.capabilities;
     let caller = Caller::from_exchange(&exchange);
@@ -22,6 +22,7 @@ pub(crate) fn dispatch(registry: &Registry, exchange: Exchange) -> BoxFuture<'st
             Some(route) => route.call(CallContext::new(exchange, context)),
             None => not_found(ItemKind::Tool, &params.name),
         },
+        // spec: TOOL-02
         Call::ListTools(page) if declared.tools.is_some() => {
             ready_reply(registry.tools.list(page, &caller))
         }
@@ -35,10 +36,12 @@ pub(crate) fn dispatch(registry: &Registry, exchange: Exchange) -> BoxFuture<'st
                 }
                 None => {
                     registry.log_not_found(&params.uri);
+                    // spec: RSRC-06
                     not_found(ItemKind::Resource, &params.uri)
                 }
             }
         }
+        // spec: RSRC-02
         Call::ListResources(page) if declared.resources.is_some() => {
             match registry.list_resources(page, &caller) {
                 ResourcePage::Ready(reply) => ready_reply(reply),
@@ -56,6 +59,7 @@ pub(crate) fn dispatch(registry: &Registry, exchange: Exchange) -> BoxFuture<'st
                 None => not_found(ItemKind::Prompt, &params.name),
             }
         }
+        // spec: PROMPT-02
         Call::ListPrompts(page) if declared.prompts.is_some() => {
             ready_reply(registry.prompts.list(page, &caller))
         }

@@ -274,7 +274,6 @@ handles! {
     /// # server.check()?;
     /// # Ok::<(), mcp::SetupError>(())
     /// ```
-    // spec: TOOL-03
     Tools of ToolRoute ("tool") as names, tools;
 
     /// A handle that changes the resources while the server runs. Use

@@ -138,7 +138,7 @@ impl Server {
     /// # server.check()?;
     /// # Ok::<(), mcp::SetupError>(())
     /// ```
-    // spec: VER-02, VER-03, LIFE-07
+    // spec: VER-03
     #[must_use]
     pub fn revisions(self, revisions: impl RangeBounds<ProtocolVersion>) -> Self {
         let known = ProtocolVersion::ALL.into_iter();
@@ -489,7 +489,6 @@ impl Server {
     ///
     /// [`check`](Self::check) reports schemas that the validator cannot use. A result that violates
     /// its schema goes to the log, and the client receives an internal error.
-    // spec: TOOL-16, TOOL-22, JSCH-01, JSCH-02
     #[must_use]
     pub fn validate_with(self, validator: impl Validator) -> Self {
         let validator: Arc<dyn Validator> = Arc::new(validator);

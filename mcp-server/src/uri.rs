@@ -3,6 +3,7 @@
 use std::net::Ipv6Addr;
 
 /// Returns whether a string is a URI with a scheme.
+// spec: RSRC-07
 pub(crate) fn is_uri(text: &str) -> bool {
     let Some((scheme, rest)) = text.split_once(':') else {
         return false;
@@ -20,6 +21,7 @@ pub(crate) fn is_uri(text: &str) -> bool {
         && has_only(fragment, ":@/?")
 }
 
+// spec: RSRC-10
 fn is_scheme(text: &str) -> bool {
     let is_inner = |byte: u8| byte.is_ascii_alphanumeric() || b"+-.".contains(&byte);
     text.starts_with(|first: char| first.is_ascii_alphabetic()) && text.bytes().all(is_inner)

@@ -160,7 +160,7 @@ impl Parameters {
         (self.spec, self.plan)
     }
 
-    // spec: TOOL-06, JSCH-04, JSCH-09
+    // spec: TOOL-06, JSCH-09
     fn schema(&mut self) -> ArgumentSchema {
         let mut root = JsonObject::new();
         root.insert("type".to_owned(), "object".into());

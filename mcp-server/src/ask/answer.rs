@@ -16,7 +16,7 @@
 /// }
 /// # assert_eq!(reply(Answer::Accept(2)), "a table for 2");
 /// ```
-// spec: ELIC-09, ELIC-18
+// spec: ELIC-09
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[expect(
     clippy::exhaustive_enums,

@@ -41,7 +41,7 @@ use serde_json::Value;
 /// | an enum with `#[derive(Elicit)]` | choice of one value |
 /// | `Vec` of such an enum | choice of several values |
 /// | `Option` of any of these | the same, optional |
-// spec: ELIC-04, ELIC-05, ELIC-06
+// spec: ELIC-05, ELIC-06
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a form",
     note = "put `#[derive(mcp::Elicit)]` on a struct of texts, numbers, `bool`s and enums, or ask with `Ask::raw_form`"

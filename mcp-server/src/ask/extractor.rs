@@ -70,7 +70,7 @@ pub type Sampling = CreateMessageParams;
 ///     }
 /// }
 /// ```
-// spec: MRTR-01, MRTR-06, MRTR-19
+// spec: MRTR-19
 #[derive(Debug, Clone)]
 pub struct Ask(Arc<InputRound>);
 
@@ -79,7 +79,7 @@ impl Ask {
     /// receives an error, so that it can send a valid one.
     ///
     /// Never ask for secrets by a form: use [`url`](Self::url).
-    // spec: ELIC-04, ELIC-07, ELIC-13
+    // spec: ELIC-07, ELIC-13
     pub fn form<T: Elicit>(
         &self,
         key: impl Into<Cow<'static, str>>,
@@ -93,7 +93,7 @@ impl Ask {
     }
 
     /// Asks the user to fill in a form that is built at run time.
-    // spec: ELIC-04, ELIC-07, ELIC-13
+    // spec: ELIC-07, ELIC-13
     pub fn raw_form(
         &self,
         key: impl Into<Cow<'static, str>>,
@@ -113,7 +113,7 @@ impl Ask {
     /// The URL has the scheme `https`, or `http` with a loopback host; another one is an error that is
     /// not sent. It must not contain data of the user and must not grant access by itself;
     /// authenticate its visitor.
-    // spec: ELIC-08, ELIC-09, ELIC-15, ELIC-16
+    // spec: ELIC-08, ELIC-09, ELIC-15
     pub fn url(
         &self,
         key: impl Into<Cow<'static, str>>,
@@ -153,7 +153,6 @@ impl Ask {
     ///     }
     /// }
     /// ```
-    // spec: ELIC-10
     pub fn elicitation_complete(&self, key: &str) -> bool {
         self.0.send_elicitation_complete(key)
     }
@@ -198,7 +197,6 @@ impl Ask {
     ///     }
     /// }
     /// ```
-    // spec: ELIC-10
     pub fn elicitation_id(&self, key: &str) -> String {
         self.0.elicitation_id(key).unwrap_or_default()
     }
@@ -232,7 +230,6 @@ impl Ask {
     }
 
     /// Asks for the files and folders that the server may access.
-    // spec: ROOT-03
     pub fn roots(&self, key: impl Into<Cow<'static, str>>) -> Asking<Vec<Root>> {
         self.question(key, InputRequest::ListRoots, |_, response| {
             let InputResponse::ListRoots(list) = response else {
@@ -426,13 +423,11 @@ impl Ask {
     /// # Errors
     ///
     /// Returns [`AskError::MissingCapability`] with the missing capabilities.
-    // spec: MRTR-05
     pub fn require(&self, needed: &ClientCapabilities) -> Result<(), AskError> {
         require_declared(needed, self.capabilities())
     }
 
     /// Capabilities that the client declares, for handlers with optional questions.
-    // spec: MRTR-05
     fn capabilities(&self) -> &ClientCapabilities {
         &self.0.facts().capabilities
     }
@@ -503,6 +498,7 @@ fn decode_action(response: InputResponse) -> Result<Answer<Option<JsonObject>>, 
     };
     match action {
         ElicitAction::Accept => Ok(Answer::Accept(content)),
+        // spec: ELIC-18
         ElicitAction::Decline => Ok(Answer::Decline),
         ElicitAction::Cancel => Ok(Answer::Cancel),
         // The word of a draft before 2025-06-18, which some clients still send.

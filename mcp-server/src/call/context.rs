@@ -115,7 +115,6 @@ impl CallContext {
     /// # Errors
     ///
     /// Returns the [`Fault`] for a client that sent an invalid `requestState`.
-    // spec: MRTR-02
     pub(super) fn start_handler(&mut self, needs: HandlerNeeds) -> Result<CallGuard, Fault> {
         if !needs.input_round && !needs.close_signal {
             return Ok(CallGuard::default());

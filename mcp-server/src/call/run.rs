@@ -33,7 +33,6 @@ pub(crate) trait CallTarget<Output> {
 /// A panic becomes an internal fault without the panic's message, which may contain secrets and goes
 /// to the log only. Shared state that the handler was changing may be inconsistent afterwards; the
 /// locks of the standard library show this by poisoning.
-// spec: MRTR-01
 pub(crate) fn run_handler<T, H, F>(
     target: T,
     mut call: CallContext,
@@ -93,6 +92,7 @@ impl<T: CallTarget<F::Output>, F: Future> Future for RunningHandler<T, F> {
         let reply = match poll_handler(handler, cx, this.target.name()) {
             Poll::Ready(Ok(output)) => this.target.reply(output, *this.masks_errors),
             Poll::Ready(Err(panic)) => panic_fault(this.target.name(), &panic).into(),
+            // spec: MRTR-01
             Poll::Pending => match round.and_then(InputRound::take_reply) {
                 Some(questions) => questions,
                 None => return Poll::Pending,

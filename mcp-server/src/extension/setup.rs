@@ -162,7 +162,6 @@ impl<E: ServerExtension> ServerSetup<E> {
     ///
     /// A client that does not declare the extension receives the error -32021 "missing required client
     /// capability", and malformed parameters are answered with -32602.
-    // spec: EXT-05
     pub fn request<R, M>(&mut self, handler: impl MethodHandler<R::Params, R::Result, M>)
     where
         R: CustomRequest<Extension = E>,

@@ -22,7 +22,7 @@ use crate::rejection::Rejection;
 ///     "done"
 /// }
 /// ```
-// spec: LOG-01, LOG-02, LOG-04
+// spec: LOG-02
 #[derive(Debug, Clone)]
 pub struct Log(NotificationSender);
 

@@ -21,7 +21,6 @@ use crate::rejection::Rejection;
 ///     "done"
 /// }
 /// ```
-// spec: PROG-02, PROG-03
 #[derive(Debug, Clone)]
 pub struct Progress(NotificationSender);
 

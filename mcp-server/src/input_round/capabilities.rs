@@ -15,7 +15,7 @@ use super::error::AskError;
 /// # Errors
 ///
 /// Returns [`AskError::MissingCapability`] with the missing capabilities.
-// spec: VER-14, MRTR-05, ELIC-01, ELIC-02, SAMP-01, SAMP-04, SAMP-05, ROOT-01, ROOT-04
+// spec: VER-14, MRTR-05, ELIC-02, SAMP-04, SAMP-05, ROOT-04
 pub(super) fn check_request(
     request: &InputRequest,
     client: &ClientContext,
@@ -35,6 +35,7 @@ pub(super) fn check_request(
 
 fn for_sampling(params: &CreateMessageParams, client: &ClientContext) -> ClientCapabilities {
     let mut sampling = SamplingCapability::default();
+    // spec: SAMP-04
     sampling.tools = params.needs_tools().then(ExtraFields::default);
     let includes_context = matches!(
         params.include_context,

@@ -20,7 +20,6 @@ use crate::request_state::SealError;
 #[non_exhaustive]
 pub enum AskError {
     /// The client does not declare a capability that the question needs. Nothing was sent.
-    // spec: MRTR-05, ELIC-02, SAMP-04
     #[error(
         "the client cannot be asked: it does not declare {}",
         capability_names(required)
@@ -49,7 +48,6 @@ pub enum AskError {
     },
     /// Two questions of one call, or two results of [`Ask::once`](crate::Ask::once), have the same
     /// key. The second one would receive the answer to the first.
-    // spec: MRTR-04
     #[error("`{key}` is used twice in one call; give the second one a key of its own")]
     KeyReused {
         /// The key.
@@ -113,7 +111,7 @@ impl AskError {
 
 /// The fault for a client that sent an invalid state. It gives no reason, because a reason would help
 /// only an attacker.
-// spec: MRTR-07, MRTR-08
+// spec: MRTR-08
 pub(super) fn invalid_state() -> Fault {
     Fault::bad_params(
         "`params.requestState` is not valid for this request; repeat the request without it and \

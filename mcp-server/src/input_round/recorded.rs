@@ -26,12 +26,12 @@ impl RecordedAnswers {
     /// Decrypts the `requestState` of a request with `binding`.
     pub(super) fn unseal(state: &str, binding: &Binding, sealer: &Sealer) -> Result<Self, Fault> {
         let plain = sealer.open(state, binding);
+        // spec: MRTR-07
         let plain = plain.map_err(|_| invalid_state())?;
         serde_json::from_slice(&plain).map_err(|_| invalid_state())
     }
 
     /// Encrypts the data as `requestState` for requests with `binding`.
-    // spec: MRTR-01, MRTR-03, MRTR-04
     pub(super) fn seal(&self, binding: &Binding, sealer: &Sealer) -> Result<String, Fault> {
         let plain = serde_json::to_vec(self).map_err(|error| Fault::internal(error.to_string()))?;
         let sealed = sealer.seal(&plain, binding);

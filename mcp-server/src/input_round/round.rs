@@ -210,6 +210,7 @@ impl InputRound {
                 reason: format!("a call asks {MAX_QUESTIONS} questions at most"),
             });
         }
+        // spec: MRTR-04, TASK-14
         if !inputs.recorded.asked.insert(key.to_string()) {
             return Err(AskError::KeyReused { key: key.clone() });
         }
@@ -267,7 +268,6 @@ impl InputRound {
 
     /// Sends an open question through the task, if the call has become one since the question was
     /// asked. Else the task will wake `cx`.
-    // spec: TASK-14
     pub(crate) fn poll_open(
         &self,
         key: &InputKey,
@@ -437,6 +437,7 @@ impl InputRound {
         let state = recorded.seal(binding, sealer)?;
         let required = InputRequired::new(open);
         let mut required = required.map_err(|error| Fault::internal(error.to_string()))?;
+        // spec: MRTR-03
         required.request_state = Some(state);
         Ok(required)
     }
@@ -495,6 +496,7 @@ impl PendingInputs {
         // An answer counts only with its question's state. Others are ignored, and the question
         // is asked again.
         if input.state.is_some() || !sealer.accepts_unsolicited_answers() {
+            // spec: MRTR-06
             received.retain(|key, _| previously_asked.contains(key));
         }
         let has_results = !recorded.results.is_empty() || recorded.kept.is_some();

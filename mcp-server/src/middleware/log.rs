@@ -55,7 +55,6 @@ const MAX_FIELD_BYTES: usize = 256;
 ///     }
 /// });
 /// ```
-// spec: META-14
 #[derive(Clone, Default)]
 pub struct RequestLog {
     baggage: bool,

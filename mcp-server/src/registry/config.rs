@@ -35,7 +35,6 @@ pub(crate) struct ServerConfig {
     /// The offered revisions, newest first.
     pub(crate) revisions: Vec<ProtocolVersion>,
     /// Time that clients may cache the result of `server/discover`.
-    // spec: CACHE-01
     pub(crate) discover_cache: CacheHint,
     /// The extensions, in the order of registration.
     pub(crate) extensions: Vec<Registration<ServerCapabilities>>,

@@ -19,7 +19,7 @@ pub(crate) enum ResourcePage<'a> {
 
 impl Registry {
     /// Returns a page of the resource list, or the template that computes it.
-    // spec: RSRC-02, PAG-01, CACHE-12
+    // spec: PAG-01
     pub(crate) fn list_resources(&self, page: &Page, caller: &Caller<'_>) -> ResourcePage<'_> {
         if !self.templates.iter().any(TemplateRoute::has_list) {
             return ResourcePage::Ready(self.resources.list(page, caller));

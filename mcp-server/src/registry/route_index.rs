@@ -95,7 +95,7 @@ impl<R: Listed> RouteIndex<R> {
     }
 
     /// Returns a page of the list, in the order of registration. Equal lists have equal pages.
-    // spec: TOOL-03, TOOL-04, RSRC-02, PROMPT-02, PAG-01, PAG-05, CACHE-01, CACHE-11
+    // spec: TOOL-03, TOOL-04, PAG-01, PAG-05, CACHE-01, CACHE-11
     pub(crate) fn list(&self, page: &Page, caller: &Caller<'_>) -> Reply {
         let start = match self.start(page) {
             Ok(start) => start,

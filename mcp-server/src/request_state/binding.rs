@@ -16,6 +16,7 @@ pub(crate) struct Binding([u8; 32]);
 
 impl Binding {
     pub(crate) fn new(call: &Call, principal: Option<&Principal>) -> Self {
+        // spec: ELIC-16
         let mut digest = of_principal(principal);
         update(&mut digest, b'm', call.method_name().as_bytes());
         let item = call.item().unwrap_or_default();

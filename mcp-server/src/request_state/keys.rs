@@ -43,7 +43,7 @@ const KEY_LEN: usize = 32;
 /// The specification allows clients to send a state more than once, and the server does not count
 /// uses. Guard effects that may happen only once after an answer by data of your own, such as a
 /// unique number created in [`Ask::once`](crate::Ask::once).
-// spec: MRTR-07, MRTR-08, MRTR-16
+// spec: MRTR-08, MRTR-16
 #[derive(Clone)]
 pub struct StateKeys {
     /// The first key seals; all keys open.

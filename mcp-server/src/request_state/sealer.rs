@@ -171,6 +171,7 @@ impl Sealer {
             (&mut *message).into(),
             &(*tag).into(),
         );
+        // spec: MRTR-07
         decrypted.map_err(|_| InvalidState)?;
         let parts = message.split_first_chunk::<EXPIRY_LEN>();
         let (expiry, plain) = parts.ok_or(InvalidState)?;
@@ -220,7 +221,6 @@ mod tests {
         Sealer::new("shop", Some(keys))
     }
 
-    // spec: VER-13, SESS-12
     #[test]
     fn sealed_state_opens_for_same_request_only() {
         let here = binding("a://b", Some("ada"));

@@ -100,7 +100,6 @@ impl TemplateRoute {
     /// server.check()?;
     /// # Ok::<(), mcp::SetupError>(())
     /// ```
-    // spec: RSRC-07
     #[must_use]
     pub fn encoded_slashes<I: IntoIterator<Item: Into<String>>>(mut self, variables: I) -> Self {
         if let Some(pattern) = &mut self.pattern {

@@ -50,7 +50,6 @@ impl ArgumentSchema {
 
 /// Returns the schema of arguments that are decoded into `T`: draft 2020-12, an object without
 /// references (unless `T` contains itself) and without alternatives at its root.
-// spec: JSCH-01, JSCH-04
 pub(crate) fn of_arguments<T: JsonSchema>() -> ArgumentSchema {
     described::<T>(|_| None)
 }

@@ -77,7 +77,7 @@ impl Server {
 
     /// Sets the keys that seal the state of a call while its client is asked. Needed if several nodes
     /// serve one endpoint; by default each process has a random key.
-    // spec: MRTR-07, MRTR-16
+    // spec: MRTR-16
     #[must_use]
     pub fn request_state_keys(self, keys: StateKeys) -> Self {
         self.configure(|config| {

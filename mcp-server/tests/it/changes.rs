@@ -160,7 +160,7 @@ fn rejected_route_changes_nothing() {
     assert_eq!(call_text(&server, "c", "{}"), "1");
 }
 
-// spec: TOOL-01, RSRC-01, PROMPT-01, TOOL-02, RSRC-02, PROMPT-02
+// spec: TOOL-01, RSRC-01, PROMPT-01, TOOL-02
 #[test]
 fn capabilities_declare_changes_of_taken_handles() {
     let one = |server: Server| server.profile().capabilities.clone();

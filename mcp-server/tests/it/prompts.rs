@@ -213,6 +213,7 @@ fn error_of_prompt_becomes_fault() {
 
 #[test]
 fn prompts_are_listed_and_mistakes_reported() {
+    // spec: PROMPT-02
     let listing = server(
         empty()
             .prompt(Prompt::new("b").title("B").handler(|| ""))

@@ -274,6 +274,7 @@ fn resources_and_templates_are_listed() {
 // spec: CACHE-01
 #[test]
 fn cache_hints_of_resources_and_lists_are_sent() {
+    // spec: RSRC-02
     let (long, short) = (
         CacheHint::public(Duration::from_secs(300)),
         CacheHint::private(Duration::from_secs(3)),

@@ -77,6 +77,7 @@ fn check(tool: &str, expected: &Expect) {
 
 #[test]
 fn plain_parameters_become_properties() {
+    // spec: TOOL-06
     check(
         "plain",
         &expect![[r#"

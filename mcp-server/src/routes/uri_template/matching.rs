@@ -23,7 +23,6 @@ struct Values {
 impl UriTemplate {
     /// Returns the percent-decoded variable values. Returns `None` if the template does not
     /// match, and for values that could escape from a directory; see [`decode`].
-    // spec: RSRC-07
     pub(crate) fn matches(&self, uri: &str) -> Option<Variables> {
         let mut values = Values::default();
         self.match_uri(uri, &mut values)?;

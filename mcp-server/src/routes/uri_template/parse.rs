@@ -185,7 +185,6 @@ impl UriTemplate {
 /// # Errors
 ///
 /// Returns a message that says what is wrong.
-// spec: RSRC-07, RSRC-10
 pub(crate) fn check_uri(text: &str) -> Result<(), String> {
     if is_uri(text) {
         return Ok(());

@@ -83,6 +83,7 @@ fn asking(name: &str) -> Server {
 // spec: VER-14, SAMP-04, ELIC-02
 #[test]
 fn question_without_declared_capability_is_a_fault() {
+    // spec: MRTR-05
     let none = ClientCapabilities::default;
     let context = || {
         let mut capabilities = none().with_sampling();
@@ -422,6 +423,7 @@ fn corrected_answer_with_same_state_is_accepted() {
 // spec: ELIC-16
 #[test]
 fn state_is_valid_for_same_request_and_caller_until_expiry() {
+    // spec: MRTR-07
     let time = Arc::new(AtomicU64::new(0));
     let clock = time.clone();
     let keys = StateKeys::new(SECRET)
@@ -562,6 +564,7 @@ fn too_large_state_is_not_sent() {
 
 #[test]
 fn invalid_question_or_key_is_internal_fault() {
+    // spec: MRTR-04, ELIC-08, ELIC-15, SAMP-08, SAMP-09
     let twice = |ask: Ask| async move {
         ask.form::<Name>("key", "Who?").await?;
         ask.url("key", "Sign in", URL).await?;
@@ -691,6 +694,7 @@ fn kept_value_of_other_type_is_rejected_state() {
 
 #[test]
 fn check_reports_completion_that_asks() {
+    // spec: MRTR-02
     let server = Server::new("s", "1").prompt(
         Prompt::new("p")
             .handler(|raw: RawArgs| raw.as_str().to_owned())

@@ -120,9 +120,9 @@ fn unanswered_question_in_session_fails_tool() {
     assert_eq!(text(reply), "the client did not answer in time");
 }
 
-// spec: MRTR-04
 #[test]
 fn concurrent_questions_are_asked_in_one_round() {
+    // spec: MRTR-01, MRTR-03
     let all = |ask: Ask| async move {
         let login = ask.url("login", "Sign in", "https://example.com/login");
         let questions = (ask.form::<Name>("name", "Who?"), login, ask.roots("roots"));
@@ -164,6 +164,7 @@ fn concurrent_questions_are_asked_in_one_round() {
 
     // Only unanswered questions are asked again.
     let first = asked(Client::new().send(&server, &tool("many"), InputState::default()));
+    assert!(first.request_state.is_some());
     let input = answered(&first, &json!({"b": named("B"), "strange": 7}));
     let second = asked(Client::new().send(&server, &tool("many"), input));
     let keys: Vec<_> = second.requests().unwrap().into_keys().collect();
