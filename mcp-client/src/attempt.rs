@@ -110,7 +110,6 @@ impl Attempt<'_, '_> {
         if let Some(reason) = inner.closing.reason() {
             return Err(ErrorKind::closed(reason));
         }
-        // spec: BASE-05, MRTR-12
         let number = self.number;
         let id = RequestId::from(number);
         // spec: PROG-01

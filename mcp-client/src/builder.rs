@@ -357,7 +357,6 @@ impl ClientBuilder {
     }
 
     /// Sets the roots, each a `file://` URI or a [`Root`], and declares the capability.
-    // spec: ROOT-03
     pub fn roots(mut self, roots: impl IntoIterator<Item = impl Into<Root>>) -> Self {
         self.inputs
             .set_roots(roots.into_iter().map(Into::into).collect());
@@ -381,7 +380,6 @@ impl ClientBuilder {
     /// Sets this client's principal, for a [cache](Self::cache) that several clients share:
     /// clients with the same principal share private results. Default: a unique principal, so that
     /// private results are not shared.
-    // spec: CACHE-08
     pub fn principal(mut self, principal: impl Into<Box<str>>) -> Self {
         self.principal = Some(format!("p:{}", principal.into()).into());
         self

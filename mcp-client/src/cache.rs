@@ -25,7 +25,7 @@ use crate::change::Change;
 /// program with its arguments, environment and working directory. Other channels share nothing.
 ///
 /// Spec: <https://modelcontextprotocol.io/specification/2026-07-28/server/utilities/caching>
-// spec: CACHE-05, CACHE-08
+// spec: CACHE-05
 #[derive(Clone)]
 pub struct Cache {
     entries: Arc<Mutex<Entries>>,
@@ -168,7 +168,6 @@ impl Entries {
 }
 
 /// The identity of a result.
-// spec: CACHE-03
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 struct CacheKey {
     server: ServerIdentity,
@@ -230,6 +229,7 @@ impl Cache {
             key: CacheKey {
                 server,
                 owner: None,
+                // spec: CACHE-03
                 method: call.method()?,
                 param,
             },
@@ -246,6 +246,7 @@ impl CacheSlot {
     fn key(&self, scope: CacheScope) -> CacheKey {
         let mut key = self.key.clone();
         let is_shared = scope == CacheScope::Public && !self.has_options;
+        // spec: CACHE-08
         key.owner = (!is_shared).then(|| self.owner.clone());
         key
     }

@@ -157,7 +157,6 @@ impl<'a> ActiveCall<'a> {
 
     /// Makes the call. The handlers of the client answer input requests, and a task is followed to its
     /// end.
-    // spec: TASK-05
     pub(crate) async fn finish(&mut self) -> Result<ResultBody, Error> {
         match self.run_until_task().await? {
             Either::Left(body) => Ok(body),

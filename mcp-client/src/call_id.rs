@@ -52,6 +52,7 @@ impl CallId {
     /// twice.
     // spec: BASE-05
     pub(crate) fn take_number(&mut self) -> Option<i64> {
+        // spec: MRTR-12
         (!std::mem::replace(&mut self.is_sent, true)).then_some(self.number)
     }
 

@@ -43,7 +43,6 @@ impl Change {
     }
 
     /// Returns whether a subscription with `filter` covers the change.
-    // spec: SUB-02
     pub(crate) fn matches(&self, filter: &SubscriptionFilter) -> bool {
         match self {
             Self::Tools => filter.tools_list_changed,

@@ -332,14 +332,12 @@ impl Client {
     /// [`cancel_on`](crate::PreparedCall::cancel_on) does: the server is told, and awaiting the call returns an error
     /// with [`is_cancelled`](Error::is_cancelled). A call that was not started yet is not sent. Returns false, and
     /// does nothing, if no call of this client and its clones with this id is prepared or running.
-    // spec: CAN-01
     pub fn cancel(&self, id: &RequestId) -> bool {
         self.inner.call_ids.cancel(id)
     }
 
     /// Returns the tools that were removed from the latest list because their definitions are invalid, by
     /// name. Of a name above 1 KiB, only the start is kept.
-    // spec: XHDR-08
     pub fn dropped_tools(&self) -> Vec<DroppedTool> {
         self.inner.tools.dropped()
     }
@@ -390,7 +388,6 @@ impl Client {
     }
 
     /// Removes all results from the cache, also those of other clients that share it.
-    // spec: CACHE-08
     #[cfg(feature = "auth")]
     pub(crate) fn clear_cache(&self) {
         self.inner.cache.clear();

@@ -15,7 +15,7 @@ use mcp_types::{InputRequest, InputRequests, InputRequired, InputResponse, RawOb
 ///                    ▲                                                │
 ///                    └───────────── required again ◄──────────────────┘
 /// ```
-// spec: MRTR-13, MRTR-18
+// spec: MRTR-18
 #[derive(Debug)]
 pub(crate) struct Mrtr {
     rounds: usize,
@@ -40,7 +40,7 @@ impl Mrtr {
     ///
     /// Returns [`MrtrError`] when the method of `request` does not allow such a result, when the
     /// result is malformed, or when a limit is reached.
-    // spec: MRTR-02, MRTR-03
+    // spec: MRTR-02
     pub(crate) fn start_round(
         &mut self,
         request: &ClientRequest,
@@ -125,6 +125,7 @@ impl InputRound {
         if self.required.input_requests.is_some() {
             state.responses = RawObject::from_value(&answers).ok();
         }
+        // spec: MRTR-13
         state.state = self.required.request_state.as_deref().map(Into::into);
         Ok(state)
     }
@@ -268,6 +269,7 @@ mod tests {
 
     #[test]
     fn responses_that_do_not_fit_are_errors() {
+        // spec: MRTR-10
         let round = Mrtr::new(1)
             .start_round(&tool(), asking([("a", form())]))
             .unwrap();

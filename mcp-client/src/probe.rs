@@ -322,6 +322,7 @@ mod tests {
 
     #[test]
     fn step_after_discover_follows_from_the_evidence() {
+        // spec: COMPAT-09
         use Evidence::{Discovered, Gone, Silence, Unreadable};
 
         let both = found(&["2030-01-01", "2026-07-28", "2025-11-25"]);

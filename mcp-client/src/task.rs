@@ -170,7 +170,6 @@ impl TaskHandle {
     /// # Errors
     ///
     /// Returns any error of a call.
-    // spec: TASK-16
     pub async fn cancel(&self) -> Result<(), Error> {
         match &self.state {
             TaskState::Done(_) => Ok(()),

@@ -32,7 +32,6 @@ const NAME_EXCERPT: usize = 64;
 pub(crate) type ParamHeaderValues = Vec<(Box<str>, Box<str>)>;
 
 /// A tool that the client removes from lists because its definition is invalid.
-// spec: XHDR-08
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct DroppedTool {

@@ -141,7 +141,6 @@ impl<E: Extension> ExtensionClient<E> {
     /// # Ok(())
     /// # }
     /// ```
-    // spec: PAG-02
     pub fn list<'a, R>(&self) -> PreparedCall<'a, Vec<R::Item>>
     where
         R: ListRequest<Extension = E>,

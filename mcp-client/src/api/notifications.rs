@@ -49,7 +49,6 @@ impl Client {
     /// });
     /// # }
     /// ```
-    // spec: LOG-05
     pub fn notifications(
         &self,
     ) -> impl Stream<Item = Result<ServerNotification, LostNotifications>> + Send + Unpin + use<>

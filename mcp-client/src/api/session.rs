@@ -67,7 +67,6 @@ impl Client {
     /// # Errors
     ///
     /// Returns an [`Error`] when the server does not respond.
-    // spec: PING-01
     pub async fn ping(&self) -> Result<(), Error> {
         let request = if self.protocol_version().is_modern() {
             ClientRequest::Discover

@@ -98,7 +98,7 @@ pub(crate) async fn get(
 }
 
 /// Cancels a task.
-// spec: TASK-16, TASK-17
+// spec: TASK-17
 pub(crate) async fn cancel(
     client: &Client,
     id: &str,
@@ -213,7 +213,6 @@ impl ActiveCall<'_> {
     }
 
     /// Converts the end of a task into the result that the call would have returned.
-    // spec: TASK-08
     pub(crate) fn end_of_task(&self, task: Task) -> Result<ResultBody, Error> {
         let outcome = match (&task.status, &task.result, task.error.clone()) {
             (TaskStatus::Completed, Some(result), _) => Ok(result.as_raw()),
@@ -248,7 +247,7 @@ impl ActiveCall<'_> {
 }
 
 /// Cancels a task when its call is dropped.
-// spec: TASK-16, TASK-17
+// spec: TASK-17
 struct CancelGuard {
     call: Option<(Client, String)>,
     headers: HeaderMap,

@@ -98,23 +98,19 @@ pub enum InputError {
     #[error("the answer to the form cannot be serialized: {0}")]
     NotSendable(String),
     /// The server requests sampling with tools, which the client does not declare.
-    // spec: SAMP-03
     #[error("the server requests sampling with tools, which this client does not declare")]
     NoSamplingTools,
     /// The server requests a visit of a URL that must not be opened: neither `https` nor `http` on the
     /// same machine. No handler has received it.
-    // spec: ELIC-14
     #[error("the server requests a visit of a URL that is not opened: {0}")]
     UnsafeUrl(#[from] UrlError),
     /// The user did not agree to visit a URL that the server requires.
-    // spec: ELIC-18
     #[error("the user does not visit {url}, which the server requires")]
     NotConfirmed {
         /// The URL.
         url: String,
     },
     /// The conversation in a sampling request is malformed.
-    // spec: SAMP-08, SAMP-09
     #[error("the conversation of the sampling request is malformed: {0}")]
     Conversation(#[from] BrokenConversation),
     /// A layer of the client answered the request with a fault.

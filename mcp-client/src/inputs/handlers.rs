@@ -250,9 +250,11 @@ fn check_sampling(
     params: &CreateMessageParams,
     declared: &ClientCapabilities,
 ) -> Result<(), InputError> {
+    // spec: SAMP-03
     if params.needs_tools() && !declared.allows_sampling_tools() {
         return Err(InputError::NoSamplingTools);
     }
+    // spec: SAMP-08
     Ok(params.check_messages()?)
 }
 

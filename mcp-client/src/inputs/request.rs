@@ -13,7 +13,6 @@ use super::error::InputError;
 use super::url_elicitations::UrlElicitation;
 
 /// The origin of an input request. A program that shows requests to a user must show it, too.
-// spec: ELIC-12
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Asker {
@@ -105,7 +104,6 @@ pub(super) fn finish_form(
 /// Servers of 2025-11-25 may refuse a call until the user has visited a URL. The handler then
 /// receives the same request. The client repeats the call after the visit is
 /// [completed](Self::completed), or after 5 minutes.
-// spec: ELIC-12, ELIC-14
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct UrlRequest {

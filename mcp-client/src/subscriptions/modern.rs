@@ -133,7 +133,6 @@ impl Listener {
 
 impl ListenRequest {
     /// Sends the request and waits until the server acknowledges it.
-    // spec: SUB-03, SUB-04
     async fn open(&self) -> Result<ListenStream, ErrorKind> {
         let inner = &self.client.inner;
         let timer = CallTimer::start(inner.timeouts, self.options.timeout, None);
@@ -219,7 +218,6 @@ async fn next_event(
                 {
                     ListenEvent::End
                 }
-                // spec: EXT-05
                 Some(ServerNotification::Other { method, params })
                     if inner.handle_custom(&method, params.as_ref()) =>
                 {

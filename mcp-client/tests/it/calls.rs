@@ -133,6 +133,7 @@ async fn notifications_before_response_reach_hooks() {
 // spec: BASE-19
 #[tokio::test]
 async fn unrequested_notifications_are_ignored() {
+    // spec: BASE-17, PROG-02
     let unknown = json!({"jsonrpc": "2.0", "method": "notifications/x", "params": {"a": 1}});
     let request = json!({"jsonrpc": "2.0", "id": "x", "method": "roots/list"});
     let notes = vec![

@@ -25,6 +25,7 @@ fn legacy() -> Verdict {
 // spec: LIFE-01, LIFE-03, LIFE-06
 #[tokio::test]
 async fn auto_mode_with_legacy_server_opens_session() {
+    // spec: BASE-15
     let (script, _inbound) = Script::session([no_method(), opened("2025-06-18"), text("3")]);
     let client = Client::builder()
         .identity("me", "1")

@@ -379,6 +379,7 @@ async fn lists_are_read_after_the_server_has_acknowledged_the_subscription() {
 
 #[tokio::test(start_paused = true)]
 async fn late_or_repeated_subscription_reports_what_may_have_been_missed() {
+    // spec: SUB-11
     let end = || result(&json!({"resultType": "complete"}));
     let cached = |name: &str| {
         let tool = json!({"name": name, "inputSchema": {"type": "object"}});

@@ -87,6 +87,7 @@ fn ada() -> ClientBuilder {
 // spec: MRTR-12
 #[tokio::test]
 async fn call_with_all_input_kinds_runs_all_handlers() {
+    // spec: BASE-05, MRTR-11
     let everything = json!({
         "form": form(), "url": url(), "model": sampling(&Value::Null),
         "roots": {"method": "roots/list"},
@@ -278,6 +279,7 @@ async fn missing_handler_fails_call_with_hint() {
 // spec: SAMP-03
 #[tokio::test]
 async fn invalid_answer_or_request_fails_call() {
+    // spec: SAMP-08
     let short = Client::builder()
         .on_elicit(|form: ElicitRequest| async move { form.accept(json!({"name": "A"})) });
     let unchecked = Client::builder()

@@ -123,6 +123,7 @@ async fn refused_changes_are_listed() {
 
 #[tokio::test]
 async fn notifications_of_other_subscriptions_are_ignored() {
+    // spec: SUB-07
     let other = json!({"jsonrpc": "2.0", "method": "notifications/tools/list_changed", "params": {"_meta": {KEY: "other"}}});
     let bare = json!({"jsonrpc": "2.0", "method": "notifications/tools/list_changed"});
     let script = Script::new([vec![
@@ -296,7 +297,6 @@ async fn refused_subscription_fails() {
     assert!(bad.to_string().contains("header"), "{bad}");
 }
 
-// spec: SUB-03
 #[tokio::test(start_paused = true)]
 async fn missing_acknowledgement_times_out() {
     // Only silence before the acknowledgement is an error.

@@ -104,7 +104,6 @@ async fn session_notifications_reach_readers_once_and_after_the_layers() {
     }
 }
 
-// spec: BASE-05
 #[tokio::test]
 async fn call_is_cancelled_by_the_id_of_its_request() {
     let required = json!({"resultType": "input_required", "requestState": "s"});

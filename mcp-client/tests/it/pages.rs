@@ -20,6 +20,7 @@ fn tools(names: &[&str], next: Value) -> Vec<Step> {
 // spec: PAG-02
 #[tokio::test]
 async fn stream_yields_items_of_all_pages() {
+    // spec: PAG-03
     // The empty string is a valid cursor, and pages may be empty.
     let script = Script::new([
         tools(&["a", "b"], json!("")),

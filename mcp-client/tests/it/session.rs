@@ -87,6 +87,7 @@ fn ask(id: u32, method: &str, params: &Value) -> Value {
 // spec: ERR-12
 #[tokio::test]
 async fn session_requests_run_same_handlers() {
+    // spec: PING-01
     let builder = Client::builder()
         .on_elicit(|form: ElicitRequest| async move {
             assert_eq!(
@@ -247,6 +248,7 @@ async fn session_call_receives_its_notifications() {
 // spec: ROOT-02
 #[tokio::test]
 async fn ping_log_level_and_roots_are_sent() {
+    // spec: ROOT-03
     let builder = Client::builder()
         .roots(["file:///a"])
         .log_level(LoggingLevel::Info);
