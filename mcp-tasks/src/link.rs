@@ -93,7 +93,6 @@ impl TaskChannel for TaskLink {
         self.is_task.load(Ordering::Acquire)
     }
 
-    // spec: TASK-20
     fn report(&self, notification: &ServerNotification) {
         if let ServerNotification::Progress { progress, .. } = notification {
             self.state.lock().message = Some(describe(progress));
@@ -102,7 +101,6 @@ impl TaskChannel for TaskLink {
     }
 
     // The input round of the handler refuses a key that was used before.
-    // spec: TASK-14
     fn ask(
         self: Arc<Self>,
         key: &str,

@@ -11,7 +11,7 @@ use crate::outcome::{Outcome, with_open_questions, with_status};
 use crate::shared::Shared;
 
 /// Answers an extension method.
-// spec: TASK-18, TASK-23
+// spec: TASK-23
 pub(crate) async fn answer(
     shared: &Shared,
     method: &'static str,

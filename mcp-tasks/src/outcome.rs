@@ -83,7 +83,7 @@ pub(crate) fn with_status(mut task: Task, status: TaskStatus) -> Task {
 }
 
 /// Changes the status of a running task, which waits for its open questions.
-// spec: TASK-11, TASK-14
+// spec: TASK-11
 pub(crate) fn with_open_questions(task: Task, open: InputRequests) -> Task {
     if open.is_empty() {
         return with_status(task, TaskStatus::Working);

@@ -299,7 +299,6 @@ impl Runner {
 }
 
 /// Returns the task with these open questions, and with a new time if anything has changed.
-// spec: TASK-11
 fn with_questions(mut task: Task, open: mcp_types::InputRequests, message: Option<String>) -> Task {
     let asked = task.input_requests.clone().unwrap_or_default();
     if asked == open && (message.is_none() || task.status_message == message) {

@@ -47,6 +47,7 @@ fn changes(shared: Arc<Shared>, record: TaskRecord) -> BoxStream<'static, Server
             let record = next(&shared, &id, revision).await?;
             let params = RawObject::from_value(&record.task).ok()?;
             let notification = ServerNotification::Other {
+                // spec: TASK-20
                 method: CHANGED.into(),
                 params: Some(params),
             };

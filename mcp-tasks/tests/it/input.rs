@@ -51,7 +51,13 @@ fn asking(mode: TaskMode) -> Server {
         sleep(Duration::from_secs(5)).await;
         answered.is_ok().to_string()
     };
+    let twice = |ask: Ask| async move {
+        ask.form::<Name>("name", "Name?").await?;
+        ask.form::<Name>("name", "Name again?").await?;
+        Ok::<_, ToolError>("asked")
+    };
     Server::new("asking", "1.0.0")
+        .tool(Tool::new("twice").handler(twice).task(mode))
         .tool(Tool::new("two").handler(two).task(mode))
         .tool(Tool::new("then_work").handler(then_work).task(mode))
         .tool(Tool::new("beside_work").handler(beside_work).task(mode))
@@ -135,7 +141,6 @@ async fn question_before_the_task_is_a_round_and_later_one_is_put_to_the_task() 
     assert_eq!(result(&end).text(), "Lady Lovelace");
 }
 
-// spec: TASK-14
 #[tokio::test(start_paused = true)]
 async fn question_that_is_open_when_the_call_becomes_a_task_is_put_to_the_task() {
     let server = asking(AFTER);
@@ -150,6 +155,21 @@ async fn question_that_is_open_when_the_call_becomes_a_task_is_put_to_the_task()
         .unwrap();
     let end = CALLER.end(&server, &id).await;
     assert_eq!(result(&end).text(), "Ada 7");
+}
+
+#[tokio::test(start_paused = true)]
+async fn key_of_an_answered_question_is_not_asked_again() {
+    // spec: TASK-14
+    let server = asking(TaskMode::Always);
+    let id = CALLER.start(&server, "twice", json!({})).await.task_id;
+    CALLER.question(&server, &id).await;
+    CALLER
+        .update(&server, &id, json!({"name": accept("Ada")}))
+        .await
+        .unwrap();
+    let end = CALLER.end(&server, &id).await;
+    assert!(end.input_requests.is_none() && end.result.is_none());
+    assert!(end.error.is_some(), "{end:?}");
 }
 
 #[tokio::test(start_paused = true)]

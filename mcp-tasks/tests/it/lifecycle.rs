@@ -33,6 +33,7 @@ async fn fast_call_is_answered_directly_and_slow_call_becomes_a_task() {
 // spec: TASK-03
 #[tokio::test(start_paused = true)]
 async fn mode_decides_for_each_client() {
+    // spec: TASK-04
     for (mode, with, without) in [
         (TaskMode::Never, false, true),
         (AFTER, false, true),
@@ -59,7 +60,6 @@ async fn mode_decides_for_each_client() {
     }
 }
 
-// spec: TASK-20
 #[tokio::test(start_paused = true)]
 async fn progress_becomes_the_status_message() {
     let (server, _) = server(Tasks::in_memory(), TaskMode::Always);

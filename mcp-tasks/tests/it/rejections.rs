@@ -14,12 +14,18 @@ use crate::nodes::SharedStore;
 // spec: TASK-18
 #[tokio::test(start_paused = true)]
 async fn foreign_unknown_and_malformed_ids_have_the_same_error() {
+    // spec: TASK-22
     let (server, _) = server(Tasks::in_memory(), TaskMode::Always);
     let ada = Caller::named("ada");
     let id = ada
         .start(&server, "slow", json!({"ms": 60_000}))
         .await
         .task_id;
+    let other = ada.start(&server, "slow", json!({"ms": 1})).await.task_id;
+    assert_ne!(id, other);
+    for id in [&id, &other] {
+        assert!(id.len() == 32 && !id.starts_with("00000000"), "{id}");
+    }
     let expected = ada.get(&server, "0123").await.unwrap_err();
     assert!(matches!(expected, Fault::BadParams { .. }));
     let long = "x".repeat(1 << 20);
@@ -40,7 +46,7 @@ async fn foreign_unknown_and_malformed_ids_have_the_same_error() {
     assert_eq!(task.status, TaskStatus::Working);
 }
 
-// spec: TASK-18, SUB-13
+// spec: TASK-18
 #[tokio::test(start_paused = true)]
 async fn malformed_parameters_and_undeclared_clients_are_refused() {
     let (server, _) = server(Tasks::in_memory(), TaskMode::Always);
