@@ -189,7 +189,6 @@ pub trait CustomNotification: Send + Sync + 'static {
 /// # Errors
 ///
 /// Returns [`InvalidSettings`] when the settings are not a `T`.
-// spec: EXT-05
 pub fn read_settings<T: DeserializeOwned>(
     extensions: &JsonObject,
     id: &'static str,

@@ -94,7 +94,6 @@ impl RunningCall {
 
     /// Polls the call until its reply is ready. The reply is returned once; afterwards this is
     /// pending.
-    // spec: PROG-02
     pub fn poll_reply(&mut self, cx: &mut Context<'_>) -> Poll<Reply> {
         let CallState::Running(future) = &mut self.state else {
             return Poll::Pending;

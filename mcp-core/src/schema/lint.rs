@@ -175,7 +175,7 @@ impl<'a> Linter<'a> {
         }
     }
 
-    // spec: TOOL-06, TOOL-07
+    // spec: TOOL-07
     fn root(&mut self) {
         let location = "inputSchema";
         let schema = &self.tool.input_schema;

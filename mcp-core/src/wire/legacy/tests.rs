@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use mcp_types::legacy_tasks::TaskSupport;
+use mcp_types::legacy_tasks::{TaskMetadata, TaskSupport};
 use mcp_types::{
     Annotations, CallToolParams, CallToolResult, ContentBlock, Icon, Implementation,
     ListToolsResult, Message, Meta, Page, ProgressUpdate, ProtocolVersion, RawObject, RequestId,
@@ -200,6 +200,13 @@ fn call_with_a_task_is_an_ordinary_call() {
                 "{version} {task}"
             );
         }
+    }
+    let mut asked = CallToolParams::new("add", None);
+    asked.task = Some(TaskMetadata::default());
+    for version in ALL {
+        let (text, _) = over_the_wire(version, &ClientRequest::Call(Call::CallTool(asked.clone())));
+        let is_sent = text["params"].get("task").is_some();
+        assert_eq!(is_sent, version == R4, "{version} {text}");
     }
 }
 

@@ -24,6 +24,7 @@ impl Narrow for Tool {
             self.output_schema = None;
         }
         if !to.has_tool_execution() {
+            // spec: TASKL-01
             self.execution = None;
         }
         if to.has_free_structure() {

@@ -31,6 +31,7 @@ const PARAMS: &str = r#"{"name":"a","uri":"file:///a","level":"info","ref":{"typ
 
 #[test]
 fn method_is_known_where_the_table_has_it() {
+    // spec: LIFE-09
     for version in ProtocolVersion::ALL {
         let wire = wire::for_version(version);
         for method in Method::ALL {

@@ -211,7 +211,7 @@ fn closed_session_fails_pending_requests() {
     );
 }
 
-// spec: LIFE-09, ELIC-02
+// spec: ELIC-02
 #[test]
 fn request_that_the_revision_lacks_is_refused() {
     let params = initialize("2024-11-05");
