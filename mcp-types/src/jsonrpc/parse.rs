@@ -235,6 +235,17 @@ mod tests {
             one(),
             "error",
         );
+        for error in [
+            r#"{"code":1}"#,
+            r#"{"message":"x"}"#,
+            r#"{"code":1.5,"message":"x"}"#,
+            r#"{"code":"1","message":"x"}"#,
+            r#"{"code":1,"message":7}"#,
+            "null",
+        ] {
+            let text = format!(r#"{{"jsonrpc":"2.0","id":1,"error":{error}}}"#);
+            refused(&text, invalid, one(), "error");
+        }
         for id in [
             "1.0",
             "1e3",
