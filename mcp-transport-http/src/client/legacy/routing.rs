@@ -152,7 +152,6 @@ impl Session {
         exact.or_else(spelled).cloned()
     }
 
-    // spec: PROG-02
     fn progress_destination(
         &self,
         stream_owner: Option<&PendingCall>,

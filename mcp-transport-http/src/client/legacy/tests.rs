@@ -403,6 +403,7 @@ async fn provided_headers_replace_fixed_and_yield_to_call_headers() {
 
 #[tokio::test(start_paused = true)]
 async fn second_call_with_pending_id_fails() {
+    // spec: BASE-04
     let (channel, mut server) = connect();
     open_without_stream(&channel, &mut server).await;
     let (frames, _asked) = start_call(&channel, &mut server, call(2)).await;
