@@ -297,6 +297,7 @@ mod tests {
     #[cfg(feature = "server")]
     #[tokio::test]
     async fn send_after_cancel_appends_nothing() {
+        // spec: STDIO-11
         let queue = WriteQueue::new(100);
         let flag = EndFlag::default();
         queue.send(&[b"before"], &flag).await.unwrap();

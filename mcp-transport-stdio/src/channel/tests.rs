@@ -241,6 +241,7 @@ async fn slow_caller_loses_oldest_notifications_only() {
 // spec: STDIO-09, SUB-07
 #[tokio::test(start_paused = true)]
 async fn notifications_reach_their_subscription() {
+    // spec: CAN-09
     let (channel, mut server) = pipe(1024);
     channel.set_version(ProtocolVersion::V2026_07_28);
     let mut first = start_call(&channel, &mut server, 1, "subscriptions/listen").await;
