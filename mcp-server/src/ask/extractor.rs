@@ -247,7 +247,6 @@ impl Ask {
     ///
     /// A client that does not declare the extension of the request is not asked; the error is
     /// [`AskError::MissingCapability`].
-    // spec: EXT-05
     pub fn request<R: CustomRequest>(
         &self,
         key: impl Into<Cow<'static, str>>,

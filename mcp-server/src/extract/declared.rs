@@ -34,7 +34,6 @@ use crate::rejection::Rejection;
 ///     if client.twelve_hours { "12 pm" } else { "12:00" }
 /// }
 /// ```
-// spec: EXT-05
 #[derive(Debug)]
 #[expect(clippy::exhaustive_structs, reason = "parameters destructure it")]
 pub struct Declared<E: Extension>(pub E::ClientSettings);
