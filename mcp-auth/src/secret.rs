@@ -17,7 +17,6 @@ use zeroize::Zeroizing;
 /// let secret = Secret::new("s3cret");
 /// assert_eq!(format!("{secret:?}"), "Secret(..)");
 /// ```
-// spec: EMA-05
 #[derive(Clone)]
 pub struct Secret(Zeroizing<String>);
 
@@ -55,6 +54,7 @@ impl Secret {
 
 impl fmt::Debug for Secret {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // spec: EMA-05
         f.write_str("Secret(..)")
     }
 }

@@ -232,6 +232,7 @@ impl Authorizer {
     /// Returns whether requests to `uri` get the token: those to the MCP server's origin.
     pub(crate) fn covers(&self, uri: &Uri) -> bool {
         let login = &self.0.login;
+        // spec: AUTH-C-28
         let is_usual = uri.scheme_str() == Some(login.server.scheme())
             && uri
                 .authority()
@@ -508,7 +509,6 @@ async fn external(source: &Source) -> Result<RequestToken, AuthError> {
 }
 
 /// Checks a token that the program gives.
-// spec: AUTH-C-28
 fn check_token(token: &Secret) -> Result<(), AuthError> {
     if is_token(token) {
         return Ok(());

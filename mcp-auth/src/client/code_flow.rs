@@ -85,6 +85,7 @@ impl<'a> AuthorizationRequest<'a> {
             state,
             verifier: Secret::new(verifier),
             redirect_uri,
+            // spec: AUTH-C-21
             request,
         })
     }
@@ -97,7 +98,7 @@ impl<'a> AuthorizationRequest<'a> {
     /// Returns [`AuthError::Callback`] for an incomplete response or one of another login,
     /// [`AuthError::CallbackIssuer`] for one of another server, and [`AuthError::Denied`] when the
     /// login was refused.
-    // spec: AUTH-C-20, AUTH-C-21, AUTH-C-22, AUTH-C-24
+    // spec: AUTH-C-20, AUTH-C-22, AUTH-C-24
     pub(crate) fn finish(&self, response: &str) -> Result<TokenForm, AuthError> {
         let response = LoginResponse::parse(response)?;
         let state = Secret::new(self.state.as_str());
@@ -226,6 +227,10 @@ mod tests {
                 "prompt"
             ]
         );
+        let methods = login.url.query_pairs();
+        let method = methods.filter(|(name, _)| name == "code_challenge_method");
+        let method: Vec<_> = method.map(|(_, value)| value.into_owned()).collect();
+        assert_eq!(method, ["S256"]);
         let scopeless = build(&server, "").unwrap();
         assert!(!scopeless.url.as_str().contains("scope"));
         server.authorization_endpoint = Some("https://h/authorize?state=1".parse().unwrap());
@@ -249,6 +254,7 @@ mod tests {
     // spec: AUTH-C-20, AUTH-C-22, AUTH-C-24
     #[test]
     fn finish_checks_state_issuer_and_error_in_this_order() {
+        // spec: AUTH-C-21
         let check = |sends_issuer: bool, query: &str| {
             let server = server(sends_issuer);
             let login = build(&server, "").unwrap();

@@ -86,6 +86,7 @@ impl ServerMetadata {
         let methods = ["none", "client_secret_post", "client_secret_basic"];
         Self {
             issuer: server.origin().ascii_serialization(),
+            // spec: AUTH-C-33
             authorization_endpoint: Some(at(server, "/authorize")),
             token_endpoint: at(server, "/token"),
             registration_endpoint: Some(at(server, "/register")),

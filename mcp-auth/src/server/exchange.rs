@@ -68,7 +68,6 @@ const METADATA_AGE: u64 = 600;
 /// # Ok(())
 /// # }
 /// ```
-// spec: AUTH-S-06
 #[derive(Clone)]
 pub struct TokenExchange(Arc<ExchangeState>);
 

@@ -103,6 +103,7 @@ where
         if let Some(response) = protection.metadata(&head) {
             return ProtectedFuture::refused(response);
         }
+        // spec: AUTH-S-11
         let credentials = match protection.credentials(&head.headers) {
             Ok(credentials) => credentials,
             Err(refusal) => {

@@ -2,6 +2,7 @@
 
 use futures_util::StreamExt as _;
 use mcp_auth::{AuthError, AuthEvent, AuthStatus, DocumentKind, MemoryStore, OAuth};
+use serde_json::json;
 
 use crate::world::{World, post, reason};
 
@@ -168,6 +169,7 @@ async fn server_without_pkce_is_refused_unless_allowed() {
 // spec: AUTH-C-08, AUTH-C-16
 #[tokio::test]
 async fn new_authorization_server_gets_no_credentials_of_the_old_one() {
+    // spec: AUTH-C-15
     let (old, new) = (World::start().await, World::start().await);
     let authorizer = old.interactive().authorizer(&old.server).unwrap();
     assert_eq!(old.post(&authorizer).await.unwrap(), 200);
@@ -229,7 +231,6 @@ async fn client_metadata_url_is_preferred_to_registration() {
     );
 }
 
-// spec: AUTH-C-14
 #[tokio::test]
 async fn server_without_registration_needs_a_client_id() {
     let world = World::start().await;
@@ -237,6 +238,60 @@ async fn server_without_registration_needs_a_client_id() {
     let authorizer = world.interactive().authorizer(&world.server).unwrap();
     let error = reason(world.post(&authorizer).await.unwrap_err());
     assert!(matches!(error, AuthError::NoClient { .. }), "{error}");
+}
+
+#[tokio::test]
+async fn refused_registration_is_an_error_of_its_own() {
+    // spec: AUTH-C-14
+    let world = World::start().await;
+    let refusing = format!("{}/refuses", world.issuer);
+    world.set(|inner| inner.extra = json!({"registration_endpoint": refusing}));
+    let authorizer = world.interactive().authorizer(&world.server).unwrap();
+    let error = reason(world.post(&authorizer).await.unwrap_err());
+    assert!(
+        matches!(error, AuthError::RegistrationRejected(_)),
+        "{error}"
+    );
+    assert!(world.inner.lock().logins.is_empty());
+}
+
+#[tokio::test]
+async fn server_of_2025_03_26_is_its_own_authorization_server() {
+    // spec: AUTH-C-33
+    // Without metadata, the endpoints have fixed paths.
+    for (is_published, expected) in [(false, "/register"), (true, "/own/register")] {
+        let (sender, mut paths) = tokio::sync::mpsc::unbounded_channel();
+        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let origin = format!("http://{}", listener.local_addr().unwrap());
+        let endpoint = |name: &str| format!("{origin}/own/{name}");
+        let metadata = json!({
+            "issuer": origin,
+            "authorization_endpoint": endpoint("authorize"),
+            "token_endpoint": endpoint("token"),
+            "registration_endpoint": endpoint("register"),
+            "response_types_supported": ["code"],
+        });
+        let app = axum::Router::new().fallback(move |request: axum::extract::Request| {
+            let (status, body) = match request.uri().path() {
+                "/mcp" => (401, String::new()),
+                "/.well-known/oauth-authorization-server" if is_published => {
+                    (200, metadata.to_string())
+                }
+                path => {
+                    if !path.starts_with("/.well-known/") {
+                        sender.send(path.to_owned()).unwrap();
+                    }
+                    (404, String::new())
+                }
+            };
+            async move { (http::StatusCode::from_u16(status).unwrap(), body) }
+        });
+        tokio::spawn(async move { axum::serve(listener, app).await });
+        let world = World::start().await;
+        let authorizer = world.interactive().authorizer(format!("{origin}/mcp"));
+        assert!(authorizer.unwrap().login().await.is_err());
+        assert_eq!(paths.recv().await.unwrap(), expected);
+    }
 }
 
 // spec: AUTH-C-28

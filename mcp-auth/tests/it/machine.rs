@@ -1,5 +1,6 @@
 //! Grants without a user, and proofs of possession.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -170,7 +171,36 @@ pub(crate) async fn identity_provider(claims: Value) -> String {
     });
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("http://{}/token", listener.local_addr().unwrap());
-    let app = axum::Router::new().fallback(move || async move { answer.to_string() });
+    let app = axum::Router::new().fallback(move |form: String| async move {
+        let form: HashMap<String, String> = url::form_urlencoded::parse(form.as_bytes())
+            .into_owned()
+            .collect();
+        let is_exchange = [
+            (
+                "grant_type",
+                "urn:ietf:params:oauth:grant-type:token-exchange",
+            ),
+            (
+                "requested_token_type",
+                "urn:ietf:params:oauth:token-type:id-jag",
+            ),
+            ("subject_token", "canary-id-token"),
+            (
+                "subject_token_type",
+                "urn:ietf:params:oauth:token-type:id_token",
+            ),
+            ("client_id", "idp-client"),
+        ];
+        let has = |(name, value): (&str, &str)| form.get(name).is_some_and(|own| own == value);
+        let has_audience = form
+            .get("audience")
+            .is_some_and(|own| own.starts_with("http"));
+        let refused = json!({"error": "invalid_request"}).to_string();
+        match is_exchange.into_iter().all(has) && has_audience {
+            true => (http::StatusCode::OK, answer.to_string()),
+            false => (http::StatusCode::BAD_REQUEST, refused),
+        }
+    });
     tokio::spawn(async move { axum::serve(listener, app).await });
     url
 }

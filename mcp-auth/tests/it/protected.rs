@@ -324,6 +324,7 @@ fn forge(key: &Key, claims: &Value) -> Vec<(&'static str, String)> {
 // spec: AUTH-S-05
 #[tokio::test]
 async fn forged_tokens_get_401_and_a_constant_description() {
+    // spec: AUTH-S-04, AUTH-S-06
     let issuer = Issuer::start().await;
     let claims = issuer.claims("ada", RESOURCE, "");
     for (name, token) in forge(&issuer.key(), &claims) {
@@ -493,6 +494,7 @@ async fn unreachable_keys_are_503_and_fetched_again_after_a_pause() {
 // spec: AUTH-S-02
 #[tokio::test]
 async fn malformed_credentials_are_400_and_missing_ones_401_without_an_error() {
+    // spec: AUTH-S-11
     let issuer = Issuer::start().await;
     let auth = ResourceServer::new(RESOURCE)
         .issuer(issuer.url())
@@ -788,6 +790,7 @@ async fn lists_show_what_the_scopes_permit() {
 // spec: SEC-03
 #[tokio::test]
 async fn sessions_of_others_answer_like_unknown_ones() {
+    // spec: SEC-03
     let issuer = Issuer::start().await;
     let world = World::new(ResourceServer::new(RESOURCE).issuer(issuer.url()));
     let (ada, bob) = (
@@ -947,6 +950,7 @@ impl Prover {
 
 #[tokio::test]
 async fn bound_tokens_need_a_fresh_proof_and_are_no_bearer_tokens() {
+    // spec: DPOP-03
     let issuer = Issuer::start().await;
     let prover = Prover::new(&issuer);
     let bearer = issuer.token("ada", RESOURCE, "");

@@ -79,7 +79,7 @@ fn members<'a>(objects: &'a [Value], names: &'a [&str]) -> impl Iterator<Item = 
     values.filter_map(Value::as_str)
 }
 
-// spec: EMA-05, AUTH-S-06
+// spec: EMA-05
 #[tokio::test]
 async fn whole_flow_at_trace_level_shows_no_secret() {
     let log = Log::default();

@@ -152,7 +152,6 @@ async fn foreign_issuer_gets_no_request_of_any_grant() {
     assert!(!world.inner.lock().token_requests.is_empty());
 }
 
-// spec: AUTH-C-33
 #[tokio::test]
 async fn issuer_holds_for_servers_without_metadata() {
     let app = axum::Router::new().fallback(|request: axum::extract::Request| async move {

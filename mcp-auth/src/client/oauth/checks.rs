@@ -170,6 +170,7 @@ impl OAuth {
         if is_same_issuer(expected, issuer) {
             return Ok(());
         }
+        // spec: AUTH-C-15
         Err(AuthError::ClientIssuer {
             expected: printable(expected),
             issuer: printable(issuer),

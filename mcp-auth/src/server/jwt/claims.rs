@@ -282,7 +282,6 @@ mod tests {
         assert_eq!(token.client.as_deref(), Some("ada"));
     }
 
-    // spec: AUTH-S-05
     #[test]
     fn every_wrong_claim_is_refused() {
         for (typ, change) in [
