@@ -8,7 +8,7 @@ use mcp_types::meta::keys;
 ///
 /// A tool without `_meta.ui` is for both. A tool whose `_meta.ui` cannot be read is for none: a
 /// tool that was meant for views only must not reach the model because of a mistake.
-// spec: APP-04, APP-08
+// spec: APP-04
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ToolAccess {
@@ -20,6 +20,7 @@ pub struct ToolAccess {
 
 impl ToolAccess {
     /// Reads the metadata of a tool.
+    // spec: APP-08
     pub fn of(tool: &Tool) -> Self {
         let has_ui = |meta: &mcp_types::Meta| meta.get::<serde_json::Value>(keys::UI).is_some();
         let is_malformed = tool

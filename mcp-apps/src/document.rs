@@ -23,7 +23,7 @@ const MAX_BYTES: usize = 16 << 20;
 /// # Ok(())
 /// # }
 /// ```
-// spec: APP-02, APP-03
+// spec: APP-03
 #[derive(Debug, Clone, PartialEq)]
 pub struct AppDocument {
     html: String,
@@ -64,10 +64,12 @@ impl AppDocument {
         read: &ReadResourceResult,
         listed: Option<&Resource>,
     ) -> Result<Self, DocumentError> {
+        // spec: APP-02
         if !uri.starts_with(SCHEME) {
             return Err(DocumentError::Scheme(uri.to_owned()));
         }
         let mut parts = read.contents.iter().filter_map(parts);
+        // spec: APP-02
         let app = parts.find(|(mime_type, ..)| *mime_type == Some(MIME_TYPE));
         let (_, meta, bytes) = app.ok_or_else(|| DocumentError::MimeType(uri.to_owned()))?;
         let html = std::str::from_utf8(bytes).ok();
@@ -98,7 +100,7 @@ impl AppDocument {
     }
 
     /// Grants at most these permissions, of those that the document asks for. Default: all of them.
-    // spec: APP-03, APP-10
+    // spec: APP-03
     #[must_use]
     pub fn grant(mut self, granted: &Permissions) -> Self {
         if let Some(asked) = &mut self.ui.permissions {

@@ -81,7 +81,6 @@ mod server {
     ///     .permissions(Permissions::new().geolocation())
     ///     .prefers_border(false);
     /// ```
-    // spec: APP-02
     #[derive(Debug, Clone)]
     pub struct App {
         resource: Resource,
@@ -139,7 +138,6 @@ mod server {
         }
 
         /// Leaves the app out of `resources/list`. Hosts find it by its tools.
-        // spec: APP-05
         #[must_use]
         pub fn unlisted(mut self) -> Self {
             self.is_listed = false;
@@ -149,6 +147,7 @@ mod server {
         /// Returns the app's mistake, if it has one.
         fn problem(&self) -> Option<String> {
             let uri = &self.resource.uri;
+            // spec: APP-02
             if !uri.starts_with(SCHEME) {
                 return Some(format!("a URI that begins with `ui://` instead of {uri:?}"));
             }

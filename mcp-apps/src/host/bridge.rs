@@ -167,7 +167,7 @@ impl HostBridge {
     ///     HostBridge::new("my-host", "1.0.0").document(document)
     /// }
     /// ```
-    // spec: APP-12, APP-14
+    // spec: APP-14
     #[must_use]
     pub fn document(mut self, document: AppDocument) -> Self {
         let granted = json!({
@@ -201,7 +201,7 @@ impl HostBridge {
 
     /// Lets the view call its server's tools and read its resources. A tool must be visible to views; see
     /// [`ToolAccess`](crate::ToolAccess).
-    // spec: APP-08, APP-19
+    // spec: APP-19
     #[must_use]
     pub fn serve(mut self, server: impl AppServer) -> Self {
         let server: Arc<dyn AppServer> = Arc::new(server);
@@ -291,7 +291,6 @@ impl HostBridge {
 
     /// Offers display modes in addition to `inline`. The handler changes the mode, and returns the mode that is
     /// then in effect. It is not called for modes that the view does not support.
-    // spec: APP-21
     #[must_use]
     pub fn on_display_mode<F, Fut>(mut self, modes: &[DisplayMode], set: F) -> Self
     where

@@ -141,14 +141,12 @@ impl Connection {
         notify: &mpsc::Sender<Queued>,
     ) -> Result<(), ViewError> {
         let phase = self.conversation.current_phase();
-        // spec: APP-24
         tracing::debug!(
             method,
             bytes = params.as_str().len(),
             "notification of a view"
         );
         match method {
-            // spec: APP-15
             "ui/notifications/initialized" if phase == Phase::Initializing => {
                 self.conversation.phase.send_replace(Phase::Ready);
                 return Ok(());
@@ -211,7 +209,6 @@ impl Connection {
     }
 
     async fn receive_request(&mut self, id: RequestId, method: &str, params: RawObject) {
-        // spec: APP-24
         tracing::debug!(
             method = shown(method),
             bytes = params.as_str().len(),
@@ -282,6 +279,7 @@ impl Connection {
 
     /// Starts a request handler on its own task.
     fn start(&mut self, id: RequestId, method: &str, params: RawObject) -> Result<(), ErrorObject> {
+        // spec: APP-24
         if self.running.len() >= self.conversation.limits.running_requests {
             let message = "too many requests are running; wait for their answers";
             return Err(ErrorObject::new(codes::BAD_REQUEST, message));

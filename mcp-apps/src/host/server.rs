@@ -16,7 +16,6 @@ use crate::access::ToolAccess;
 ///
 /// [`Client`](https://docs.rs/omnimcp/latest/mcp/struct.Client.html) implements it. Implement it to ask the
 /// user for confirmation or to log calls.
-// spec: APP-08
 pub trait AppServer: Send + Sync + 'static {
     /// Lists all tools of the server.
     ///

@@ -9,7 +9,6 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 /// The place in which a host displays a view.
-// spec: APP-21
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[non_exhaustive]
@@ -49,7 +48,6 @@ pub enum Platform {
 
 /// The frame size, in CSS pixels. A dimension without a fixed value follows
 /// [`HostBridge::on_size`](crate::HostBridge::on_size).
-// spec: APP-22
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[expect(clippy::exhaustive_structs, reason = "hosts write it as a literal")]
@@ -200,7 +198,6 @@ impl HostContext {
 }
 
 /// The capabilities that a view declares.
-// spec: APP-13
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 #[non_exhaustive]
@@ -304,7 +301,6 @@ fn file_name(uri: &str) -> String {
 }
 
 /// The size that a view would like to have, in CSS pixels.
-// spec: APP-22
 #[derive(Debug, Clone, Copy, Default, PartialEq, Deserialize)]
 #[serde(default)]
 #[non_exhaustive]

@@ -68,7 +68,6 @@ impl View {
 
     /// Returns the name and version that the view gives itself. `None` before it is initialized, and if it
     /// gives none.
-    // spec: APP-13
     pub fn info(&self) -> Option<Implementation> {
         self.0.state.lock().info.clone()
     }

@@ -106,9 +106,9 @@ async fn answers_with_wrong_ids_and_invalid_messages_end_the_connection() {
     assert_eq!(teardown.await.unwrap(), Err(ViewError::Closed));
 }
 
-// spec: APP-24
 #[tokio::test]
 async fn flood_of_requests_is_refused_beyond_the_limit() {
+    // spec: APP-24
     let gate = Arc::new(Semaphore::new(0));
     let opened = gate.clone();
     let bridge = bridge()

@@ -100,6 +100,7 @@ async fn input_is_sent_once_and_before_the_result() {
 // spec: APP-17
 #[tokio::test]
 async fn cancellation_and_context_reach_the_view() {
+    // spec: APP-22
     let (view, mut scripted, _connection) = connect_ready(bridge(), json!({})).await;
     view.send_cancelled("stopped by the user").await.unwrap();
     let message = scripted.receive().await;

@@ -122,6 +122,7 @@ async fn unlisted_app_is_found_by_its_tool_only() {
 
 #[test]
 fn tool_without_its_app_is_a_setup_error() {
+    // spec: APP-05
     let server =
         Server::new("charts", "1.0.0").tool(Tool::new("chart").app("ui://x").handler(|| ""));
     let error = server.check().unwrap_err().to_string();
@@ -133,6 +134,7 @@ fn tool_without_its_app_is_a_setup_error() {
 
 #[test]
 fn app_with_refused_policy_or_uri_is_a_setup_error() {
+    // spec: APP-02
     let check = |app| {
         let server = Server::new("charts", "1.0.0").extension(Apps::new().app(app));
         server.check().unwrap_err().to_string()
@@ -145,6 +147,7 @@ fn app_with_refused_policy_or_uri_is_a_setup_error() {
 
 #[test]
 fn malformed_metadata_hides_a_tool_from_all() {
+    // spec: APP-08
     let access = |ui| ToolAccess::of(&Tool::new("x").meta("ui", ui));
     let nobody = access(json!({"visibility": "app"}));
     assert!(!nobody.model && !nobody.app);
@@ -154,4 +157,7 @@ fn malformed_metadata_hides_a_tool_from_all() {
     assert!(!app.model && app.app);
     let all = ToolAccess::of(&Tool::new("x"));
     assert!(all.model && all.app);
+    let for_views = Tool::new("y").ui(&ToolUi::default().visible_to(Visibility::App));
+    let for_model = model_tools([Tool::new("x"), for_views]);
+    assert_eq!(for_model, [Tool::new("x")]);
 }
