@@ -51,6 +51,7 @@ pub(crate) fn parse(text: &str) -> Result<Document<'_>, FrontmatterError> {
     let value: Value = serde_saphyr::from_str_with_options(yaml, options())
         .map_err(|error| FrontmatterError::Yaml(first_line(&error.to_string())))?;
     match value {
+        // spec: SKILL-11
         Value::Object(frontmatter) => Ok(Document { frontmatter, body }),
         _ => Err(FrontmatterError::NotAMapping),
     }

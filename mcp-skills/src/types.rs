@@ -23,7 +23,6 @@ pub(crate) const MAX_BYTES: u64 = 16 << 20;
 #[non_exhaustive]
 pub struct SkillsSettings {
     /// Support for `resources/directory/read`. Default: `false`.
-    // spec: SKILL-03, SKILL-04
     #[serde(skip_serializing_if = "Option::is_none")]
     pub directory_read: Option<bool>,
 }
@@ -36,7 +35,6 @@ pub struct Skill {
     /// URI of the instructions.
     pub uri: String,
     /// The front matter of the instructions, verbatim: `name`, `description` and more.
-    // spec: SKILL-11
     pub frontmatter: JsonObject,
     /// The skill's files.
     #[serde(default)]
@@ -54,7 +52,6 @@ impl Skill {
     }
 
     /// Returns the skill's name. Names are labels and need not be unique.
-    // spec: SKILL-28
     pub fn name(&self) -> Option<&str> {
         self.frontmatter.get("name")?.as_str()
     }
@@ -69,7 +66,7 @@ impl Skill {
 ///
 /// In JSON the value is an array of files or the string `dynamic`. Any other value is read as
 /// [`Invalid`](Self::Invalid), so that one invalid skill does not affect the other skills of a list.
-// spec: SKILL-10, SKILL-12, SKILL-13
+// spec: SKILL-10
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum SkillResources {
@@ -78,7 +75,6 @@ pub enum SkillResources {
     /// Files that change, without a list.
     Dynamic,
     /// A missing or malformed value. The skill must not be loaded.
-    // spec: SKILL-14
     #[default]
     Invalid,
 }
@@ -154,7 +150,6 @@ pub(crate) fn digest_text(sha256: [u8; 32]) -> String {
 }
 
 /// Parameters of `skills/list`.
-// spec: SKILL-16
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct ListSkillsParams {
     /// The page's cursor. Absent for the first page.
@@ -163,7 +158,6 @@ pub(crate) struct ListSkillsParams {
 }
 
 /// Result of `skills/list`.
-// spec: SKILL-16
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
@@ -185,7 +179,6 @@ pub struct ListSkillsResult {
 }
 
 /// Parameters of `skills/get`.
-// spec: SKILL-18
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct GetSkillParams {
     /// The skill's URI.
@@ -193,7 +186,6 @@ pub(crate) struct GetSkillParams {
 }
 
 /// Result of `skills/get`.
-// spec: SKILL-18
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct GetSkillResult {
     /// The skill.
@@ -210,7 +202,6 @@ pub(crate) struct GetSkillResult {
 }
 
 /// Parameters of `resources/directory/read`.
-// spec: SKILL-19
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct ReadDirectoryParams {
     /// The directory's URI.
@@ -221,7 +212,6 @@ pub(crate) struct ReadDirectoryParams {
 }
 
 /// Result of `resources/directory/read`.
-// spec: SKILL-19
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]

@@ -10,7 +10,6 @@ use crate::types::{Skill, SkillResources, digest_text};
 
 /// Skill identity: the label that the host gave the server, and the URI. Names are not identities: skills
 /// of several servers may have the same one.
-// spec: SKILL-21
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
 pub struct SkillId {
@@ -48,7 +47,6 @@ pub struct Approval {
     /// SHA-256 of the identity and all file digests. A host that stores its approvals stores
     /// this value: it changes with every file. `None` if the files are dynamic; such an approval is not
     /// stored.
-    // spec: SKILL-33
     pub fingerprint: Option<String>,
 }
 
@@ -73,6 +71,7 @@ fn fingerprint(id: &SkillId, skill: &Skill) -> Option<String> {
     let mut rows: Vec<_> = files.iter().map(|file| (&file.uri, &file.digest)).collect();
     rows.sort();
     // JSON quotes the parts, so that none can imitate a separator.
+    // spec: SKILL-21, SKILL-33
     let text = serde_json::json!([id.label, id.uri, rows]).to_string();
     Some(digest_text(Hash::hash(text.as_bytes())))
 }
@@ -99,6 +98,7 @@ mod tests {
     // spec: SKILL-33
     #[test]
     fn fingerprint_changes_with_label_and_digests_only() {
+        // spec: SKILL-21
         let base = fingerprint("docs", &[("a", 1), ("b", 2)]);
         assert_eq!(base, fingerprint("docs", &[("b", 2), ("a", 1)]));
         for other in [

@@ -127,7 +127,6 @@ impl LoadedSkill {
     }
 
     /// Reads a file of a dynamic skill. All reads together are limited.
-    // spec: SKILL-13, SKILL-15
     async fn read_dynamic(&self, uri: &str) -> Result<Bytes, SkillError> {
         let bytes = self.reader.fetch(uri, None).await?;
         let mut files = self.files.lock();

@@ -26,7 +26,6 @@ use crate::types::Skill;
 /// # Ok(())
 /// # }
 /// ```
-// spec: SKILL-21, SKILL-28
 #[derive(Debug, Clone, Default)]
 pub struct SkillRegistry {
     servers: Vec<SkillsClient>,
@@ -90,6 +89,7 @@ impl SkillRegistry {
                 });
             }
         }
+        // spec: SKILL-28
         disambiguate(&mut listed, |skill| {
             format!("{}: {}", skill.id.label, skill.display_name)
         });
@@ -106,6 +106,7 @@ impl SkillRegistry {
     /// Returns [`SkillError::UnknownLabel`] if there is no such server, and the errors of
     /// [`SkillsClient::load`].
     pub async fn load(&self, id: &SkillId) -> Result<LoadedSkill, SkillError> {
+        // spec: SKILL-21
         let server = self.find(&id.label);
         let server = server.ok_or_else(|| SkillError::UnknownLabel(id.label.clone()))?;
         server.load(id.uri.clone()).await

@@ -80,7 +80,6 @@ impl SkillsClient {
     /// Sets the server's label, which becomes a part of each skill's identity. Default: the server's
     /// address. Use the name under which the user has configured the server, never the name that the
     /// server gives itself.
-    // spec: SKILL-21
     #[must_use]
     pub fn label(mut self, label: impl Into<String>) -> Self {
         self.label = label.into();
@@ -103,7 +102,6 @@ impl SkillsClient {
     ///     })
     /// }
     /// ```
-    // spec: SKILL-33
     #[must_use]
     pub fn approve_with<F, Fut>(mut self, hook: F) -> Self
     where
@@ -140,7 +138,6 @@ impl SkillsClient {
     ///
     /// Returns a [`SkillError`] if a request fails, if the server repeats a cursor, or if the list has more than
     /// 10,000 skills, 1,000 pages or 64 MiB.
-    // spec: SKILL-16, SKILL-17, SKILL-25
     pub async fn list(&self) -> Result<Vec<Skill>, SkillError> {
         Ok(self.extension.list::<ListSkills>().await?)
     }
@@ -165,7 +162,7 @@ impl SkillsClient {
     /// # Errors
     ///
     /// Returns a [`SkillError`] if the server has no such skill, or if the entry is invalid.
-    // spec: SKILL-17, SKILL-18
+    // spec: SKILL-17
     pub async fn get(&self, uri: impl Into<String>) -> Result<Skill, SkillError> {
         let uri = uri.into();
         let params = GetSkillParams { uri: uri.clone() };
@@ -186,8 +183,8 @@ impl SkillsClient {
     ///
     /// Returns a [`SkillError`] if the skill is unknown, invalid, too large or not approved, or if its content
     /// differs from the entry. Nothing of it may be used then.
-    // spec: SKILL-26, SKILL-32, SKILL-08
     pub async fn load(&self, uri: impl Into<String>) -> Result<LoadedSkill, SkillError> {
+        // spec: SKILL-08
         let skill = self.get(uri).await?;
         self.load_entry(skill).await
     }
@@ -198,10 +195,11 @@ impl SkillsClient {
     /// # Errors
     ///
     /// See [`load`](Self::load).
-    // spec: SKILL-22, SKILL-23, SKILL-25
+    // spec: SKILL-25
     pub async fn load_entry(&self, skill: Skill) -> Result<LoadedSkill, SkillError> {
         entry::check(&skill)?;
         let skill = Arc::new(skill);
+        // spec: SKILL-26, SKILL-32
         self.approve(&skill).await?;
         let reader = FileReader {
             client: self.extension.client().clone(),
@@ -218,6 +216,7 @@ impl SkillsClient {
         let approval = Approval::new(id, skill.clone());
         let fingerprint = approval.fingerprint.clone();
         let is_known = |print: &String| self.approved.lock().contains(print);
+        // spec: SKILL-33
         if fingerprint.as_ref().is_some_and(is_known) {
             return Ok(());
         }
@@ -239,7 +238,7 @@ impl SkillsClient {
     ///
     /// Returns [`SkillError::NoDirectories`] if the server does not declare `directoryRead`, and another
     /// [`SkillError`] if the request fails.
-    // spec: SKILL-04, SKILL-24
+    // spec: SKILL-04
     pub async fn read_directory(
         &self,
         uri: impl Into<String>,

@@ -61,7 +61,6 @@ impl InlineSkill {
     /// let skills = Skills::new().add(status)?;
     /// # Ok::<(), mcp::skills::SkillsError>(())
     /// ```
-    // spec: SKILL-13
     pub fn dynamic<F, Fut, T>(name: &str, description: &str, instructions: F) -> Self
     where
         F: Fn() -> Fut + Send + Sync + 'static,
@@ -114,7 +113,6 @@ impl InlineSkill {
     /// let skills = Skills::new().add(orders)?;
     /// # Ok::<(), mcp::skills::SkillsError>(())
     /// ```
-    // spec: SKILL-13
     #[must_use]
     pub fn dynamic_file<F, Fut, T>(mut self, path: impl Into<String>, write: F) -> Self
     where

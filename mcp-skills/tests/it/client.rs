@@ -12,6 +12,7 @@ use crate::kit::{TempDir, markdown, server, skills};
 // spec: SKILL-33
 #[tokio::test]
 async fn approval_is_bound_to_files_and_digests() {
+    // spec: SKILL-17
     let dir = TempDir::new();
     dir.skill("pdf");
     dir.write("pdf/a.md", "one");
@@ -54,6 +55,19 @@ async fn approval_is_bound_to_files_and_digests() {
     assert!(matches!(refused, Err(SkillError::NotApproved(_))));
 }
 
+#[tokio::test]
+async fn resource_with_the_scheme_of_skills_is_no_skill() {
+    // spec: SKILL-08
+    let uri = "skill://plain/SKILL.md";
+    let plain = Resource::new(uri).read(|| markdown("plain", "Steps"));
+    let client = Client::connect(mcp::InProcess(server().resource(plain)))
+        .await
+        .unwrap();
+    assert!(client.read_resource(uri).await.is_ok());
+    let loaded = SkillsClient::new(&client).await.unwrap().load(uri).await;
+    assert!(matches!(loaded, Err(SkillError::Client(_))), "{loaded:?}");
+}
+
 // spec: SKILL-32
 #[tokio::test]
 async fn nested_skill_needs_an_approval_of_its_own() {
@@ -79,7 +93,7 @@ async fn nested_skill_needs_an_approval_of_its_own() {
     assert_ne!(asked[0].1, asked[1].1);
 }
 
-// spec: SKILL-26, SKILL-17, SKILL-08
+// spec: SKILL-26
 #[tokio::test]
 async fn skill_file_read_as_a_resource_is_no_load() {
     let dir = TempDir::new();

@@ -62,6 +62,7 @@ async fn generated_files_are_written_for_each_read_in_every_revision() {
 
 #[tokio::test]
 async fn generated_file_beyond_the_limit_or_with_an_error_is_refused() {
+    // spec: SKILL-15
     let mut limits = SkillsLimits::default();
     limits.max_bytes = 200;
     let skill = hours("Steps\n")

@@ -197,6 +197,7 @@ async fn file_swapped_after_the_load_is_refused() {
 // spec: SKILL-24
 #[tokio::test]
 async fn unlisted_file_is_not_requested() {
+    // spec: SKILL-31
     let mut liar = Liar::new();
     liar.entry["resources"].as_array_mut().unwrap().truncate(1);
     let reads = liar.reads.clone();

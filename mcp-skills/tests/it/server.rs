@@ -17,6 +17,7 @@ fn code_of(error: SkillError) -> String {
 // spec: SKILL-12
 #[tokio::test]
 async fn list_contains_every_file_with_size_and_digest() {
+    // spec: SKILL-16
     let skills = skills(server()).await;
     assert_eq!(skills.settings().directory_read, Some(true));
     let page = skills.list_page(None).await.unwrap();
@@ -224,6 +225,7 @@ async fn read_outside_of_the_skills_is_not_found() {
 // spec: SKILL-03
 #[tokio::test]
 async fn server_without_skills_has_no_methods() {
+    // spec: SKILL-04
     let client = in_process(Server::new("plain", "1").tool(Tool::new("t").handler(|| "x"))).await;
     let error = SkillsClient::new(&client).await.unwrap_err();
     assert!(
