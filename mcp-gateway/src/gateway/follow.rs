@@ -138,7 +138,6 @@ fn read(task: &RawObject) -> Result<Task, CallFailure> {
 }
 
 /// Converts the end of a task into the result that the call would have had.
-// spec: TASK-08
 fn result(task: Task) -> Result<ResultBody, Fault> {
     match (&task.status, task.result, task.error) {
         (TaskStatus::Completed, Some(result), _) => {
@@ -164,7 +163,6 @@ fn result(task: Task) -> Result<ResultBody, Fault> {
 }
 
 /// Cancels the task when the call is dropped.
-// spec: TASK-16, TASK-17
 struct CancelGuard {
     upstream: Arc<Upstream>,
     id: String,

@@ -186,7 +186,6 @@ impl Upstream {
         let waiting = request.kept()?.map(|kept| kept.waiting);
         match self.forward(request, waiting, prepare).await? {
             CallEnd::Done(result) => Ok(result),
-            // spec: TASK-05
             CallEnd::Task(_) => Err(CallFailure::of_server(Fault::internal(format!(
                 "the server {:?} of this gateway has answered with a task, which only tools may do",
                 self.server
@@ -249,7 +248,6 @@ where
                 Ok(CallEvent::Ended(Step::Extended { body, .. })) if self.declares_tasks => {
                     return Ok(CallEnd::Task(body));
                 }
-                // spec: TASK-03
                 Ok(CallEvent::Ended(Step::Extended { .. })) => {
                     return Err(CallFailure::of_server(Fault::internal(
                         "the server has sent a task that the call does not declare",
@@ -273,7 +271,6 @@ where
 
     /// Returns true if the server refuses the call because it runs it as a task only. The gateway then declares
     /// tasks, and follows the task. Other calls are made without, because they have progress then.
-    // spec: TASK-04
     fn must_declare_tasks(&self, error: &Error) -> bool {
         let is_refused = matches!(
             error.fault(),
@@ -395,7 +392,7 @@ where
 
     /// Returns the fault with the visits that a legacy server requires before it accepts the call, for a client whose
     /// revision has this fault. Other clients are asked.
-    // spec: ERR-13, ELIC-10
+    // spec: ERR-13
     fn required_visits(&self, client: &Client, required: &InputRequired) -> Option<Fault> {
         let is_passed = !client.protocol_version().is_modern()
             && self

@@ -99,7 +99,6 @@ impl ExtensionOwner {
     }
 
     /// Passes a notification on, if its client declares the extension.
-    // spec: EXT-05
     async fn pass_notification(
         &self,
         upstream: &Arc<Upstream>,

@@ -376,7 +376,6 @@ fn is_core(method: &str) -> bool {
 }
 
 /// Reads a request as layers see it. A URL that must not be opened is refused here.
-// spec: ELIC-14
 fn read_request(call: &Call) -> Result<InputRequest, Fault> {
     let Call::Other { method, params } = call else {
         return Err(Fault::internal("a request of another kind"));

@@ -238,7 +238,6 @@ impl Context {
             UpstreamEvent::Log(message) => self.log.send(message),
             UpstreamEvent::Custom { method, params } => {
                 let declared = &self.facts.capabilities;
-                // spec: EXT-05
                 if extensions
                     .find(&method)
                     .is_some_and(|id| declared.has_extension(id))

@@ -168,6 +168,7 @@ mod tests {
 
     #[test]
     fn questions_with_unsafe_urls_are_refused() {
+        // spec: ELIC-14
         let question = |url: &str| {
             let params =
                 format!(r#"{{"mode":"url","message":"?","url":"{url}","elicitationId":"1"}}"#);

@@ -27,7 +27,7 @@ struct WatchedTask {
 }
 
 /// Subscribes to tasks at their servers. A task that its server does not grant is not granted.
-// spec: TASK-19, TASK-22
+// spec: TASK-19
 pub(super) async fn subscribe(
     ids: &TaskIds,
     found: Vec<(String, FoundTask)>,

@@ -80,7 +80,6 @@ impl TaskSlot {
 
 impl TaskIds {
     /// Returns the reply for a task that was created.
-    // spec: TASK-06, TASK-09, TASK-22
     pub(super) fn reply(
         &self,
         task: CreatedTask,
@@ -115,7 +114,6 @@ impl TaskIds {
     }
 
     /// Returns the task with this id, if the caller may see its tool now.
-    // spec: TASK-18, TASK-22
     pub(super) fn find(
         &self,
         id: &str,

@@ -15,7 +15,6 @@ pub(super) fn version_of(
 }
 
 /// Returns the values of a request that HTTP repeats in headers.
-// spec: HTTP-C-04, HTTP-C-05, TASK-21
 pub(super) fn mirrored(request: &Request<'_>, version: ProtocolVersion) -> MirroredHeaders {
     let name_param = Method::from_name(&request.method).and_then(|method| method.spec().name_param);
     let name = name_param.and_then(|param| request.params.text(param).ok().flatten());

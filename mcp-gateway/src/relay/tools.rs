@@ -74,7 +74,6 @@ impl ToolHeaders {
     }
 
     /// Returns the headers of a call: names without their prefix, and values.
-    // spec: XHDR-02, XHDR-12
     pub(super) fn params(&self, request: &Request<'_>) -> Vec<(Box<str>, Box<str>)> {
         let Ok(Some(name)) = request.params.text("name") else {
             return Vec::new();

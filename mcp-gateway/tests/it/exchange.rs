@@ -199,6 +199,7 @@ async fn client(url: &str, name: &str) -> Client {
 // All tasks run on the thread of the subscriber.
 #[tokio::test]
 async fn calls_have_tokens_of_their_callers() {
+    // spec: AUTH-S-06
     let lines = LogLines::default();
     let _guard = lines.record();
     let issuer = Issuer::start().await;

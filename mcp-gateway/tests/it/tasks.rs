@@ -370,7 +370,6 @@ async fn unknown_members_of_a_task_pass() {
     assert!(body.as_str().contains(r#""x-own":"kept""#), "{body:?}");
 }
 
-// spec: META-14
 #[tokio::test]
 async fn requests_for_tasks_have_the_metadata_of_the_client() {
     use mcp::core::{Call, Exchange};
