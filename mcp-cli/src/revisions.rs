@@ -15,7 +15,7 @@ pub(crate) fn others(
 }
 
 /// Returns why clients of `version` refuse a tool's schemas: the schema's name, and the problem.
-// spec: TOOL-06, TOOL-16
+// spec: TOOL-16
 pub(crate) fn schema_problems(
     tool: &Tool,
     version: ProtocolVersion,

@@ -90,7 +90,6 @@ impl Questions {
     }
 
     /// Asks whether the user visits a URL. The page opens it.
-    // spec: ELIC-12, ELIC-14
     pub(super) async fn visit(self, visit: UrlRequest) -> ElicitResult {
         let asker = &visit.asker.server;
         let answer = self.ask("url", asker, &visit.params, None).await;

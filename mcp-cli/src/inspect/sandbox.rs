@@ -50,6 +50,7 @@ pub(super) fn router(session: Arc<Session>, ports: Ports) -> Router {
         };
         // The document is in the sandbox, too, if it is opened without its frames.
         let policy = format!(
+            // spec: APP-09
             "{}; sandbox allow-scripts; {}",
             document.csp_header(),
             ports.ancestors()

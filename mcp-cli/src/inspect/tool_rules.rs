@@ -38,7 +38,6 @@ impl ToolRules {
         let tools = result["tools"].as_array().into_iter().flatten();
         for tool in tools.take(MAX_TOOLS) {
             let name = tool["name"].as_str().unwrap_or_default();
-            // spec: TOOL-06
             if tool["inputSchema"]["type"] != "object" {
                 let text = format!("the input schema of {name:?} has no `\"type\": \"object\"`");
                 violations.add("TOOL-06", text);

@@ -205,7 +205,6 @@ async fn close(views: VecDeque<OpenView>) {
 }
 
 /// Gives the arguments and the result of the call to the view.
-// spec: APP-16, APP-17
 async fn feed(client: Client, view: View, opened: Opened, history: Arc<History>, id: String) {
     let fed = async {
         let sent = view.send_input(&opened.arguments).await;

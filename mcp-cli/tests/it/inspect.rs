@@ -450,7 +450,6 @@ fn page_lists_calls_reads_and_completes() {
     }
 }
 
-// spec: ELIC-12
 #[test]
 fn question_of_the_server_waits_for_the_page() {
     let page = Page::start("inspect-question", &[&http_shop()]);

@@ -404,6 +404,7 @@ fn approval_is_for_the_members_of_an_entry() {
 #[cfg(target_os = "linux")]
 #[test]
 fn url_is_opened_after_consent_only() {
+    // spec: ELIC-12, ELIC-14
     let home = folder("terminal_browser");
     let browser = home.join("browser");
     let opened = home.join("opened");
