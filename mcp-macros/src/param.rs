@@ -418,7 +418,6 @@ fn limit(bound: &Expr) -> TokenStream {
     }
 }
 
-// spec: XHDR-03, XHDR-04
 fn is_header_name(name: &LitStr, errors: &mut Errors) -> bool {
     let text = name.value();
     let fits = |c: char| c.is_ascii_alphanumeric() || "!#$%&'*+-.^_`|~".contains(c);

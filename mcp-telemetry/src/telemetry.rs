@@ -52,7 +52,6 @@ use crate::trace_context::{self, Origin};
 ///     .layer(Telemetry::server());
 /// let client = Client::builder().layer(Telemetry::client());
 /// ```
-// spec: META-14
 #[derive(Debug)]
 #[must_use = "a layer has an effect only on the server or client that it is added to"]
 pub struct Telemetry {

@@ -1,5 +1,4 @@
 //! The W3C trace context in `_meta`.
-// spec: META-14
 
 use std::sync::LazyLock;
 

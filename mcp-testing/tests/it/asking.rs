@@ -116,7 +116,6 @@ async fn deploy(client: &Client, counters: &Counters) -> u32 {
     counters.runs.load(Ordering::Relaxed)
 }
 
-// spec: MRTR-01
 #[tokio::test]
 async fn handler_with_four_requests_runs_four_times() {
     for connection in CONNECTIONS {

@@ -27,7 +27,7 @@ async fn client_knows_server_info_and_capabilities() {
     }
 }
 
-// spec: TOOL-03, RSRC-02, PROMPT-02
+// spec: TOOL-03
 #[tokio::test]
 async fn lists_have_stable_order() {
     for connection in CONNECTIONS {
