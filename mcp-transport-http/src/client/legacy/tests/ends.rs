@@ -43,7 +43,12 @@ async fn finished_or_unsent_call_dropped_sends_nothing() {
     let out = call_in(LATEST, 1, Method::Initialize);
     // The client sets the revision that it asks for.
     channel.set_version(LATEST);
-    drop(start_call(&channel, &mut server, out).await);
+    let (mut frames, request) = start_call(&channel, &mut server, out).await;
+    // The session sends cancellations from now on, and the result is missing.
+    let _events = request.events();
+    assert!(frames.next().now_or_never().is_none());
+    drop(frames);
+    server.silence(Duration::from_secs(1)).await;
     open_without_stream(&channel, &mut server).await;
     // The request was never sent.
     drop(channel.call(call(2)));
