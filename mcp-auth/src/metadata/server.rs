@@ -178,6 +178,23 @@ mod tests {
         assert_eq!(document.scopes_supported, None);
     }
 
+    // spec: AUTH-C-33
+    #[test]
+    fn default_endpoints_are_at_the_origin_of_the_server() {
+        let server = ServerMetadata::at_origin(&"https://h:8443/v1/mcp?a=b".parse().unwrap());
+        assert_eq!(server.issuer, "https://h:8443");
+        let endpoints = [
+            server.authorization_endpoint.unwrap(),
+            server.token_endpoint,
+            server.registration_endpoint.unwrap(),
+        ];
+        let expected = ["authorize", "token", "register"];
+        assert_eq!(
+            endpoints.map(String::from),
+            expected.map(|path| format!("https://h:8443/{path}"))
+        );
+    }
+
     // spec: AUTH-C-05, AUTH-C-06
     #[test]
     fn candidates_of_a_path_never_include_the_root() {
