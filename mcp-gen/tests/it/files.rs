@@ -36,6 +36,32 @@ fn server_of_the_shop_is_the_stored_file() {
 }
 
 #[test]
+fn text_of_a_server_does_not_end_the_catalog() {
+    let description = format!("\"{};\" \"#; \\\"# #", "#".repeat(300));
+    let tool = serde_json::json!({"name": "a", "description": description, "inputSchema": {"type": "object"}});
+    let snapshot: Snapshot = serde_json::json!({"tools": [tool]})
+        .to_string()
+        .parse()
+        .unwrap();
+    let source = Generator::client("shop").generate(&snapshot).unwrap();
+    let source = source.to_source().unwrap();
+    assert_eq!(catalog_of(&source).unwrap(), snapshot);
+    // The compiler's own parser reads the same text.
+    let file = syn::parse_file(&source).unwrap();
+    let read = file.items.into_iter().find_map(|item| match item {
+        syn::Item::Const(item) => match *item.expr {
+            syn::Expr::Lit(literal) => match literal.lit {
+                syn::Lit::Str(text) => Some(text.value()),
+                _ => None,
+            },
+            _ => None,
+        },
+        _ => None,
+    });
+    assert_eq!(read.unwrap().parse::<Snapshot>().unwrap(), snapshot);
+}
+
+#[test]
 fn catalog_is_read_whatever_the_file_is() {
     let source = Generator::client("shop").generate(&shop()).unwrap();
     let source = source.to_source().unwrap();
