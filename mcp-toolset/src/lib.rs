@@ -22,6 +22,7 @@
 //! | `trust_file` | files with what a user has agreed to, [`TrustError`] |
 //! | `pins` | [`PinFile`]: the tools and prompts whose definitions a user has approved |
 //! | `approval` | [`Approval`]: which calls run |
+//! | `logged` | what the log of a tool set has said already |
 //! | `set` | [`ToolSet`] |
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
@@ -37,6 +38,8 @@
 mod approval;
 #[cfg(feature = "client")]
 mod budget;
+#[cfg(feature = "client")]
+mod logged;
 #[cfg(feature = "client")]
 mod media;
 #[cfg(feature = "client")]

@@ -20,6 +20,7 @@ use tokio::time::timeout;
 
 use crate::approval::{Approval, Decision, ProposedCall};
 use crate::budget::{self, READ_RESULT, StoredResults, Tokens, read_result_tool};
+use crate::logged::Logged;
 use crate::media::MediaLeft;
 use crate::names::{Names, folded};
 use crate::pins::{PinFile, tool_digest};
@@ -41,9 +42,6 @@ const MAX_DEFINITION_BYTES: usize = 4_000_000;
 
 /// Steps through the schemas of all tools: those of 100 tools at the limit of one. A call cannot exceed the latter.
 const MAX_STEPS: usize = 1_000_000;
-
-/// Tools left out of one list of definitions that are logged one by one.
-const MAX_LOGGED: usize = 20;
 
 /// Calls of one reply that run. Models send a few.
 const MAX_CALLS: usize = 128;
@@ -119,25 +117,6 @@ struct Made {
     pins: u64,
     at: Instant,
     list: Arc<List>,
-}
-
-/// What the log has said already: definitions are made for each request to a model.
-#[derive(Default)]
-struct Logged {
-    /// The names of listed tools that were left out.
-    left_out: BTreeSet<String>,
-    /// The number of tools beyond those that the provider accepts.
-    beyond: usize,
-    /// The servers of the last list that failed.
-    failing: BTreeSet<Arc<str>>,
-}
-
-impl Logged {
-    /// Keeps the tools that were not left out before, or were not `listed` meanwhile.
-    fn keep_new(&mut self, listed: BTreeSet<&str>, left_out: &mut Vec<(&str, String)>) {
-        self.left_out.retain(|name| listed.contains(&**name));
-        left_out.retain(|(name, _)| self.left_out.insert((*name).to_owned()));
-    }
 }
 
 /// A request for the lists of a group. `None`: it has panicked.
@@ -282,38 +261,13 @@ impl ToolSet {
                 Err(error) => left_out.push((name, error.to_string())),
             }
         }
-        self.warn_of_left_out(&list, beyond, max, left_out);
+        let listed = list.tools.iter().map(|tool| list.names.name(&tool.name));
+        let mut logged = self.logged.lock();
+        logged.warn_of_left_out(listed.collect(), (beyond, max), left_out);
+        drop(logged);
         let count = own.len().min(definitions.len());
         definitions.rotate_left(count);
         Ok(result::tools(provider, definitions))
-    }
-
-    /// Logs the tools that are left out, each of them once while it is listed.
-    fn warn_of_left_out(
-        &self,
-        list: &List,
-        beyond: usize,
-        max: usize,
-        mut left_out: Vec<(&str, String)>,
-    ) {
-        let mut logged = self.logged.lock();
-        if mem::replace(&mut logged.beyond, beyond) != beyond && beyond > 0 {
-            tracing::warn!(
-                left_out = beyond,
-                max,
-                "the provider accepts fewer tools; use `deferred`"
-            );
-        }
-        let listed = list.tools.iter().map(|tool| list.names.name(&tool.name));
-        logged.keep_new(listed.collect(), &mut left_out);
-        for (name, reason) in left_out.iter().take(MAX_LOGGED) {
-            let reason = escape_line(reason).into_owned();
-            tracing::warn!(name, reason, "a tool is left out");
-        }
-        let further = left_out.len().saturating_sub(MAX_LOGGED);
-        if further > 0 {
-            tracing::warn!(further, "further tools are left out");
-        }
     }
 
     /// Runs the tool calls of a reply concurrently, 16 at once, and returns their results as the provider's blocks, in call order.
@@ -632,14 +586,7 @@ impl ToolSet {
         if let Some(made) = self.unchanged(&servers_listed, &list, pins) {
             return made;
         }
-        let failing = list.failures.iter().map(|(server, _)| server.clone());
-        let known = mem::replace(&mut self.logged.lock().failing, failing.collect());
-        for (server, error) in &list.failures {
-            if !known.contains(server) {
-                let error = escape_line(&error.to_string()).into_owned();
-                tracing::warn!(server = %mcp_types::escaped(&server), error, "the tools of a server are left out");
-            }
-        }
+        self.logged.lock().warn_of_failures(&list.failures);
         // Also those without tools: tools that follow later are new.
         let is_listed = |server: &&Arc<str>| {
             let mut failures = list.failures.iter();
@@ -791,7 +738,7 @@ mod tests {
     use mcp::group::Group;
     use mcp::prelude::*;
 
-    use super::{Logged, ToolSet};
+    use super::ToolSet;
     use crate::PinFile;
 
     #[tokio::test]
@@ -827,19 +774,5 @@ mod tests {
         let user = PinFile::open(&file).unwrap();
         assert!(user.approve(&user.held()[0]).unwrap());
         assert_eq!(list().await.tools.len(), 2);
-    }
-
-    #[test]
-    fn tool_that_is_left_out_is_logged_once_while_it_is_listed() {
-        let mut logged = Logged::default();
-        let mut counts = Vec::new();
-        for listed in [&["a", "b"][..], &["a", "b"], &["b"], &["a", "b", "c"]] {
-            let reason = |name: &&'static str| (*name, "too large".to_owned());
-            let mut left_out: Vec<_> = listed.iter().map(reason).collect();
-            logged.keep_new(listed.iter().copied().collect(), &mut left_out);
-            counts.push(left_out.len());
-            assert_eq!(logged.left_out.len(), listed.len());
-        }
-        assert_eq!(counts, [2, 0, 0, 2]);
     }
 }

@@ -43,6 +43,10 @@ const MAX_REFUSALS: usize = 20;
 /// The text before a token that a program prints, and that `mcp dev` may send to it.
 const TOKEN: &str = "Authorization: Bearer ";
 
+/// The reason why an address gets no credentials, before the URL.
+const UNKNOWN_ADDRESS: &str = "credentials go only to an address that this command knows: let the program serve the port in the \
+    variable PORT, or the address in ADDRESS, or pass --url";
+
 /// The path of a printed URL without one.
 const DEFAULT_PATH: &str = "/mcp";
 
@@ -291,7 +295,7 @@ async fn open(client: ClientBuilder, program: &Program, front: &Front) -> Result
     let mut problem = None;
     let over_http = async {
         let mut refusals = 0;
-        let mut typed = None;
+        let mut typed: Option<Url> = None;
         loop {
             let printed = stderr.text();
             let urls = match &program.url {
@@ -302,21 +306,19 @@ async fn open(client: ClientBuilder, program: &Program, front: &Front) -> Result
                 // Another program may listen at an address that this one only prints.
                 let is_asked = url.port_or_known_default() == Some(port)
                     && matches!(url.host_str(), Some("127.0.0.1" | "localhost"));
-                let is_name = url.scheme() == "http" && url.host_str() == Some("localhost");
-                let address = if program.url.is_none() {
-                    let hosts: &[&str] = if is_asked { &["127.0.0.1"] } else { &[] };
-                    listening(&url, hosts).await
-                } else if is_name {
-                    // One address for the session: another program may listen at the other one later.
-                    if typed.is_none() {
-                        typed = listening(&url, &["127.0.0.1", "[::1]"]).await;
+                let address = match &program.url {
+                    None if is_asked => listening(&url, &["127.0.0.1"]).await,
+                    None => None,
+                    Some(url) => {
+                        // One address for the session: another program may listen at the other one later.
+                        if typed.is_none() {
+                            typed = typed_address(url).await;
+                        }
+                        let Some(address) = &typed else {
+                            continue;
+                        };
+                        Some(address.clone())
                     }
-                    if typed.is_none() {
-                        continue;
-                    }
-                    typed.clone()
-                } else {
-                    None
                 };
                 let is_own = !is_taken && (program.url.is_some() || address.is_some());
                 let token = printed_token(&printed, refusals).filter(|_| is_own);
@@ -326,12 +328,7 @@ async fn open(client: ClientBuilder, program: &Program, front: &Front) -> Result
                         // The other branch reports the end.
                         return pending().await;
                     }
-                    if let Some(token) = token {
-                        client = client.bearer_token(token);
-                    }
-                    for (name, value) in &program.headers {
-                        client = client.header(name.as_str(), value.as_str());
-                    }
+                    client = with_credentials(client, token, &program.headers);
                 }
                 let address = address.as_ref().unwrap_or(&url);
                 match client.connect(address.as_str()).await {
@@ -350,10 +347,7 @@ async fn open(client: ClientBuilder, program: &Program, front: &Front) -> Result
                         ));
                     }
                     Err(error) if error.is_auth() && !is_own => {
-                        return Err(format!(
-                            "{url}: {error}; credentials go only to an address that this command knows: let the program \
-                             serve the port in the variable PORT, or the address in ADDRESS, or pass --url {url}"
-                        ));
+                        return Err(format!("{url}: {error}; {UNKNOWN_ADDRESS} {url}"));
                     }
                     Err(error) if error.is_auth() && refusals == MAX_REFUSALS => {
                         return Err(format!(
@@ -433,6 +427,27 @@ async fn listening(url: &Url, hosts: &[&str]) -> Option<Url> {
         }
     }
     None
+}
+
+fn with_credentials(
+    mut client: ClientBuilder,
+    token: Option<&str>,
+    headers: &[(String, String)],
+) -> ClientBuilder {
+    if let Some(token) = token {
+        client = client.bearer_token(token);
+    }
+    headers.iter().fold(client, |client, (name, value)| {
+        client.header(name.as_str(), value.as_str())
+    })
+}
+
+/// Returns a URL of the command line, whose name `localhost` is one address. `None`: nothing listens there.
+async fn typed_address(url: &Url) -> Option<Url> {
+    if url.scheme() == "http" && url.host_str() == Some("localhost") {
+        return listening(url, &["127.0.0.1", "[::1]"]).await;
+    }
+    Some(url.clone())
 }
 
 /// Returns true if a program listens at a URL of this machine.
