@@ -31,7 +31,7 @@ pub(super) fn append(text: &str, lines: &[String]) -> String {
 
 /// Removes whole lines, and the blank line and line ending that [`append`] has put before them.
 pub(super) fn cut(text: &str, start: usize, end: usize) -> String {
-    cut_all(text, &[start..end])
+    cut_all(text, std::slice::from_ref(&(start..end)))
 }
 
 /// Removes lines at several places, as [`cut`] does from the last one to the first.
