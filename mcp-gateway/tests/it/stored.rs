@@ -181,7 +181,8 @@ async fn stored_lists_are_removed_with_the_server() {
 // All rows: the gateway opens, serves what the server lists, and replaces what stands at the path.
 #[tokio::test]
 async fn file_that_is_not_a_list_is_ignored_and_replaced() {
-    let mut rows: Vec<(&str, fn(&Path))> = vec![
+    type Damage = fn(&Path);
+    let mut rows: Vec<(&str, Damage)> = vec![
         ("damaged", |path| fs::write(path, "{\"tools\": 5}").unwrap()),
         ("cut", |path| {
             let text = fs::read_to_string(path).unwrap();
