@@ -9,7 +9,7 @@ use mcp::client::Error;
 use mcp::core::Fault;
 use mcp::gateway::RelayError;
 
-use crate::output::shell_word;
+use crate::programs::shell_word;
 
 /// The cure where the server demands a login.
 pub(crate) const LOG_IN: &str = "log in with `mcp login` (with `--scope SCOPE` where a scope is missing), or pass a token: --header 'Authorization: Bearer TOKEN'";

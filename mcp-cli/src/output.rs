@@ -210,14 +210,6 @@ fn progress_line(update: &ProgressUpdate) -> String {
     }
 }
 
-/// Returns a text of others as one word of a command to paste: a shell expands nothing in it.
-pub(crate) fn shell_word(word: &str) -> String {
-    let word = escape_line(word);
-    // Only a zero byte cannot be quoted, and it is escaped.
-    let quoted = shlex::try_quote(&word).unwrap_or_default();
-    quoted.into_owned()
-}
-
 /// Returns the kind of a change, and the URI of its resource.
 pub(crate) fn describe_change(change: &Change) -> (&str, Option<&str>) {
     match change {
@@ -256,37 +248,12 @@ fn indent(text: &str) -> String {
 mod tests {
     use mcp::types::ProgressUpdate;
 
-    use super::{indent, progress_line, shell_word};
+    use super::{indent, progress_line};
 
     #[test]
     fn further_lines_of_a_message_are_indented() {
         let text = "a\n  b\nerror: c\r\n\u{1b}[2J\u{202e}";
         assert_eq!(indent(text), "a\n  b\n  error: c\\r\n  \\u{1b}[2J\\u{202e}");
-    }
-
-    #[cfg(unix)]
-    #[test]
-    fn shell_reads_the_word_of_a_command_to_paste_as_it_is() {
-        assert_eq!(shell_word("https://a.example/mcp"), "https://a.example/mcp");
-        for word in [
-            "a b",
-            "http://a/$(echo$IFS/x)",
-            "`echo x`;echo y&echo z|$HOME",
-            "it's",
-            "'$(echo x)'\"$(echo y)\"\\",
-            "",
-            "~",
-            "a*{b,c}!!#",
-            "-x",
-        ] {
-            let script = format!("printf %s {}", shell_word(word));
-            let run = std::process::Command::new("sh")
-                .args(["-c", &script])
-                .output();
-            let read = String::from_utf8(run.unwrap().stdout).unwrap();
-            assert_eq!(read, word);
-        }
-        assert!(!shell_word("a\n$(x)").contains('\n'));
     }
 
     #[test]

@@ -1,7 +1,9 @@
-//! Programs as the operating system finds them.
+//! Programs as the operating system finds them, and words of commands to paste.
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
+
+use mcp::types::escape_line;
 
 /// Returns true if a program is a path, and not the name of a program in `PATH`.
 pub(crate) fn is_path(program: &str) -> bool {
@@ -72,4 +74,41 @@ pub(crate) fn resolve(program: &str, folder: &Path, env: &[(String, String)]) ->
         || program.to_owned(),
         |file| file.to_string_lossy().into_owned(),
     )
+}
+
+/// Returns a text of others as one word of a command to paste: a shell expands nothing in it.
+pub(crate) fn shell_word(word: &str) -> String {
+    let word = escape_line(word);
+    // Only a zero byte cannot be quoted, and it is escaped.
+    let quoted = shlex::try_quote(&word).unwrap_or_default();
+    quoted.into_owned()
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::shell_word;
+
+    #[test]
+    fn shell_reads_the_word_of_a_command_to_paste_as_it_is() {
+        assert_eq!(shell_word("https://a.example/mcp"), "https://a.example/mcp");
+        for word in [
+            "a b",
+            "http://a/$(echo$IFS/x)",
+            "`echo x`;echo y&echo z|$HOME",
+            "it's",
+            "'$(echo x)'\"$(echo y)\"\\",
+            "",
+            "~",
+            "a*{b,c}!!#",
+            "-x",
+        ] {
+            let script = format!("printf %s {}", shell_word(word));
+            let run = std::process::Command::new("sh")
+                .args(["-c", &script])
+                .output();
+            let read = String::from_utf8(run.unwrap().stdout).unwrap();
+            assert_eq!(read, word);
+        }
+        assert!(!shell_word("a\n$(x)").contains('\n'));
+    }
 }

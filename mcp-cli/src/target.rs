@@ -21,7 +21,8 @@ use crate::config::{self, Location};
 use crate::credentials;
 use crate::failure::{Failure, usage};
 use crate::hosts::is_secret;
-use crate::output::{Output, shell_word};
+use crate::output::Output;
+use crate::programs::shell_word;
 use crate::remote::Remote;
 use crate::{programs, questions, sampling};
 
@@ -203,7 +204,7 @@ async fn named(
     }
 }
 
-/// What a command of a file starts. Empty for a server with a URL.
+/// The program that a command of a file starts. Empty for a server with a URL.
 #[derive(Default)]
 pub(crate) struct Start {
     /// The file that the user has seen, or the name of a program that was not found.
@@ -405,7 +406,7 @@ fn whole(question: &str) -> Option<String> {
 }
 
 /// Describes an environment variable of an entry. The value is shown if it stands in the file itself, because variables
-/// such as `PYTHONPATH` decide what runs. One of the user's environment, of another file or of a secret is not.
+/// such as `PYTHONPATH` decide what runs. Values from the user's environment or from another file, and secrets, are not.
 fn shown_variable(
     name: &str,
     value: &str,

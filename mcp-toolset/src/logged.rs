@@ -1,4 +1,4 @@
-//! What the log of a tool set has said already: definitions are made for each request to a model.
+//! Lines that the log of a tool set has already: definitions are made for each request to a model.
 
 use std::collections::BTreeSet;
 use std::mem;

@@ -93,7 +93,7 @@ impl User {
         }
     }
 
-    /// Settings without those of the entry. The issuer of an entry is no answer of the user, so the program asks.
+    /// Settings without those of the entry. The program asks, because the user has not answered for an entry's issuer.
     fn base(&self) -> OAuth {
         let oauth = self.unconfirmed();
         if self.members.get("issuer").is_some() {

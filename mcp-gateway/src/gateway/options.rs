@@ -216,7 +216,7 @@ impl GatewayServer {
     }
 
     /// Keeps the server's lists in a file of this folder. When the gateway opens again, the lists of the file are served
-    /// until the server has started, so that the first list of a client has the tools of slow servers, too. Clients are
+    /// until the server has started, so that a client's first list has the tools of slow servers, too. Clients are
     /// notified when the server lists something else. Pins hold for both. Default: the lists are not stored.
     ///
     /// The lists are those that the server shows to the gateway itself, with the credentials of the function given to

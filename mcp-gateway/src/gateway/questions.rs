@@ -78,7 +78,7 @@ pub(super) enum CallerRoots {
     Known(ListRootsResult),
 }
 
-/// What is known about a server's requests for roots. Its sessions share this value.
+/// The requests of a server for roots, as far as they are known. Its sessions share this value.
 #[derive(Debug, Default)]
 pub(super) struct RootsRequests {
     has_asked: AtomicBool,

@@ -1,14 +1,17 @@
 //! Each decision about a call, with each way in which the gateway rewrites it: the decision is about the call that runs.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use http::{Request, StatusCode};
 use http_body_util::{BodyExt as _, Full};
+use mcp::InProcess;
 use mcp::core::{Call, Fault, Gate, Principal};
 use mcp::gateway::{CallLimits, Gateway, ToolMode, ToolOptions};
 use mcp::http::StreamableHttp;
 use mcp::prelude::*;
 use mcp::toolset::PinFile;
+use mcp::types::RawObject;
 use serde_json::{Value, json};
 use tower::ServiceExt as _;
 
@@ -162,6 +165,40 @@ async fn call(
         .find_map(|line| line.strip_prefix("data: "))
         .unwrap_or(&text);
     (status, serde_json::from_str(data).unwrap())
+}
+
+/// A gate or an audit reads the last member of a name, and the server may read the first one.
+#[tokio::test]
+async fn arguments_that_two_readers_read_differently_are_refused() {
+    let disk = server_of("disk", disk("Wipes."));
+    let opened = Gateway::new("gateway", "1.0.0").server(disk);
+    let plain = Arc::new(opened.connect().await.unwrap().server);
+    let disk = server_of("disk", self::disk("Wipes."));
+    let search = Gateway::new("gateway", "1.0.0").server(disk);
+    let search = search.tool_mode(ToolMode::Search).connect().await;
+    let search = Arc::new(search.unwrap().server);
+    for arguments in [
+        r#"{"region": "eu", "region": "us"}"#,
+        r#"{"region": "eu", "r\u0065gion": "us"}"#,
+        r#"{"region": "eu", "x": [{"a": 1, "a": 2}]}"#,
+    ] {
+        let inner = format!(r#"{{"name": "disk__wipe", "arguments": {arguments}}}"#);
+        let quoted = Value::from(arguments).to_string();
+        let in_text = format!(r#"{{"name": "disk__wipe", "arguments": {quoted}}}"#);
+        for (server, name, arguments) in [
+            (&plain, "disk__wipe", arguments),
+            (&search, "call_tool", &inner),
+            (&search, "call_tool", &in_text),
+        ] {
+            let client = Client::connect(InProcess(server.clone())).await.unwrap();
+            let arguments = RawObject::from_text(arguments).unwrap();
+            let told = match client.call(name, arguments).await {
+                Ok(result) => result.text(),
+                Err(error) => error.to_string(),
+            };
+            assert!(told.contains("comes twice"), "{name}: {told}");
+        }
+    }
 }
 
 /// Returns the header of a client that knows the schema of the tool.

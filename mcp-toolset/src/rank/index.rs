@@ -17,7 +17,7 @@ const LENGTH_EFFECT: f32 = 0.4;
 /// The words in a list of tools.
 pub(super) struct Index {
     pub(super) tools: Vec<Arc<ToolWords>>,
-    /// What a list is known by: the keys of its tools.
+    /// The keys of the tools, by which a list is known.
     pub(super) keys: Vec<Key>,
     pub(super) words: HashMap<Arc<str>, usize, RandomState>,
     pub(super) entries: Vec<Entry>,

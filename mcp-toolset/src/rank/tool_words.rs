@@ -56,7 +56,7 @@ const MAX_TEXT_CHARS: usize = 8_000;
 
 static HASHER: LazyLock<RandomState> = LazyLock::new(RandomState::default);
 
-/// What a tool in a list is known by, without a look into its schema. The schema's memory is free when the tool is gone, but
+/// The facts by which a tool in a list is known, without a look into its schema. The schema's memory is free when the tool is gone, but
 /// no other schema gets its address.
 pub(super) struct Key {
     texts: u64,
