@@ -17,9 +17,9 @@ pub(super) struct Pages(HashMap<String, Arc<str>>);
 
 impl Pages {
     /// Adds the pages of a tool. Returns false if one of them is that of another server.
-    pub(super) fn add(&mut self, server: &Arc<str>, tool: &Tool) -> bool {
-        uris(tool).into_iter().fold(true, |is_own, uri| {
-            let owner = self.0.entry(uri).or_insert_with(|| server.clone());
+    pub(super) fn add(&mut self, server: &Arc<str>, uris: &[String]) -> bool {
+        uris.iter().fold(true, |is_own, uri| {
+            let owner = self.0.entry(uri.clone()).or_insert_with(|| server.clone());
             is_own && owner == server
         })
     }

@@ -8,7 +8,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use mcp_client::group::{NamedItem, portable_names};
-use mcp_types::{Resource, ResourceTemplate, Tool};
+use mcp_types::{Resource, ResourceTemplate};
 use serde_json::json;
 
 use super::{PublishedExtension, ServerLists};
@@ -149,11 +149,17 @@ impl ServerLists {
             }
         }
         let mut pages = self.pages(indices, is_complete);
-        let mut taken = self.taken_uris(&[], false);
+        // Few servers have pages, and some have thousands of resources.
+        let mut taken = None;
         for (upstream, items) in &mut next {
             for Named { item, .. } in items {
-                let is_own = pages.add(&upstream.server, item)
-                    && self.answers_for_pages(&mut taken, &upstream.server, item);
+                let uris = pages::uris(item);
+                if uris.is_empty() {
+                    continue;
+                }
+                let taken = taken.get_or_insert_with(|| self.taken_uris(&[], false));
+                let is_own = pages.add(&upstream.server, &uris)
+                    && self.answers_for(taken, &upstream.server, &uris);
                 if !is_own {
                     tracing::warn!(server = %mcp_types::escaped(&upstream.server), tool = %mcp_types::escaped(&item.name), "the gateway leaves out the page of a tool: another server answers for its URI");
                     pages::remove(item);
@@ -177,22 +183,27 @@ impl ServerLists {
         )
     }
 
-    /// Returns the pages of the served tools, but for those of the servers in `replaced`.
+    /// Returns the servers whose items stay: all but those in `replaced`.
+    fn staying(&self, replaced: &[usize], is_complete: bool) -> impl Iterator<Item = &Arc<str>> {
+        let servers = self.servers.iter().enumerate();
+        let staying = servers.filter(move |(index, _)| !is_complete && !replaced.contains(index));
+        staying.map(|(_, server)| &server.upstream.server)
+    }
+
+    /// Returns the pages of the served tools that stay.
     fn pages(&self, replaced: &[usize], is_complete: bool) -> Pages {
         let mut pages = Pages::default();
-        let servers = self.servers.iter().enumerate();
-        for (_, server) in servers.filter(|(index, _)| !is_complete && !replaced.contains(index)) {
-            let server = &server.upstream.server;
+        for server in self.staying(replaced, is_complete) {
             for tool in self.tools.items(server) {
-                pages.add(server, &tool.item);
+                pages.add(server, &pages::uris(&tool.item));
             }
         }
         pages
     }
 
-    /// Returns true unless another server answers for the URI of a tool's page.
-    fn answers_for_pages(&self, taken: &mut TakenUris, server: &Arc<str>, tool: &Tool) -> bool {
-        pages::uris(tool).iter().all(|uri| {
+    /// Returns true unless another server answers for one of the URIs.
+    fn answers_for(&self, taken: &mut TakenUris, server: &Arc<str>, uris: &[String]) -> bool {
+        uris.iter().all(|uri| {
             let mut others = self.servers.iter().map(|other| &other.upstream.server);
             let is_listed = others.any(|other| {
                 let resources = self.resources.items(other);
@@ -236,15 +247,10 @@ impl ServerLists {
         )
     }
 
-    /// Returns the URIs of the servers whose resources stay: all but those in `replaced`.
+    /// Returns the URIs of the resources that stay.
     fn taken_uris(&self, replaced: &[usize], is_complete: bool) -> TakenUris {
         let mut taken = TakenUris::default();
-        if is_complete {
-            return taken;
-        }
-        let servers = self.servers.iter().enumerate();
-        for (_, server) in servers.filter(|(index, _)| !replaced.contains(index)) {
-            let server = &server.upstream.server;
+        for server in self.staying(replaced, is_complete) {
             for resource in self.resources.items(server) {
                 taken.add(server, UriPattern::uri(&resource.name));
             }
