@@ -119,15 +119,19 @@ async fn client_secret(given: &str, output: &Output) -> Result<String, Failure> 
     std::env::var(name).map_err(|_| usage!("--client-secret: the variable {name:?} has no value"))
 }
 
-/// Returns true for settings that decide which token a login obtains, and who receives it.
+/// The settings that decide which token a login obtains, and who receives it, beside `omitResource`.
+fn deciding(oauth: &EntryOAuth) -> [(&'static str, &Option<String>); 4] {
+    [
+        ("issuer", &oauth.issuer),
+        ("resource", &oauth.resource),
+        ("redirectUri", &oauth.redirect_uri),
+        ("allowMissingPkce", &oauth.allow_missing_pkce),
+    ]
+}
+
+/// Returns true if settings decide which token a login obtains, or who receives it.
 pub(crate) fn decides_about_tokens(oauth: &EntryOAuth) -> bool {
-    let texts = [
-        &oauth.issuer,
-        &oauth.resource,
-        &oauth.redirect_uri,
-        &oauth.allow_missing_pkce,
-    ];
-    oauth.omit_resource || texts.into_iter().any(Option::is_some)
+    oauth.omit_resource || deciding(oauth).iter().any(|(_, value)| value.is_some())
 }
 
 /// Describes the settings of a login, without its secret.
@@ -136,12 +140,9 @@ pub(crate) fn login_settings(oauth: &EntryOAuth) -> String {
         ("clientId", &oauth.client_id),
         ("tokenEndpointAuthMethod", &oauth.auth_method),
         ("account", &oauth.account),
-        ("issuer", &oauth.issuer),
-        ("resource", &oauth.resource),
-        ("redirectUri", &oauth.redirect_uri),
-        ("allowMissingPkce", &oauth.allow_missing_pkce),
     ];
-    let texts = texts.into_iter().filter_map(|(name, value)| {
+    let texts = texts.into_iter().chain(deciding(oauth));
+    let texts = texts.filter_map(|(name, value)| {
         let value = value.as_ref()?;
         Some(format!("{name} {value:?}"))
     });
