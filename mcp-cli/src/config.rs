@@ -11,7 +11,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use mcp::core::ServerIdentity;
-use mcp::group::{ConfigError, ServerEntry};
+use mcp::group::{ConfigError, ServerEntry, files};
 use url::Url;
 
 use self::dialect::Dialect;
@@ -38,10 +38,12 @@ impl Location {
     /// Returns a [`ConfigError`] if the file cannot be read or parsed, or lists no servers. In a project also if it is a pipe or a
     /// device, or a link to one, which could block each command in the folder.
     pub(crate) fn read(&self) -> Result<Vec<ServerEntry>, ConfigError> {
-        let found = self.path.metadata();
-        if self.is_project && found.is_ok_and(|found| !found.is_file()) {
-            let (path, source) = (self.path.clone(), io::Error::other("it is not a file"));
-            return Err(ConfigError::Unreadable { path, source });
+        if self.is_project {
+            let path = &self.path;
+            files::open_regular(path).map_err(|source| ConfigError::Unreadable {
+                path: path.clone(),
+                source,
+            })?;
         }
         let is_own = matches!(self.owner, "file" | "project" | "user");
         let config = self.dialect.read(&self.path, is_own)?;

@@ -45,11 +45,12 @@ pub(super) fn insert(
 
 /// Removes the tables of an entry, or its key in the table of all entries.
 pub(super) fn remove(text: &str, member: &str, name: &str) -> Result<String, EditError> {
-    let mut document = parse(text)?;
-    let found = tables(text, member, name)?;
+    let document = Document::parse(text).map_err(|error| unreadable(error.message()))?;
+    let found = tables(&document, text, member, name);
     if !found.is_empty() {
         return Ok(cut_all(text, &found));
     }
+    let mut document = document.into_mut();
     if let Some(servers) = document.get_mut(member).and_then(Item::as_table_like_mut) {
         servers.remove(name);
     }
@@ -57,9 +58,7 @@ pub(super) fn remove(text: &str, member: &str, name: &str) -> Result<String, Edi
 }
 
 /// Returns where the tables of an entry begin, and where their last values end.
-fn tables(text: &str, member: &str, name: &str) -> Result<Vec<Range<usize>>, EditError> {
-    let document = Document::parse(text);
-    let document = document.map_err(|error| unreadable(error.message()))?;
+fn tables(document: &Document<&str>, text: &str, member: &str, name: &str) -> Vec<Range<usize>> {
     let mut values = Vec::new();
     spans(document.as_item(), &mut values);
     values.sort_unstable_by_key(|span| span.start);
@@ -88,7 +87,7 @@ fn tables(text: &str, member: &str, name: &str) -> Result<Vec<Range<usize>>, Edi
         }
         start = end;
     }
-    Ok(found)
+    found
 }
 
 /// Adds the places of values, which do not overlap.
