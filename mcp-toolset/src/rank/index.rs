@@ -61,10 +61,11 @@ impl IndexBuilder {
     /// Adds the next tool. The work is bounded: a tool has at most 500 words.
     pub(super) fn add(&mut self, tool: &Tool) {
         let number = self.tools.len() as u32;
-        let words = self.known.get(&digest(tool)).cloned();
+        let digest = digest(tool);
+        let words = self.known.get(&digest).cloned();
         let tool = words.unwrap_or_else(|| {
             self.read += 1;
-            Arc::new(ToolWords::of(tool))
+            Arc::new(ToolWords::of(tool, digest))
         });
         for (word, weight) in &tool.weights {
             let entry = self.words.get(word).copied().unwrap_or_else(|| {

@@ -103,12 +103,13 @@ pub(super) struct ToolWords {
 }
 
 impl ToolWords {
-    pub(super) fn of(tool: &Tool) -> Self {
+    /// Reads a tool with this [`digest`].
+    pub(super) fn of(tool: &Tool, digest: u64) -> Self {
         let words = Words::of(tool);
         let forms = words.forms.into_iter();
         Self {
             name: tool.name.clone(),
-            digest: digest(tool),
+            digest,
             own_name: name_stems(tool).into_iter().map(Into::into).collect(),
             length: words.weights.values().sum(),
             weights: words.weights.into_iter().collect(),
