@@ -99,8 +99,8 @@ impl<'a> RequestParts<'a> {
     ) -> Self {
         Self {
             method: Method::GET,
-            body: Bytes::new(),
             uri,
+            body: Bytes::new(),
             call_headers,
             protocol_headers,
         }

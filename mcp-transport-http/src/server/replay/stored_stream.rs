@@ -145,10 +145,15 @@ impl Progress {
         }
     }
 
-    /// Records that the store has an event.
-    fn record(&mut self, number: u64) {
+    /// Records the number of an event in the store.
+    fn advance(&mut self, number: u64) {
         self.first_event.get_or_insert(number);
         self.last_event = Some(number);
+    }
+
+    /// Records that the store has an event, which no reader got without an id.
+    fn record(&mut self, number: u64) {
+        self.advance(number);
         // An event that comes even later counts as another one.
         if self.sent_unsaved.is_empty() || self.stored.len() >= MAX_REMEMBERED {
             self.sent_unsaved.clear();
@@ -250,8 +255,7 @@ impl StoredStream {
                 progress.record(number);
             } else {
                 // A reader has taken it meanwhile.
-                progress.first_event.get_or_insert(number);
-                progress.last_event = Some(number);
+                progress.advance(number);
             }
             drop(progress);
             self.reader.wake();
