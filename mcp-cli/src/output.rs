@@ -1,4 +1,7 @@
 //! Standard output and standard error: results, errors, logs and progress.
+//!
+//! Servers' text is escaped here, where it is written, and in the writer of `log.rs`: escaping at each use
+//! misses places. JSON is escaped as `\uXXXX`, so that its value stays.
 
 use std::io::{IsTerminal as _, Write as _};
 

@@ -20,7 +20,9 @@ tokio::task_local! {
 /// unusable or was left unanswered. Later starts begin with `initialize`.
 ///
 /// A group connects by functions of its program, which create the client themselves. The memory
-/// therefore reaches [`ClientBuilder::over`](crate::ClientBuilder::over) as a value of the task.
+/// therefore reaches [`ClientBuilder::over`](crate::ClientBuilder::over) as a value of the task: an argument
+/// would be public API for a rare case. A function that connects in a task of its own leaves the scope, and its
+/// server is probed at each start: two processes, or a wait of 5 seconds.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct ProbeMemory {
     skips_probe: Arc<AtomicBool>,

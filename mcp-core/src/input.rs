@@ -103,6 +103,10 @@ pub trait BackChannel: Send + Sync + 'static {
     /// Returns the prefix of this client's elicitation ids, by which
     /// [`ExtensionNotification::elicitation_complete`](crate::ExtensionNotification::elicitation_complete) finds
     /// its session after the call. Default: `None`, the session cannot be found.
+    ///
+    /// The notification may come minutes later, from another node: the change bus reaches all nodes, and each
+    /// session compares its prefix. A table of ids would need a shared store. The prefix is not the session's
+    /// id, because elicitation ids are in URLs.
     fn topic(&self) -> Option<Arc<str>> {
         None
     }

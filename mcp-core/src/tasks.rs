@@ -32,6 +32,9 @@ pub enum TaskMode {
 
 /// Receives the reply of a call that became a task, when the task ends. A layer that measures calls inserts it
 /// into the exchange's extensions. It is dropped without a reply when the task is cancelled or expires.
+///
+/// A layer sees only the reply that announces the task; without this type, the durations and failures of slow
+/// tools would be in no metric and on no span.
 #[derive(Clone)]
 #[expect(clippy::exhaustive_structs, reason = "names a function")]
 pub struct TaskReply(pub Arc<dyn Fn(&Reply) + Send + Sync>);

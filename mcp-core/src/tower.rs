@@ -128,8 +128,10 @@ impl Next {
 
     /// Runs a call through layers around [`Next::endpoint`], then through `endpoint`.
     ///
-    /// Layers may change the exchange. They have to pass it on, because it carries the endpoint: a call with a
-    /// new exchange fails. An endpoint may call `run_to` again.
+    /// A layer is applied once, so that its calls share its limits; its innermost service differs per call, and
+    /// only the exchange travels through foreign layers. It carries the endpoint in a private field, because an
+    /// entry of `Extensions` would allocate a map per call. Layers may change the exchange, but have to pass it
+    /// on: a call with a new one fails. An endpoint may call `run_to` again.
     pub(crate) fn run_to(
         &self,
         mut exchange: Exchange,

@@ -238,7 +238,8 @@ impl Session {
     }
 
     /// Shares the facts with the session that was opened before, if they are equal, and stores those
-    /// of this session in `last`. Most sessions of a server have clients of the same kind.
+    /// of this session in `last`. Most clients of a server are the same program in the same version: an idle
+    /// session then holds 620 bytes instead of 814 (`tests/budget.rs` of mcp-transport-http).
     pub fn share_context(&self, last: &mut Option<Arc<ClientContext>>) {
         let mut state = self.state.lock();
         match last {

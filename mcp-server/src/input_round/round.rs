@@ -85,7 +85,8 @@ struct PendingInputs {
     open_wakers: BTreeMap<String, Waker>,
     /// Number of unfinished `Ask::once` futures.
     unfinished_work: usize,
-    /// Threads that poll the future of an `Ask::once`.
+    /// Threads that poll the future of an `Ask::once`. A question beside the work (`join!(ask, once)`) is
+    /// allowed, so the number of unfinished works does not tell.
     polling_work: Vec<ThreadId>,
     /// Waker of the handler's task.
     waker: Option<Waker>,

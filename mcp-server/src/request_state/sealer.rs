@@ -63,6 +63,10 @@ impl Sealer {
     /// Returns the endpoint whose requests a state is valid for: the one that makes a server for each
     /// request (`made_by`), or else this server. `None` for configured keys, which several endpoints may
     /// share.
+    ///
+    /// Servers without configured keys share the random key of the process: without the endpoint, two servers of
+    /// one name would accept each other's states. A key per server would separate the servers that one endpoint
+    /// makes.
     pub(crate) fn endpoint(&self, made_by: Option<&ServerIdentity>) -> Option<ServerIdentity> {
         match &self.keys {
             Some(_) => None,

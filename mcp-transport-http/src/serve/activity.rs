@@ -1,7 +1,9 @@
 //! Connection timeouts.
 //!
 //! hyper's `header_read_timeout` is one timeout for the time between two requests and for the head of a
-//! request, and hyper has none for a client that does not read. The timeouts here are separate.
+//! request, and hyper has none for a client that does not read. The timeouts here are separate. The state is
+//! compared at intervals of the head timeout: a request reads no clock and sets no timer, as
+//! `tokio::time::timeout` would.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};

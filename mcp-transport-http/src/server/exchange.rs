@@ -385,7 +385,8 @@ impl CallResponse {
 }
 
 /// The client has disconnected before the response. The call of a legacy client continues in a task,
-/// unless the runtime has ended.
+/// unless the runtime has ended: up to 2025-11-25, only `notifications/cancelled` cancels a call. Most calls are
+/// ready at their first poll, so the task exists only after a disconnect.
 // spec: HTTP-SL-07
 impl Drop for CallResponse {
     fn drop(&mut self) {

@@ -161,7 +161,8 @@ impl Guard {
 
 /// The headers that the guard checks, collected in one pass over all headers.
 ///
-/// docs/decisions/0140-headers-in-one-pass.md gives the figures.
+/// A lookup in `HeaderMap` hashes the name, and a request needs up to ten, most for headers that it does not
+/// have: one pass takes 4 % fewer instructions per call (`cargo xtask bench --instructions`).
 #[derive(Default)]
 struct CheckedHeaders<'a> {
     host: SingleHeader<'a>,

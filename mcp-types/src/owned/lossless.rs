@@ -42,7 +42,10 @@ use crate::{JsonObject, Meta, RawObject};
 /// );
 /// # Ok::<(), serde_json::Error>(())
 /// ```
-// Decision: docs/decisions/0156-lossless-messages.md
+// For an edited object, `T` is read from the JSON again and written (before), the edited value is written (after), and the
+// difference of the two is applied to the JSON. An `extra` field in every type would keep unknown members only, and
+// enlarge each content block of servers and clients, which drop them. `serde_json`'s arbitrary precision would change the
+// numbers of all programs that link this crate.
 #[derive(Debug, Clone)]
 pub struct Lossless<T> {
     value: T,

@@ -1,5 +1,9 @@
 //! Rule: the examples of the documentation compile as users paste them. They import from the facade
 //! `mcp`, because a program does not depend on the other crates, and they are not ignored.
+//!
+//! So every crate has the facade as a development dependency, by path and without a version, and `cargo test -p
+//! omnimcp-types` also builds the crates above it. Cargo removes such dependencies from archives. The
+//! alternative is a second copy of each example in the facade, which re-exports the items.
 
 use crate::finding::Finding;
 use crate::sources::{Sources, TextFile, is_library};

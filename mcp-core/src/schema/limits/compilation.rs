@@ -2,7 +2,9 @@
 //!
 //! The compiler makes one node per schema and one per reference target. For `unevaluatedProperties` and
 //! `unevaluatedItems` it follows the references once more, and does not share nodes between paths: their
-//! number can grow exponentially. This module walks the same paths and counts.
+//! number can grow exponentially: 2.4 kB of schema need more than 4 GB. This module walks the paths of
+//! `jsonschema` 0.60 and counts. Limits on references or keywords alone would refuse ordinary schemas, and a
+//! thread with a deadline returns no memory.
 
 use std::collections::HashSet;
 use std::collections::hash_map::DefaultHasher;

@@ -1,4 +1,7 @@
 //! The reader of a stream. A stream has one reader at a time, and a new reader replaces it.
+//!
+//! On several nodes, `SessionRelay::next_number` numbers the readers; a reader with a smaller number ends
+//! (`docs/decisions/0147-sessions-of-several-nodes.md`).
 
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
