@@ -7,7 +7,7 @@
 //! | 3 | `issuer`, `introspection`, `static_tokens`, `proof_memory`, `proof` | sources of verified tokens, proofs of possession |
 //! | 4 | `challenge` | refusals |
 //! | 5 | `protection` | the check of a request |
-//! | 6 | `layer`, `settings`, then `serve`, `exchange` | the tower layer, the builder, the authorization of `Serve`, tokens for other services |
+//! | 6 | `layer`, `settings`, then `serve`, `exchange`, `identity_header` | the tower layer, the builder, the authorization of `Serve`, tokens for other services, callers in a signed header |
 
 mod cache;
 mod challenge;

@@ -1,23 +1,25 @@
 //! `mcp`, the command: calls, lists and inspects servers of the Model Context Protocol.
 //!
-//! | module | contents, lowest first |
+//! | module | contents |
 //! |---|---|
+//! | `programs` | programs in `PATH` and by path |
 //! | `failure` | errors with their exit codes |
 //! | `written` | files that the command writes |
 //! | `output` | standard output and standard error |
 //! | `log` | the log of commands that serve |
-//! | `cli` | the definitions of commands and flags |
 //! | `config` | the files that list servers |
 //! | `hosts` | programs that use servers, and how each lists them |
-//! | `lints` | tool lints, by client |
+//! | `cli` | the definitions of commands and flags |
 //! | `name_cache` | server names for completions |
-//! | `programs` | programs in `PATH` and by path |
+//! | `lints` | tool lints, by client |
+//! | `values` | `key=value` arguments |
 //! | `questions` | questions to the user |
 //! | `sampling` | answers for sampling requests |
 //! | `session_file` | the format of recorded sessions |
-//! | `values` | `key=value` arguments |
+//! | `remote` | a server over HTTP, with its headers and its login |
 //! | `credentials` | logins, and where their tokens are stored |
 //! | `target` | connections to servers |
+//! | `revisions` | a server's revisions, and its schemas as their clients see them |
 //! | `page_guard` | who may use a page of this program |
 //! | `inspect` | the page of the inspector |
 //! | `admin` | the admin page of a gateway |

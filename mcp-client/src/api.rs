@@ -5,6 +5,7 @@
 //! | `arguments` | serialization of arguments |
 //! | `pages` | paginated lists |
 //! | `tools`, `prompts`, `resources`, `completion`, `request` | calls |
+//! | `extension` | extensions of the server |
 //! | `session` | log level, roots and ping |
 //! | `notifications` | notifications of the server |
 

@@ -1,7 +1,8 @@
 //! The rules of the Model Context Protocol without IO.
 //!
-//! This crate has no socket, clock or runtime: times and ids are arguments, effects are return
-//! values. The only randomness is the jitter of retries. Transports do the IO, and contain no rule
+//! This crate has no socket and no runtime, and reads no clock: times and ids are arguments, effects are return
+//! values. Stores and session limits take a clock as a function; the default is `Instant::now`. The only randomness is
+//! the jitter of retries. Transports do the IO, and contain no rule
 //! that could be here.
 //!
 //! ```text
@@ -30,16 +31,19 @@
 //!
 //! | layer | modules |
 //! |---|---|
-//! | 0 | `backoff`, `call`, `close_signal`, `deadline`, `deserialize`, `expiring`, `facts`, `fault`, `framing`, `headers`, `notification`, `panic`, `pending`, `public_document`, `raw_result`, `schema`, `server_identity`, `stream_control` |
-//! | 1 | `extensions`, `gate`, `header_mismatch`, `input`, `reply`, `server_request` |
-//! | 2 | `changes`, `wire` |
-//! | 3 | `channel`, `notifications`, `reply_target`, `versioning` |
-//! | 4 | `exchange` |
-//! | 5 | `tasks`, then `service` |
-//! | 6 | `subscriptions`, `tower` |
-//! | 7 | `inbound` |
-//! | 8 | `legacy`, `modern`, `running_call` |
-//! | 9 | `in_process`, `store` |
+//! | 0 | `backoff`, `call`, `close_signal`, `connection`, `deadline`, `deserialize`, `egress`, `endpoint_metrics`, `expiring`, `fault`, `framing`, `headers`, `log_limit`, `notification`, `panic`, `public_document`, `raw_result`, `request_meta_object`, `server_identity`, `stream_control` |
+//! | 1 | `extension`, `extensions`, `header_mismatch`, `input`, `pending`, `reply`, `request_name`, `server_request` |
+//! | 2 | `client_context`, `observe` |
+//! | 3 | `gate`, `schema` |
+//! | 4 | `changes`, `wire` |
+//! | 5 | `channel`, `notification_sender`, `reply_target`, `versioning` |
+//! | 6 | `exchange` |
+//! | 7 | `tasks`, `tower` |
+//! | 8 | `service` |
+//! | 9 | `inbound_notification`, `subscriptions` |
+//! | 10 | `inbound` |
+//! | 11 | `legacy`, `modern`, `running_call` |
+//! | 12 | `in_process`, `store` |
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 

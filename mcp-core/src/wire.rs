@@ -6,6 +6,7 @@
 //!
 //! | module | content |
 //! |---|---|
+//! | `context`, `reply` | data beside a message; encoded replies |
 //! | `revision` | the traits `Wire` and `ClientWire`: the encoders and decoders of a revision |
 //! | `modern` | requests, replies and errors of 2026-07-28 |
 //! | `legacy` | the same for the revisions with sessions, and batches |

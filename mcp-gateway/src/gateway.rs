@@ -32,11 +32,12 @@
 //! | `update_stream` | one subscription to resources of a server |
 //! | `updates` | the resources that clients are subscribed to, at their servers |
 //! | `listing` | the lists of one server |
+//! | `pages` | pages of tools, which their own server must answer for |
 //! | `pinned` | the tools and prompts that are held until they are approved |
 //! | `setup` | connections, checks of names and extensions |
 //! | `manifest` | the lists of a server in a file |
-//! | `entry` | one server, and its lists |
 //! | `starting` | calls of servers that are not listed yet |
+//! | `entry` | one server, and its lists |
 //! | `served` | the items of one kind |
 //! | `lists` | the lists of all servers, kept current |
 //! | `search` | [`ToolMode`]: tools that are found by search |

@@ -18,6 +18,7 @@
 //! | `docs` | doc comments |
 //! | `options` | options of an attribute, the path of the library |
 //! | `variables` | variables of a URI template |
+//! | `task` | `task = "after 1s"` |
 //! | `cache` | `cache = "5m public"` |
 //! | `extras` | `icon = …`, `meta = …` |
 //! | `route` | `#[tool(…)]`, `#[resource(…)]`, … and their options |

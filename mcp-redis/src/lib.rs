@@ -78,11 +78,9 @@
 //! | a node is partitioned from Redis | as if Redis were stopped, for this node only. Afterwards its subscribers are notified of all their lists and resources if there were changes (`node_that_was_cut_off_for_ten_seconds_fails_in_time_and_recovers`). |
 //! | a node is killed | its running calls fail at their clients: a client that resumes a stream at another node learns within 5 s that the call may have run (`call_on_a_killed_node_fails_within_seconds_and_the_session_continues`). Sessions continue on other nodes. Its tasks are reported failed when its mark expires, after at most 30 s (`task_of_a_killed_server_is_reported_failed_after_its_lease`). Its webhooks are delivered by another node within 40 s (`webhooks_of_a_killed_server_are_delivered_by_another_one`). |
 //!
-//! Modules in layers, lowest first. Each uses only modules above it in the table:
-//!
-//! | module | contents |
+//! | module | contents, lowest first |
 //! |---|---|
-//! | `error`, `keys`, `writer` | errors, key names, channels and writes |
+//! | `error`, `keys` | errors, key names, channels |
 //! | `connection` | commands with timeouts and retries |
 //! | `pub_sub`, `watchers` | the connection of subscriptions; waits for messages |
 //! | `changes`, `events`, `event_log`, `relay`, `tasks`, `used_states`, `webhooks` | the parts that use Redis |

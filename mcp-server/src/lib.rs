@@ -35,12 +35,12 @@
 //! | input | `request_state`, then `input_round` | sealed state; one run of a handler that asks |
 //! | call | `call` | a handler's requirements, a call's context, the run of the handler |
 //! | handlers | `extract`, then `ask`, `result`, then `handler` | extractors, questions, results and errors, functions as handlers |
-//! | broadcasts | `broadcaster` | extension notifications outside calls |
+//! | broadcasts | `broadcaster`, then `notify` | extension notifications outside calls, announcements of changes |
 //! | middleware | [`middleware`] | layers, the request log |
 //! | routes | `routes` | tools, resources, templates, prompts, completions, routers |
 //! | extensions | `extension` | extensions of the protocol: setup, custom methods |
 //! | registry | `registry` | a server's routes, and changes of them |
-//! | serving | `check`, `dispatch`, then `handles`, `notify`, `tokens` | setup errors, a call's route, handles |
+//! | serving | `check`, `dispatch`, then `handles`, `tokens` | setup errors, a call's route, handles |
 //! | server | `server` | the builder and the service |
 //! | macros | `__private` | helpers for generated code |
 

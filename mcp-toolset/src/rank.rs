@@ -2,6 +2,7 @@
 //!
 //! | module | content; each module uses only modules above it |
 //! |---|---|
+//! | `ranking` | the result |
 //! | `words` | words of names and sentences, their stems |
 //! | `synonyms` | words with the same meaning |
 //! | `similar` | words with mistakes |

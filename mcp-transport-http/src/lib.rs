@@ -3,7 +3,7 @@
 //! | module | contents | feature |
 //! |---|---|---|
 //! | [`server`] | the MCP endpoint as a tower service | `server` |
-//! | `Serve` | a small HTTP server around an endpoint or another tower service | `serve` |
+//! | `serve` | `Serve`: a small HTTP server around an endpoint or another tower service | `serve` |
 //! | `client` | the client side of the transport | `client` |
 //! | [`headers`] | header names, encoded values, headers that mirror the body | |
 //! | [`sse`] | server-sent events | |

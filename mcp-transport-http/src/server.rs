@@ -2,11 +2,11 @@
 //!
 //! | layer | module | contents |
 //! |---|---|---|
-//! | 1 | `request_body`, `response`, `running_calls`, `service_source`, `store_guard`, `keep_alive` | parts without rules of the protocol |
+//! | 1 | `request_body`, `response`, `running_calls`, `service_source`, `store_guard`, `counters` | parts without rules of the protocol |
 //! | 2 | `rejection` | requests that are answered with an error |
 //! | 3 | `guard` | checks of a request head |
 //! | 4 | `config`, `route` | settings; classification of a message |
-//! | 5 | `lifetime`, `call` | stream ends; a running call |
+//! | 5 | `keep_alive`, `lifetime`, `call` | pings; stream ends; a running call |
 //! | 6 | `event_stream` | the event stream of a call |
 //! | 7 | `replay` | stored event streams |
 //! | 8 | `exchange` | the response to a call |

@@ -36,6 +36,7 @@
 //! | error messages whose fix is not in the message | [`errors`] |
 //! | migration from rmcp | [`coming_from_rmcp`] |
 //! | migration from FastMCP, the Python SDK and the TypeScript SDK | [`coming_from_others`] |
+//! | what does not work, and what was never tried on a real system | [`shortcomings`] |
 //! | versions, compatibility, the minimum Rust version | [`stability`] |
 //!
 //! # Questions
@@ -117,5 +118,6 @@ pages! {
     errors: "errors.md", "macros" "stdio" "http" "client" "redis" "skills";
     coming_from_rmcp: "coming_from_rmcp.md", "macros" "stdio" "http" "client";
     coming_from_others: "coming_from_others.md", "macros" "stdio" "http" "client";
+    shortcomings: "shortcomings.md", "server" "client" "toolset";
     stability: "stability.md", "client";
 }

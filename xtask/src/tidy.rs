@@ -5,8 +5,11 @@
 //! | module | rule |
 //! |---|---|
 //! | [`layers`] | allowed dependencies between crates; folder names; no tokio below the transports |
+//! | [`clocks`] | `mcp-types` and `mcp-core` read no clock |
 //! | [`cycles`] | no circles of modules within a crate |
 //! | [`examples`] | examples import from `mcp` and compile |
+//! | [`module_tables`] | tables of modules name the modules that exist, in the order of their layers |
+//! | [`nouns`] | one noun is one type in a crate |
 //! | [`versions`] | protocol versions and eras are compared in three places only |
 //! | [`file_reads`] | library crates and the command read files with a limit |
 //! | [`literals`] | method names, header names, error codes and `_meta` keys are constants |
@@ -15,6 +18,7 @@
 //! | [`links`] | documents name only files and functions that exist |
 //! | [`text`] | module docs; the language of comments; file sizes; no unfinished work |
 
+mod clocks;
 mod cycles;
 mod examples;
 mod file_reads;
@@ -22,6 +26,8 @@ pub(crate) mod layers;
 mod links;
 mod literals;
 mod log_values;
+mod module_tables;
+mod nouns;
 mod publishing;
 mod text;
 mod versions;
@@ -34,13 +40,16 @@ use crate::workspace::Workspace;
 /// The findings of a rule about source files.
 type Rule = fn(&Sources) -> Vec<Finding>;
 
-const RULES: [Rule; 8] = [
+const RULES: [Rule; 11] = [
+    clocks::check,
     cycles::check,
     examples::check,
     file_reads::check,
     links::check,
     literals::check,
     log_values::check,
+    module_tables::check,
+    nouns::check,
     text::check,
     versions::check,
 ];

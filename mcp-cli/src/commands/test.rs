@@ -10,8 +10,8 @@
 //! | `schemas` | tool lints, limits of model providers |
 //! | `calls` | calls with samples and with broken arguments |
 //! | `revisions` | tools and results as clients of other revisions see them |
-//! | `load` | cancellation, many sessions, memory |
 //! | `memory` | memory of child processes |
+//! | `load` | cancellation, many sessions, memory |
 
 mod broken;
 mod callable;

@@ -6,6 +6,7 @@
 //! |---|---|
 //! | `frame_queue` | bounded queue between the reader of a stream and its consumer |
 //! | `resume_policy` | the decision when a stream is opened again; no IO |
+//! | `ended` | responses that say that a session has ended |
 //! | `session` | state of one session, and the requests that belong to it |
 //! | `routing` | delivers each received message to its call or to the inbox |
 //! | `resumable_stream` | an event stream over several connections |

@@ -23,10 +23,10 @@ use crate::sources::{Sources, without_docs};
 const SHOWN_LINES: usize = 3;
 
 /// The source lines that cause an edge, each with the path that it names.
-type Lines = BTreeSet<(usize, String)>;
+pub(super) type Lines = BTreeSet<(usize, String)>;
 
 /// Edges between file modules, by source and target.
-type Edges = BTreeMap<usize, BTreeMap<usize, Lines>>;
+pub(super) type Edges = BTreeMap<usize, BTreeMap<usize, Lines>>;
 
 pub(crate) fn check(sources: &Sources) -> Vec<Finding> {
     crates(sources).iter().flat_map(check_crate).collect()
@@ -76,7 +76,7 @@ fn describe(krate: &Crate<'_>, members: &BTreeSet<usize>, edges: &Edges) -> Opti
     first.map(|(path, line)| Finding::new(path, line, message))
 }
 
-fn edges(krate: &Crate<'_>) -> Edges {
+pub(super) fn edges(krate: &Crate<'_>) -> Edges {
     let mut edges = Edges::new();
     for index in 0..krate.modules.len() {
         for (target, line, path) in dependencies(krate, index) {
