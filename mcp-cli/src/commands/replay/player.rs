@@ -1,8 +1,10 @@
 //! The answers of a recorded server.
 
+use std::collections::{HashMap, VecDeque};
+
 use mcp::types::meta::keys::SUBSCRIPTION_ID;
 use mcp::types::{Method, codes};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use super::recording::{Dialogue, Kind, id_text};
 
@@ -15,7 +17,8 @@ const MAX_WAITING: usize = 1024;
 #[derive(Debug)]
 pub(super) struct Player {
     dialogues: Vec<Dialogue>,
-    used: Vec<bool>,
+    /// The dialogues of equal requests that are left, and the last one of them.
+    left: HashMap<(String, Value), VecDeque<usize>>,
     waiting: Vec<Running>,
 }
 
@@ -31,10 +34,17 @@ struct Running {
 
 impl Player {
     pub(super) fn new(dialogues: Vec<Dialogue>) -> Self {
-        let used = vec![false; dialogues.len()];
+        let mut left: HashMap<_, VecDeque<usize>> = HashMap::new();
+        for (at, dialogue) in dialogues.iter().enumerate() {
+            if dialogue.response().is_some() {
+                left.entry(key(&dialogue.request))
+                    .or_default()
+                    .push_back(at);
+            }
+        }
         Self {
             dialogues,
-            used,
+            left,
             waiting: Vec::new(),
         }
     }
@@ -61,21 +71,11 @@ impl Player {
 
     /// Finds the first unused dialogue for a request, or the last one.
     fn find(&mut self, request: &Value) -> Option<usize> {
-        let matches = |dialogue: &Dialogue| {
-            dialogue.method() == request["method"]
-                && dialogue.response().is_some()
-                && (dialogue.method() == Method::Initialize.as_str()
-                    || params(&dialogue.request) == params(request))
-        };
-        let all = self.dialogues.iter().enumerate();
-        let found: Vec<_> = all
-            .filter(|(_, it)| matches(it))
-            .map(|(at, _)| at)
-            .collect();
-        let unused = found.iter().copied().find(|at| !self.used[*at]);
-        let at = unused.or(found.last().copied())?;
-        self.used[at] = true;
-        Some(at)
+        let left = self.left.get_mut(&key(request))?;
+        if left.len() > 1 {
+            return left.pop_front();
+        }
+        left.front().copied()
     }
 
     fn resume(&mut self, id: &Value) -> Vec<Value> {
@@ -114,16 +114,15 @@ impl Player {
     }
 }
 
-/// The parameters that are compared.
-fn params(request: &Value) -> Value {
-    let mut params = request["params"].clone();
-    match params.as_object_mut() {
-        Some(members) => {
-            members.remove("_meta");
-            params
-        }
-        None => json!({}),
-    }
+/// The method of a request, and the parameters that are compared.
+fn key(request: &Value) -> (String, Value) {
+    let method = request["method"].as_str().unwrap_or_default();
+    let mut params = match &request["params"] {
+        Value::Object(params) if method != Method::Initialize.as_str() => params.clone(),
+        _ => Map::new(),
+    };
+    params.remove("_meta");
+    (method.to_owned(), params.into())
 }
 
 /// Replaces id, progress token and subscription by those of the actual request.

@@ -1,5 +1,6 @@
 //! Reading a recorded session, and grouping its messages by client request.
 
+use std::collections::HashMap;
 use std::path::Path;
 
 use mcp::group::files;
@@ -34,6 +35,8 @@ pub(super) struct Dialogue {
     pub(super) request: Value,
     /// Server messages in order; the response is one of them.
     pub(super) replies: Vec<Value>,
+    /// The place of the first response among them.
+    response: Option<usize>,
     /// Client responses to server requests, in order.
     pub(super) answers: Vec<Value>,
 }
@@ -69,52 +72,125 @@ fn parse(text: &str) -> Result<Vec<Turn>, String> {
             return Err(reason.to_owned());
         }
     }
-    let mut turns = Vec::new();
+    let mut session = Session::default();
     for (index, line) in lines.filter(|(_, line)| !line.trim().is_empty()) {
         let number = index + 1;
         let line: Line = serde_json::from_str(line)
             .map_err(|error| format!("line {number}: {error}; record the session again"))?;
         for message in split(line.message) {
-            add(&mut turns, number, line.from, message);
+            session.add(number, line.from, message);
         }
     }
-    Ok(turns)
+    Ok(session.turns)
 }
 
-fn add(turns: &mut Vec<Turn>, line: usize, from: Side, message: Value) {
-    match (from, Kind::of(&message)) {
-        (Side::Client, Kind::Request) => turns.push(Turn::Request(Dialogue {
-            line,
-            request: message,
-            replies: Vec::new(),
-            answers: Vec::new(),
-        })),
-        (Side::Client, Kind::Notification) => turns.push(Turn::Notification(message)),
-        (Side::Client, Kind::Response) => {
-            let is_question =
-                |reply: &Value| reply.get("method").is_some() && reply["id"] == message["id"];
-            let asked = |dialogue: &&mut Dialogue| dialogue.replies.iter().any(is_question);
-            let mut dialogues = turns.iter_mut().rev().filter_map(Turn::as_request);
-            if let Some(dialogue) = dialogues.find(asked) {
-                dialogue.answers.push(message);
+/// The turns so far, with what later messages name them by. Each message takes a lookup, whatever the file has.
+#[derive(Default)]
+struct Session {
+    turns: Vec<Turn>,
+    /// The latest request with a name.
+    named: HashMap<Name, usize>,
+    /// Requests that had no response when they were last looked at, in order.
+    open: Vec<usize>,
+    /// The latest request.
+    last: Option<usize>,
+}
+
+/// What names a request in a later message.
+#[derive(PartialEq, Eq, Hash)]
+enum Name {
+    Id(Value),
+    Token(Value),
+    Subscription(String),
+    /// The id of a server request that belongs to it.
+    Question(Value),
+}
+
+impl Session {
+    fn add(&mut self, line: usize, from: Side, message: Value) {
+        match (from, Kind::of(&message)) {
+            (Side::Client, Kind::Request) => self.add_request(line, message),
+            (Side::Client, Kind::Notification) => self.turns.push(Turn::Notification(message)),
+            (Side::Client, Kind::Response) => {
+                let asked = Name::Question(message["id"].clone());
+                if let Some(dialogue) = self.named.get(&asked).copied() {
+                    self.dialogue(dialogue, |dialogue| dialogue.answers.push(message));
+                }
+            }
+            (Side::Server, kind) => {
+                let Some(dialogue) = self.dialogue_of(kind, &message) else {
+                    return;
+                };
+                if kind == Kind::Request {
+                    let question = Name::Question(message["id"].clone());
+                    let latest = self.named.entry(question).or_insert(dialogue);
+                    *latest = dialogue.max(*latest);
+                }
+                self.dialogue(dialogue, |dialogue| {
+                    if kind == Kind::Response && dialogue.response.is_none() {
+                        dialogue.response = Some(dialogue.replies.len());
+                    }
+                    dialogue.replies.push(message);
+                });
             }
         }
-        (Side::Server, _) => {
-            if let Some(dialogue) = dialogue_of(turns, &message) {
-                dialogue.replies.push(message);
+    }
+
+    fn add_request(&mut self, line: usize, request: Value) {
+        let at = self.turns.len();
+        let id = &request["id"];
+        self.named.insert(Name::Subscription(id_text(id)), at);
+        self.named.insert(Name::Id(id.clone()), at);
+        if let Some(token) = request["params"]["_meta"].get("progressToken") {
+            self.named.insert(Name::Token(token.clone()), at);
+        }
+        self.open.push(at);
+        self.last = Some(at);
+        self.turns.push(Turn::Request(Dialogue {
+            line,
+            request,
+            replies: Vec::new(),
+            response: None,
+            answers: Vec::new(),
+        }));
+    }
+
+    /// Finds the request to which a server message belongs. The message names it by id, progress token or
+    /// subscription; if it names none, it belongs to the latest request without a response, or else to the
+    /// latest one.
+    fn dialogue_of(&mut self, kind: Kind, message: &Value) -> Option<usize> {
+        let params = &message["params"];
+        let id = (kind == Kind::Response).then(|| Name::Id(message["id"].clone()));
+        let token = params.get("progressToken").cloned().map(Name::Token);
+        let subscription = params["_meta"].get(SUBSCRIPTION_ID).map(|subscription| {
+            // No request has another kind of subscription.
+            let text = subscription.as_str().map(ToOwned::to_owned);
+            text.map(Name::Subscription)
+        });
+        if id.is_some() || token.is_some() || subscription.is_some() {
+            let names = id.into_iter().chain(token).chain(subscription.flatten());
+            return names
+                .filter_map(|name| self.named.get(&name))
+                .max()
+                .copied();
+        }
+        while let Some(&at) = self.open.last() {
+            if matches!(&self.turns[at], Turn::Request(dialogue) if dialogue.response.is_none()) {
+                return Some(at);
             }
+            self.open.pop();
+        }
+        self.last
+    }
+
+    fn dialogue(&mut self, at: usize, change: impl FnOnce(&mut Dialogue)) {
+        if let Turn::Request(dialogue) = &mut self.turns[at] {
+            change(dialogue);
         }
     }
 }
 
 impl Turn {
-    fn as_request(&mut self) -> Option<&mut Dialogue> {
-        match self {
-            Self::Request(dialogue) => Some(dialogue),
-            Self::Notification(_) => None,
-        }
-    }
-
     pub(super) fn into_request(self) -> Option<Dialogue> {
         match self {
             Self::Request(dialogue) => Some(dialogue),
@@ -129,40 +205,8 @@ impl Dialogue {
     }
 
     pub(super) fn response(&self) -> Option<&Value> {
-        let is_response = |message: &&Value| Kind::of(message) == Kind::Response;
-        self.replies.iter().find(is_response)
+        self.replies.get(self.response?)
     }
-}
-
-/// Finds the request to which a server message belongs. The message names it by id, progress token or
-/// subscription; if it names none, it belongs to the latest request without a response, or else to the
-/// latest one.
-fn dialogue_of<'a>(turns: &'a mut [Turn], message: &Value) -> Option<&'a mut Dialogue> {
-    let params = &message["params"];
-    let id = match Kind::of(message) {
-        Kind::Response => Some(&message["id"]),
-        _ => None,
-    };
-    let token = params.get("progressToken");
-    let subscription = params["_meta"].get(SUBSCRIPTION_ID);
-    let belongs = |dialogue: &Dialogue| {
-        let request = &dialogue.request;
-        id == Some(&request["id"])
-            || token.is_some_and(|token| *token == request["params"]["_meta"]["progressToken"])
-            || subscription.is_some_and(|wanted| wanted.as_str() == Some(&id_text(&request["id"])))
-    };
-    let latest = |accepts: &dyn Fn(&Dialogue) -> bool| {
-        turns
-            .iter()
-            .rposition(|turn| matches!(turn, Turn::Request(dialogue) if accepts(dialogue)))
-    };
-    let names_request = id.is_some() || token.is_some() || subscription.is_some();
-    let index = if names_request {
-        latest(&belongs)?
-    } else {
-        latest(&|dialogue| dialogue.response().is_none()).or_else(|| latest(&|_| true))?
-    };
-    turns.get_mut(index)?.as_request()
 }
 
 /// Returns an id as text.
@@ -201,6 +245,11 @@ pub(super) fn split(message: Value) -> Vec<Value> {
 
 #[cfg(test)]
 mod tests {
+    use std::time::{Duration, Instant};
+
+    use serde_json::json;
+
+    use super::super::player::Player;
     use super::{Dialogue, Turn, parse};
 
     const HEADER: &str = r#"{"recording":1,"target":"t"}"#;
@@ -216,6 +265,52 @@ mod tests {
         assert!(problem(r#"{"recording":2}"#).contains("version 2"));
         let text = format!("{HEADER}\n\n{{\"from\":\"nobody\",\"message\":{{}}}}\n");
         assert!(problem(&text).starts_with("line 3: "));
+    }
+
+    #[test]
+    fn large_recordings_take_linear_time() {
+        // It takes a quarter of an hour to compare each message with all requests.
+        const LINES: usize = 20_000;
+        let lines = |line: &dyn Fn(usize) -> String| -> String { (0..LINES).map(line).collect() };
+        let text = [
+            format!("{HEADER}\n"),
+            lines(&|id| {
+                format!(
+                    "{{\"from\":\"client\",\"message\":{{\"id\":{id},\"method\":\"a\",\"params\":{{\"n\":0}}}}}}\n"
+                )
+            }),
+            lines(&|id| {
+                format!(
+                    "{{\"from\":\"server\",\"message\":{{\"method\":\"p\",\"params\":{{\"progressToken\":\"{id}\"}}}}}}\n"
+                )
+            }),
+            lines(&|id| {
+                format!(
+                    "{{\"from\":\"server\",\"message\":{{\"id\":\"q{id}\",\"method\":\"ask\"}}}}\n"
+                )
+            }),
+            lines(&|id| {
+                format!(
+                    "{{\"from\":\"client\",\"message\":{{\"id\":\"x{id}\",\"result\":{{}}}}}}\n"
+                )
+            }),
+            lines(&|id| {
+                format!(
+                    "{{\"from\":\"server\",\"message\":{{\"id\":{id},\"result\":{{\"n\":{id}}}}}}}\n"
+                )
+            }),
+        ];
+        let start = Instant::now();
+        let turns = parse(&text.concat()).unwrap().into_iter();
+        let mut player = Player::new(turns.filter_map(Turn::into_request).collect());
+        let request = json!({"id": 1, "method": "a", "params": {"n": 0}});
+        let last = LINES - 1;
+        for n in 0..last {
+            assert_eq!(player.receive(&request)[0]["result"]["n"], n);
+        }
+        // The server has asked during the last one.
+        assert_eq!(player.receive(&request)[0]["id"], "q0");
+        assert!(start.elapsed() < Duration::from_secs(100));
     }
 
     #[test]
