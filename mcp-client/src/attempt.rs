@@ -95,7 +95,7 @@ impl Attempt<'_, '_> {
         let meta = &mut self.options.meta;
         match inner.observe_request(self.request, &id, self.version, meta) {
             None => self.exchange().await,
-            // Boxed, because few requests are observed.
+            // Boxed so that observation does not enlarge every request future.
             Some(observation) => {
                 let span = observation.span();
                 let received = Box::pin(self.exchange().instrument(span)).await;

@@ -160,7 +160,7 @@ impl<'a> ActiveCall<'a> {
     pub(crate) async fn finish(&mut self) -> Result<ResultBody, Error> {
         match self.run_until_task().await? {
             Either::Left(body) => Ok(body),
-            // Boxed, because few calls become tasks.
+            // Boxed so that tasks do not enlarge every call future.
             Either::Right(task) => Box::pin(self.follow_or_cancel(&task)).await,
         }
     }
@@ -170,7 +170,7 @@ impl<'a> ActiveCall<'a> {
         loop {
             match self.step().await? {
                 CallStep::Done(body) => return Ok(Either::Left(body)),
-                // Boxed, because few calls require input.
+                // Boxed so that input rounds do not enlarge every call future.
                 CallStep::InputRequired(round) => Box::pin(self.run_handlers(&round)).await?,
                 // spec: TASK-05
                 CallStep::Extended { result_type, body }
@@ -286,7 +286,7 @@ impl<'a> ActiveCall<'a> {
         }
         let is_expired = matches!(kind, ErrorKind::Channel(ChannelError::SessionExpired));
         if is_expired && self.retry.may_renew_session() {
-            // Boxed, because few sessions expire.
+            // Boxed so that session renewal does not enlarge every call future.
             let renewed = Box::pin(session::renew(&self.client, self.session)).await;
             renewed.map_err(|kind| self.error(kind))?;
             self.version = self.client.inner.version();
@@ -365,7 +365,7 @@ impl<'a> ActiveCall<'a> {
             number: number.unwrap_or_else(|| self.client.inner.next_id()),
         };
         match &self.request {
-            // Boxed, because few clients have layers.
+            // Boxed so that layers do not enlarge every call future.
             ClientRequest::Call(call) if !layers.is_empty() => {
                 Box::pin(attempt.run_layered(call, layers)).await
             }

@@ -89,7 +89,7 @@ where
     }
     let mut budget = Budget::default();
     loop {
-        // Boxed, because few requests wait for a token.
+        // Boxed so that waiting for a token does not enlarge every request future.
         let token = match authorizer.ready_token() {
             Some(token) => token,
             None => Box::pin(authorizer.token()).await?,

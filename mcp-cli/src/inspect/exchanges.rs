@@ -58,7 +58,7 @@ impl Exchanges {
         push(&mut self.recent.lock().sent, (hash, number));
     }
 
-    /// Returns what the server-sent event of a message has in addition to it.
+    /// Returns the SSE fields (id, event, retry) of a message.
     pub(super) fn event_of(&self, message: &[u8]) -> Option<Value> {
         let hash = self.hasher.hash_one(message);
         let mut recent = self.recent.lock();

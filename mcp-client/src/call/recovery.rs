@@ -36,7 +36,7 @@ impl ActiveCall<'_> {
         if !self.retry.may_open_session() {
             return false;
         }
-        // Boxed, because few servers are misjudged.
+        // Boxed so that a corrected negotiation does not enlarge every call future.
         let opening = Box::pin(session::open(&self.client, self.session, version));
         if let Err(error) = opening.await {
             tracing::debug!(error = %mcp_types::escaped(&error), "the server asks for `initialize`, and refuses it");
@@ -112,8 +112,8 @@ fn asks_for_session(fault: &Fault) -> bool {
     message.to_ascii_lowercase().contains("initializ")
 }
 
-/// Requests pages of the tool list until the page with the tool of a call. Boxed, because this is a
-/// call within a call.
+/// Requests pages of the tool list until the page with the tool of a call. Boxed, because a call's future cannot
+/// contain a call.
 fn list_until<'a>(
     client: &'a Client,
     wanted: &'a CallToolParams,

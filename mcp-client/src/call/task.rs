@@ -116,7 +116,7 @@ pub(crate) fn task_request(method: &str, params: &impl Serialize) -> Result<Clie
     }))
 }
 
-/// Sends an extension request. Boxed, because this is a call within a call.
+/// Sends an extension request. Boxed, because a call's future cannot contain a call.
 fn call(
     client: &Client,
     request: ClientRequest,

@@ -7,7 +7,7 @@ use mcp_core::schema::{Check, JsonSchema, Validator, Violations};
 use mcp_types::{JsonObject, Tool};
 use serde_json::{Value, json};
 
-/// Checks the arguments of a tool against its input schema. A member with the value `null` is like none, unless it
+/// Checks the arguments of a tool against its input schema. A member with the value `null` counts as absent, unless it
 /// is required.
 #[derive(Debug)]
 pub(super) struct ArgumentCheck {

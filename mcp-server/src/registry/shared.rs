@@ -60,8 +60,8 @@ impl SharedRegistry {
         }
     }
 
-    /// Reads the registry for new calls without a reference of its own, which the threads of a server
-    /// would count at the same address.
+    /// Borrows the registry for new calls without cloning the `Arc`: the threads of a server would contend for its
+    /// counter.
     pub(crate) fn read<T>(&self, read: impl FnOnce(&Registry) -> T) -> T {
         match &*self.current.load() {
             Some(registry) => read(registry),

@@ -36,7 +36,7 @@ pub(super) async fn handle<B: http_body::Body>(
     if let Err(rejection) = check_head(&endpoint, &head) {
         return reject(&endpoint, rejection, &head.headers, body).await;
     }
-    // Boxed, because the future of each POST would have their size.
+    // GET and DELETE are boxed so that they do not enlarge the POST future.
     let answered = match head.method {
         Method::GET => Box::pin(get(&endpoint, head)).await,
         Method::DELETE => Box::pin(delete(&endpoint, head)).await,

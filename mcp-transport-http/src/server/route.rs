@@ -65,7 +65,7 @@ pub(super) fn route<'a>(
         // spec: HTTP-SM-01
         Ok(_) => {
             let fault = Fault::InvalidRequest(Cow::Borrowed(
-                "a POST carries one request or one notification; nobody here waits for responses",
+                "a POST carries one request or one notification; responses are not accepted here",
             ));
             return Err(Rejection::modern(None, fault));
         }

@@ -96,7 +96,7 @@ pub(super) struct Progress {
     unsaved: VecDeque<UnsavedEvent>,
     /// Events that a reader got without an id. The store may have accepted them too late.
     sent_unsaved: VecDeque<Bytes>,
-    /// Numbers of the events that were stored since then, and are no such ones.
+    /// Numbers of the other events that were stored since then.
     stored: Vec<u64>,
     /// The handler asked the client to disconnect and to reconnect later.
     pub(super) is_released: bool,

@@ -35,7 +35,7 @@ pub(super) fn handle(
         // There is no session whose state a notification could change.
         Message::Notification(_) => Ok(response::accepted().into()),
         _ => Err(Rejection::bad_session_request(
-            "without sessions nothing is asked here, so nobody waits for responses",
+            "responses are not accepted here: a server without sessions sends no requests",
         )),
     }
 }
