@@ -332,6 +332,11 @@ impl Gateway {
     /// `mcp pin FILE` or [`PinFile::approve`], it is offered within a second. A reload does not change the file. Default: the
     /// definitions that the servers send.
     ///
+    /// A server that lists no tools at first gets all later ones held, and so with prompts. If a server changes its
+    /// list often, ten changes are logged and written at once, and then one per 30 seconds. A call of a held tool is a
+    /// result that says what to do. [`ServerStatus::held`](super::ServerStatus::held) names what is held. A file that
+    /// cannot be written stays as it is.
+    ///
     /// # Examples
     ///
     /// ```no_run
