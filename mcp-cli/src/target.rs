@@ -2,19 +2,20 @@
 
 use std::collections::HashMap;
 use std::hash::{Hash, Hasher};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
 use mcp::auth::Authorizer;
 use mcp::client::{Error, Target};
-use mcp::core::{Channel, ServerIdentity};
+use mcp::core::Channel;
 use mcp::gateway::Relay;
-use mcp::group::{EntryOAuth, ServerSpec, files};
+use mcp::group::{Consents, EntryOAuth, ServerSpec, Subject};
 use mcp::prelude::*;
 use mcp::stdio::ChildChannel;
 use mcp::{ClientBuilder, HttpChannel, ServerCommand};
 use parking_lot::Mutex;
+use serde_json::json;
 
 use crate::cli::{LoginArgs, RemoteArgs, ServerArgs, TargetArgs};
 use crate::config::{self, Location};
@@ -353,8 +354,14 @@ async fn approve(
         return Ok(());
     }
     let path = location.path.display();
-    let remembered = approval_file(&location.path, wish, entry);
-    if remembered.as_ref().is_some_and(|file| file.is_file()) {
+    let subject = subject(&location.path, wish, entry);
+    let file = config::data_folder().map(|folder| folder.join("mcp/approvals.json"));
+    // A damaged file agrees to nothing.
+    let consents = file.as_ref().and_then(|file| Consents::open(file).ok());
+    if consents
+        .as_ref()
+        .is_some_and(|consents| consents.contains(&subject))
+    {
         return Ok(());
     }
     if !questions::can_ask() {
@@ -372,15 +379,14 @@ async fn approve(
         let message = format!("the server of {path} was not approved");
         return Err(Failure::usage(message));
     }
-    if let Some(file) = remembered
-        && let Some(folder) = file.parent()
-    {
-        let stored =
-            std::fs::create_dir_all(folder).and_then(|()| files::replace(&file, wish.as_bytes()));
-        let folder = folder.display();
-        output.note(&match stored {
-            Ok(()) => format!("approved until the entry changes; {folder} has the approvals"),
-            Err(error) => format!("the approval is not remembered: {folder}: {error}"),
+    if let Some(file) = file {
+        let folder = file.parent().map_or(Ok(()), std::fs::create_dir_all);
+        let is_stored = folder.is_ok() && consents.is_some_and(|store| store.insert(&subject));
+        let file = file.display();
+        output.note(&if is_stored {
+            format!("approved until the entry changes; {file} has the approvals")
+        } else {
+            format!("the approval is not remembered: {file} cannot be read or written")
         });
     }
     Ok(())
@@ -427,22 +433,16 @@ fn shown_variable(
     }
 }
 
-/// Returns the file that exists once the user has approved this entry. Its name is the entry's fingerprint.
-fn approval_file(path: &Path, wish: &str, entry: &impl Hash) -> Option<PathBuf> {
-    let path = std::path::absolute(path).ok()?;
+/// Returns the subject of the user's answer about an entry of a file.
+fn subject(path: &Path, wish: &str, entry: &impl Hash) -> Subject {
+    let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
     let mut members = Members::default();
     entry.hash(&mut members);
-    let parts = [
-        path.as_os_str().as_encoded_bytes(),
-        wish.as_bytes(),
-        &members.0,
-    ];
-    let fingerprint = ServerIdentity::from_parts("approval", parts).to_string();
-    Some(
-        config::data_folder()?
-            .join("mcp/approvals")
-            .join(fingerprint),
-    )
+    let definition = json!({
+        "path": path.as_os_str().as_encoded_bytes(),
+        "members": members.0,
+    });
+    Subject::new("entry", path.to_string_lossy(), wish, definition)
 }
 
 /// Collects every member of a value, for a digest.

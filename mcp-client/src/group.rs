@@ -7,6 +7,7 @@
 //! | module | contents, lowest first |
 //! |---|---|
 //! | `files` | text files of bounded size |
+//! | `consents` | [`Consents`]: what a user has agreed to |
 //! | `config` | `mcp.json` files |
 //! | `event` | [`GroupEvent`], [`Health`] |
 //! | `names` | unique names of tools, prompts and resources |
@@ -21,6 +22,7 @@
 mod builder;
 mod calls;
 mod config;
+mod consents;
 mod event;
 #[doc(hidden)]
 pub mod files;
@@ -34,9 +36,10 @@ mod servers;
 
 pub use builder::GroupBuilder;
 pub use config::{
-    Approval, ConfigError, EntryError, EntryOAuth, GroupConfig, PendingCommand, ServerEntry,
-    ServerSpec, Variables,
+    ConfigError, EntryError, EntryOAuth, GroupConfig, PendingCommand, ServerEntry, ServerSpec,
+    Variables,
 };
+pub use consents::{Consent, ConsentError, Consents, Subject};
 pub use event::{GroupEvent, Health};
 pub use handle::Group;
 pub use lists::{GroupList, Listed};

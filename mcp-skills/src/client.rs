@@ -4,7 +4,7 @@
 //! |---|---|
 //! | `error` | [`SkillError`] |
 //! | `entry` | checks of `skills/list` and `skills/get` entries |
-//! | `approval` | [`SkillId`], [`Approval`]: the user's consent |
+//! | `approval` | [`SkillId`], [`PendingSkill`]: the user's consent |
 //! | `reader` | verified reads of files |
 //! | `loaded` | [`LoadedSkill`]: verified instructions, and files on demand |
 //! | `skills_client` | [`SkillsClient`]: the skills of one server |
@@ -18,7 +18,7 @@ mod reader;
 mod registry;
 mod skills_client;
 
-pub use approval::{Approval, SkillId};
+pub use approval::{PendingSkill, SkillId};
 pub use error::SkillError;
 pub use loaded::LoadedSkill;
 pub use registry::{ListedSkill, SkillRegistry};

@@ -1,17 +1,15 @@
 //! Call approval before they reach a server: [`Approval`].
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::fmt;
-use std::path::PathBuf;
 use std::sync::Arc;
 
+use mcp_client::group::{Consents, Subject};
 use mcp_core::{BoxFuture, catch_panic_sync};
 use mcp_types::Tool;
-use parking_lot::Mutex;
 use serde_json::Value;
 
-use crate::pins::tool_digest;
-use crate::trust_file::{self, Stamp, TrustError, stamp};
+use crate::definition::Definition as _;
 
 type Rule = Arc<dyn Fn(&ProposedCall) -> Verdict + Send + Sync>;
 type Ask = Arc<dyn Fn(ProposedCall) -> BoxFuture<'static, Answer> + Send + Sync>;
@@ -76,19 +74,6 @@ impl Decision {
     );
 }
 
-/// Definition digests by server and tool, so that a user can read the file.
-type Digests = BTreeMap<String, BTreeMap<String, String>>;
-
-/// The definitions that run without a question.
-#[derive(Default)]
-struct Approved {
-    session: BTreeSet<String>,
-    always: Digests,
-    file: Option<PathBuf>,
-    /// The file that was read or written last.
-    stamp: Stamp,
-}
-
 /// Decides which calls of a model run. A denied call is a result that the model reads.
 ///
 /// # Examples
@@ -115,7 +100,8 @@ pub struct Approval {
     trusted: BTreeSet<String>,
     rules: Vec<Rule>,
     ask: Option<Ask>,
-    approved: Arc<Mutex<Approved>>,
+    session: Consents,
+    always: Option<Consents>,
 }
 
 impl Approval {
@@ -127,39 +113,31 @@ impl Approval {
             trusted: BTreeSet::new(),
             rules: Vec::new(),
             ask: None,
-            approved: Arc::default(),
+            session: Consents::in_memory(),
+            always: None,
         }
     }
 
-    /// Keeps the answer [`Answer::Always`] in a file. It holds for the definition that the user has approved: the user is asked
-    /// about a changed tool again. Remove a line of the file to be asked again, also in a program that runs. Changes of other processes are read.
-    ///
-    /// # Errors
-    ///
-    /// Returns a [`TrustError`] if the file exists and cannot be read, or has another format.
+    /// Keeps the answer [`Answer::Always`] in a store, such as a file. It holds for the definition that the user has approved: the
+    /// user is asked about a changed tool again. Remove a line of the file to be asked again, also in a program that runs.
     ///
     /// # Examples
     ///
     /// ```no_run
+    /// use mcp::group::Consents;
     /// use mcp::toolset::{Answer, Approval, ProposedCall};
     ///
-    /// # fn run() -> Result<(), mcp::toolset::TrustError> {
+    /// # fn run() -> Result<(), mcp::group::ConsentError> {
     /// let approval = Approval::by_annotations()
-    ///     .remember("approvals.json")?
+    ///     .remember(Consents::open("approvals.json")?)
     ///     .ask(|_: ProposedCall| async { Answer::Always });
     /// # let _ = approval;
     /// # Ok(())
     /// # }
     /// ```
-    pub fn remember(self, file: impl Into<PathBuf>) -> Result<Self, TrustError> {
-        let file = file.into();
-        let read_before = stamp(&file);
-        let always = trust_file::read(&file)?.unwrap_or_default();
-        let mut approved = self.approved.lock();
-        (approved.always, approved.file) = (always, Some(file));
-        approved.stamp = read_before;
-        drop(approved);
-        Ok(self)
+    pub fn remember(mut self, consents: Consents) -> Self {
+        self.always = Some(consents);
+        self
     }
 
     /// Trusts the server annotations, by their names in the group. The name of a client's server is empty.
@@ -199,23 +177,33 @@ impl Approval {
         if !call.is_by_rule && (verdicts.contains(&Verdict::Allow) || self.is_harmless(&call)) {
             return Decision::Allowed;
         }
-        let (server, tool) = (call.server.clone(), call.tool.name.clone());
-        let (digest, is_by_rule) = (tool_digest(&server, &call.tool), call.is_by_rule);
-        if !is_by_rule && self.approved.lock().contains(&server, &tool, &digest) {
+        let is_by_rule = call.is_by_rule;
+        let subject = Subject::new(
+            "call",
+            &*call.server,
+            &*call.tool.name,
+            call.tool.pinned_json(),
+        );
+        if !is_by_rule && self.stores().any(|store| store.contains(&subject)) {
             return Decision::Allowed;
         }
         let Some(ask) = &self.ask else {
             return Decision::DENIED;
         };
-        match ask(call).await {
+        let store = match ask(call).await {
             Answer::Deny => return Decision::DENIED,
-            Answer::Session if !is_by_rule => {
-                self.approved.lock().session.insert(digest);
-            }
-            Answer::Always if !is_by_rule => self.approved.lock().add(&server, tool, digest),
-            Answer::Once | Answer::Session | Answer::Always => {}
+            Answer::Once => None,
+            Answer::Session => Some(&self.session),
+            Answer::Always => Some(self.always.as_ref().unwrap_or(&self.session)),
+        };
+        if let Some(store) = store.filter(|_| !is_by_rule) {
+            store.insert(&subject);
         }
         Decision::Agreed
+    }
+
+    fn stores(&self) -> impl Iterator<Item = &Consents> {
+        self.always.iter().chain([&self.session])
     }
 
     fn is_harmless(&self, call: &ProposedCall) -> bool {
@@ -223,53 +211,6 @@ impl Approval {
         let reads = hints.and_then(|hints| hints.read_only_hint) == Some(true);
         let is_closed = hints.and_then(|hints| hints.open_world_hint) == Some(false);
         reads && is_closed && self.trusted.contains(&*call.server)
-    }
-}
-
-impl Approved {
-    fn contains(&mut self, server: &str, tool: &str, digest: &String) -> bool {
-        self.refresh();
-        let always = self.always.get(server).and_then(|tools| tools.get(tool));
-        self.session.contains(digest) || always == Some(digest)
-    }
-
-    /// Reads the file if it has changed. Without a readable file, nothing is approved for always.
-    fn refresh(&mut self) {
-        let Some(file) = &self.file else {
-            return;
-        };
-        let now = stamp(file);
-        if now == self.stamp {
-            return;
-        }
-        self.stamp = now;
-        self.always = match trust_file::read(file) {
-            Ok(always) => always.unwrap_or_default(),
-            Err(error) => {
-                tracing::warn!(error = %mcp_types::escaped(&error), "the approvals for always do not count");
-                Digests::new()
-            }
-        };
-    }
-
-    /// Adds a definition to those in the file. If that fails, the answer holds for the session.
-    fn add(&mut self, server: &str, tool: String, digest: String) {
-        let Some(file) = self.file.clone() else {
-            self.session.insert(digest);
-            return;
-        };
-        let added = trust_file::lock(&file).and_then(|_guard| {
-            let mut always: Digests = trust_file::read(&file)?.unwrap_or_default();
-            let tools = always.entry(server.to_owned()).or_default();
-            tools.insert(tool, digest.clone());
-            trust_file::write(&file, &always)?;
-            (self.always, self.stamp) = (always, stamp(&file));
-            Ok(())
-        });
-        if let Err(error) = added {
-            tracing::warn!(error = %mcp_types::escaped(&error), "the approval of a tool holds for this session only");
-            self.session.insert(digest);
-        }
     }
 }
 

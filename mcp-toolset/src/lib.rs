@@ -19,7 +19,7 @@
 //! | `media` | images and sounds that a provider accepts |
 //! | `reply` | the shapes of replies, [`ReplyError`] |
 //! | `result`, `budget` | definitions, calls and results in the provider shapes; long results |
-//! | `trust_file` | files with what a user has agreed to, [`TrustError`] |
+//! | `definition` | the parts of a definition that a user agrees to |
 //! | `pins` | [`PinFile`]: the tools and prompts whose definitions a user has approved |
 //! | `approval` | [`Approval`]: which calls run |
 //! | `logged` | what the log of a tool set has said already |
@@ -38,6 +38,7 @@
 mod approval;
 #[cfg(feature = "client")]
 mod budget;
+mod definition;
 #[cfg(feature = "client")]
 mod logged;
 #[cfg(feature = "client")]
@@ -57,13 +58,12 @@ mod schema;
 pub mod search;
 #[cfg(feature = "client")]
 mod set;
-mod trust_file;
 
 #[cfg(feature = "client")]
 pub use approval::{Answer, Approval, ProposedCall, Verdict};
 #[cfg(feature = "client")]
 pub use budget::Tokens;
-pub use pins::{HeldItem, PinFile, PinnedItem};
+pub use pins::{HeldItem, PinFile};
 #[cfg(feature = "client")]
 pub use provider::{Profile, Provider, SchemaLimits};
 pub use rank::{Ranker, Ranking, WordRanker};
@@ -71,4 +71,3 @@ pub use rank::{Ranker, Ranking, WordRanker};
 pub use reply::ReplyError;
 #[cfg(feature = "client")]
 pub use set::ToolSet;
-pub use trust_file::TrustError;

@@ -20,10 +20,11 @@ use tokio::time::timeout;
 
 use crate::approval::{Approval, Decision, ProposedCall};
 use crate::budget::{self, READ_RESULT, StoredResults, Tokens, read_result_tool};
+use crate::definition::Definition as _;
 use crate::logged::Logged;
 use crate::media::MediaLeft;
 use crate::names::{Names, folded};
-use crate::pins::{PinFile, tool_digest};
+use crate::pins::PinFile;
 use crate::provider::Provider;
 use crate::rank::{Ranker, WordRanker};
 use crate::reply::{self, ReplyError};
@@ -451,7 +452,7 @@ impl ToolSet {
             return false;
         };
         now.name.clone_from(&tool.name);
-        tool_digest("", &now) == tool_digest("", tool)
+        now.pinned() == tool.pinned()
     }
 
     /// Returns the tools of the set itself.

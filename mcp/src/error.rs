@@ -89,6 +89,8 @@ converts! {
     mcp_client::catalog::SnapshotError,
     #[cfg(feature = "client")]
     mcp_client::group::ConfigError,
+    #[cfg(feature = "client")]
+    mcp_client::group::ConsentError,
     #[cfg(all(feature = "client", feature = "http"))]
     mcp_transport_http::client::DiscoveryError,
     #[cfg(all(feature = "http", feature = "server"))]
@@ -107,8 +109,6 @@ converts! {
     mcp_gateway::openapi::OpenApiError,
     #[cfg(feature = "toolset")]
     mcp_toolset::ReplyError,
-    #[cfg(feature = "toolset")]
-    mcp_toolset::TrustError,
     #[cfg(feature = "telemetry")]
     mcp_telemetry::InitError,
     #[cfg(feature = "redis")]

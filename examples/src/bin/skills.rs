@@ -50,8 +50,8 @@ async fn load(url: &str) -> mcp::Result<()> {
     let client = Client::connect(url).await?;
     let skills = SkillsClient::new(&client).await?.label("shop");
     // A host asks its user here.
-    let skills = skills.approve_with(|approval| async move {
-        println!("approved: {}", approval.id);
+    let skills = skills.approve_with(|pending| async move {
+        println!("approved: {}", pending.id);
         true
     });
     for skill in skills.list().await? {

@@ -1,6 +1,6 @@
 //! `mcp pin`.
 
-use mcp::toolset::{HeldItem, PinFile, PinnedItem};
+use mcp::toolset::{HeldItem, PinFile};
 use serde_json::{Value, json};
 
 use super::support::to_json;
@@ -80,27 +80,27 @@ fn check_digests(approve: &[String], held: &[HeldItem]) -> Result<(), Failure> {
 
 /// Returns the name and the digest of the definition that is shown.
 fn shown(held: &HeldItem) -> String {
-    format!("{}@{}", name(held), held.digest())
+    format!("{}@{}", name(held), held.subject.fingerprint())
 }
 
 /// Returns true for NAME@DIGEST, and for the digest, which is that of the server and the name, too.
 fn names(wanted: &str, held: &HeldItem) -> bool {
-    wanted == shown(held) || wanted == held.digest()
+    wanted == shown(held) || wanted == held.subject.fingerprint()
 }
 
 fn name(held: &HeldItem) -> String {
-    format!("{}__{}", held.server, held.item.name())
+    format!("{}__{}", held.subject.owner, held.subject.name)
 }
 
 fn document(held: &HeldItem) -> Result<Value, Failure> {
     let differences = held.diff().map_err(Failure::usage)?;
     Ok(json!({
         "name": name(held),
-        "kind": held.item.kind(),
-        "digest": held.digest(),
+        "kind": held.subject.kind,
+        "digest": held.subject.fingerprint(),
         "differences": to_json(&differences)?,
-        "approved": to_json(&held.approved)?,
-        "definition": to_json(&held.item)?,
+        "approved": held.approved,
+        "definition": held.subject.definition,
     }))
 }
 
@@ -111,7 +111,7 @@ fn print(held: &HeldItem, output: &Output) {
     if is_safe(&shown) {
         output.heading(&shown);
     } else {
-        output.heading(&held.digest());
+        output.heading(&held.subject.fingerprint());
         output.line(&format!("its name is {:?}", name(held)));
     }
     match &held.approved {
@@ -122,14 +122,14 @@ fn print(held: &HeldItem, output: &Output) {
                 .for_each(|difference| output.line(&difference.to_string())),
             Err(error) => output.line(&error.to_string()),
         },
-        None => output.line(&format!("a new {}", held.item.kind())),
+        None => output.line(&format!("a new {}", held.subject.kind)),
     }
-    let lines = |item: &PinnedItem| {
+    let lines = |item: &Value| {
         let json = serde_json::to_string_pretty(item).unwrap_or_default();
         json.lines().map(str::to_owned).collect::<Vec<_>>()
     };
     let old = held.approved.as_ref().map(lines).unwrap_or_default();
-    let new = lines(&held.item);
+    let new = lines(&held.subject.definition);
     let (old, new) = changed(&old, &new);
     old.iter()
         .for_each(|line| output.line(&format!("- {line}")));

@@ -337,9 +337,9 @@ async fn changed_tool_is_held_until_mcp_pin_approves_it() {
     // As if the server had changed one tool, and added another one.
     let text = std::fs::read_to_string(lock).unwrap();
     let mut pins: serde_json::Value = serde_json::from_str(&text).unwrap();
-    let approved = &mut pins["servers"]["far"]["approved"];
-    approved["add"]["description"] = json!("Added two\u{202e} numbers.");
-    approved.as_object_mut().unwrap().remove("fail");
+    let tools = &mut pins["tool"]["far"];
+    tools["add"]["agreed"]["description"] = json!("Added two\u{202e} numbers.");
+    tools.as_object_mut().unwrap().remove("fail");
     std::fs::write(lock, pins.to_string()).unwrap();
     let served = start(&words);
     let client = client(mode).connect(&*served.url).await.unwrap();

@@ -6,7 +6,7 @@
 //!
 //! | module | contents, lowest first |
 //! |---|---|
-//! | `approval` | [`Approval`], [`PendingCommand`] |
+//! | `approval` | [`PendingCommand`], and the user's answers about commands |
 //! | `spec` | [`GroupConfig`], [`ServerSpec`] and errors |
 //! | `json` | JSON with comments and trailing commas |
 //! | `variables` | [`Variables`] |
@@ -20,7 +20,8 @@ mod parse;
 mod spec;
 mod variables;
 
-pub use approval::{Approval, PendingCommand};
+pub(super) use approval::Approval;
+pub use approval::PendingCommand;
 pub use spec::{ConfigError, EntryError, EntryOAuth, GroupConfig, ServerEntry, ServerSpec};
 pub use variables::Variables;
 

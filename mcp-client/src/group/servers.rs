@@ -86,14 +86,21 @@ impl GroupBuilder {
     ///
     /// A disabled or invalid entry becomes an unused server; [`Group::health`] gives the reason.
     pub fn config(self, config: GroupConfig, client: ClientBuilder) -> Self {
-        let (approval, client) = (config.approval(), login::for_file(client));
+        let client = login::for_file(client);
+        let (file, approval) = (config.file, config.approval);
         let entries = config.servers.into_iter();
         entries.fold(self, |group, entry| {
-            group.entry(entry, client.clone(), approval.clone())
+            group.entry(entry, client.clone(), file.clone(), approval.clone())
         })
     }
 
-    fn entry(self, entry: ServerEntry, client: ClientBuilder, approval: Approval) -> Self {
+    fn entry(
+        self,
+        entry: ServerEntry,
+        client: ClientBuilder,
+        file: Option<Arc<str>>,
+        approval: Approval,
+    ) -> Self {
         let name: Arc<str> = entry.name.into();
         match entry.spec {
             _ if entry.is_disabled => {
@@ -101,7 +108,8 @@ impl GroupBuilder {
             }
             Ok(spec) => self.add(Member::new(&name.clone(), move |login| {
                 let (name, client) = (Some(name.clone()), login.apply(client.clone()));
-                Box::pin(connect(spec.clone(), name, client, approval.clone()))
+                let (file, approval) = (file.clone(), approval.clone());
+                Box::pin(connect(spec.clone(), name, client, file, approval))
             })),
             Err(error) => self.unused(&name, error.to_string()),
         }
@@ -110,7 +118,7 @@ impl GroupBuilder {
 
 impl Target for ServerSpec {
     async fn connect(self, builder: ClientBuilder) -> Result<Client, Error> {
-        connect(self, None, builder, Approval::default()).await
+        connect(self, None, builder, None, Approval::default()).await
     }
 }
 
@@ -133,6 +141,7 @@ async fn connect(
     spec: ServerSpec,
     name: Option<Arc<str>>,
     builder: ClientBuilder,
+    file: Option<Arc<str>>,
     approval: Approval,
 ) -> Result<Client, Error> {
     match &spec {
@@ -143,6 +152,7 @@ async fn connect(
             let name = name.or_else(|| builder.server_name.clone());
             let server = name.clone().unwrap_or_default();
             let mut pending = PendingCommand::new(server, command);
+            pending.file = file;
             pending.args.clone_from(args);
             pending.cwd.clone_from(cwd);
             pending.env = read_variables(spec.clone()).await.map_err(Error::other)?;

@@ -120,13 +120,13 @@ async fn cve_2025_54135_command_of_file_needs_approval() {
     let mut pending = PendingCommand::new("helper", command.as_str());
     pending.args.clone_from(args);
     for _ in 0..3 {
-        let error = config.approval().check(pending.clone()).await.unwrap_err();
+        let error = config.check(pending.clone()).await.unwrap_err();
         assert!(error.to_string().contains("not approved"), "{error}");
     }
     assert_eq!(asked.load(Ordering::SeqCst), 1);
     // A hook that panics does not approve.
     let config = config.approve(|command| async move { panic!("{command:?}") });
-    assert!(config.approval().check(pending).await.is_err());
+    assert!(config.check(pending).await.is_err());
 }
 
 /// CVE-2025-54136: an approval was bound to the name of the server, and a command that was replaced
@@ -139,22 +139,21 @@ async fn cve_2025_54136_changed_command_needs_approval_again() {
     let config = GroupConfig::parse(file, &Variables::new()).unwrap();
     let config = config.approve(move |command: PendingCommand| {
         let is_known = command.command == "make" && command.env.is_empty();
-        record.lock().unwrap().push(command.fingerprint());
+        record.lock().unwrap().push(command.subject().fingerprint());
         async move { is_known }
     });
-    let approval = config.approval();
     let harmless = PendingCommand::new("build", "make");
     let mut changed = vec![harmless.clone(); 4];
     changed[0].command = "sh".to_owned();
     changed[1].args = vec!["-f".to_owned(), "evil.mk".to_owned()];
     changed[2].env = vec![("LD_PRELOAD".to_owned(), "evil.so".to_owned())];
     changed[3].cwd = Some("/tmp/evil".to_owned());
-    approval.check(harmless.clone()).await.unwrap();
-    approval.check(harmless.clone()).await.unwrap();
+    config.check(harmless.clone()).await.unwrap();
+    config.check(harmless.clone()).await.unwrap();
     assert_eq!(seen.lock().unwrap().len(), 1);
     for command in changed {
         let before = seen.lock().unwrap().len();
-        let _ = approval.check(command).await;
+        let _ = config.check(command).await;
         let seen = seen.lock().unwrap();
         assert_eq!(seen.len(), before + 1);
         assert_ne!(seen.last(), seen.first());

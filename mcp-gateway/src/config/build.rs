@@ -4,11 +4,11 @@ use std::path::Path;
 use std::time::Duration;
 
 use mcp_auth::{AuthError, IdentityHeader, PrivateKey, TokenExchange};
-use mcp_client::group::{ServerSpec, Variables};
+use mcp_client::group::{ConsentError, ServerSpec, Variables};
 use mcp_client::{Client, ClientBuilder, ConnectMode, Error};
 use mcp_server::Caller;
 use mcp_server::Server;
-use mcp_toolset::{PinFile, TrustError};
+use mcp_toolset::PinFile;
 use mcp_types::ProtocolVersion;
 use serde_json::Value;
 
@@ -80,7 +80,8 @@ impl GatewayConfig {
             gateway = gateway.max_tool_name(characters);
         }
         if let Some(path) = &self.tools.pin {
-            let invalid = |error: TrustError| ConfigError::invalid("tools.pin", error.to_string());
+            let invalid =
+                |error: ConsentError| ConfigError::invalid("tools.pin", error.to_string());
             let pins = PinFile::open(self.path(path)).map_err(invalid)?;
             gateway = gateway.pin(match self.tools.pin_new.unwrap_or_default() {
                 PinNew::Approve => pins,

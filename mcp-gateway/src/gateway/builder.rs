@@ -344,7 +344,7 @@ impl Gateway {
     /// use mcp::prelude::*;
     /// use mcp::toolset::PinFile;
     ///
-    /// # fn run() -> Result<(), mcp::toolset::TrustError> {
+    /// # fn run() -> Result<(), mcp::group::ConsentError> {
     /// let gateway = Gateway::new("tools", "1.0.0")
     ///     .server(GatewayServer::new("files", |client| client.connect("http://127.0.0.1:8001/mcp")))
     ///     .pin(PinFile::open("mcp.lock")?);

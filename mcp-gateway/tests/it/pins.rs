@@ -391,6 +391,6 @@ async fn lock_file_has_the_definitions_by_server() {
             .unwrap(),
     );
     let content: Value = serde_json::from_slice(&fs::read(&file).unwrap()).unwrap();
-    let read = &content["servers"]["files"]["approved"]["read"];
+    let read = &content["tool"]["files"]["read"]["agreed"];
     assert_eq!(read["description"], "Reads.", "{content:#}");
 }

@@ -3,10 +3,11 @@
 use std::fmt;
 use std::sync::Arc;
 
-use hmac_sha256::Hash;
+use mcp_client::group::Subject;
 use mcp_core::BoxFuture;
+use serde_json::json;
 
-use crate::types::{Skill, SkillResources, digest_text};
+use crate::types::{Skill, SkillResources};
 
 /// Skill identity: the label that the host gave the server, and the URI. Names are not identities: skills
 /// of several servers may have the same one.
@@ -39,42 +40,30 @@ impl fmt::Display for SkillId {
 /// ([`SkillsClient::approve_with`](super::SkillsClient::approve_with)). No file was read yet.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
-pub struct Approval {
+pub struct PendingSkill {
     /// The identity.
     pub id: SkillId,
     /// The entry: name, description and files. It comes from the server and is not trustworthy.
     pub skill: Arc<Skill>,
-    /// SHA-256 of the identity and all file digests. A host that stores its approvals stores
-    /// this value: it changes with every file. `None` if the files are dynamic; such an approval is not
-    /// stored.
-    pub fingerprint: Option<String>,
 }
 
-impl Approval {
-    pub(super) fn new(id: SkillId, skill: Arc<Skill>) -> Self {
-        Self {
-            fingerprint: fingerprint(&id, &skill),
-            id,
-            skill,
-        }
+impl PendingSkill {
+    /// Returns the subject of the user's answer: the identity, and the digests of all files in any order. `None` if the files
+    /// are dynamic; such an answer is not remembered.
+    // spec: SKILL-21, SKILL-33
+    pub fn subject(&self) -> Option<Subject> {
+        let SkillResources::Listed(files) = &self.skill.resources else {
+            return None;
+        };
+        let mut rows: Vec<_> = files.iter().map(|file| (&file.uri, &file.digest)).collect();
+        rows.sort();
+        let SkillId { label, uri } = &self.id;
+        Some(Subject::new("skill", label, uri, json!({ "files": rows })))
     }
 }
 
 /// A client's approval hook.
-pub(super) type ApprovalHook = Arc<dyn Fn(Approval) -> BoxFuture<'static, bool> + Send + Sync>;
-
-/// Returns the SHA-256 of the identity and the (URI, digest) set, in any order.
-fn fingerprint(id: &SkillId, skill: &Skill) -> Option<String> {
-    let SkillResources::Listed(files) = &skill.resources else {
-        return None;
-    };
-    let mut rows: Vec<_> = files.iter().map(|file| (&file.uri, &file.digest)).collect();
-    rows.sort();
-    // JSON quotes the parts, so that none can imitate a separator.
-    // spec: SKILL-21, SKILL-33
-    let text = serde_json::json!([id.label, id.uri, rows]).to_string();
-    Some(digest_text(Hash::hash(text.as_bytes())))
-}
+pub(super) type ApprovalHook = Arc<dyn Fn(PendingSkill) -> BoxFuture<'static, bool> + Send + Sync>;
 
 #[cfg(test)]
 mod tests {
@@ -83,7 +72,7 @@ mod tests {
     use crate::types::{Skill, SkillResource, SkillResources};
     use mcp_types::JsonObject;
 
-    use super::{Approval, SkillId};
+    use super::{PendingSkill, SkillId};
 
     fn fingerprint(label: &str, files: &[(&str, u8)]) -> Option<String> {
         let files = files
@@ -92,7 +81,9 @@ mod tests {
         let files = SkillResources::Listed(files.collect());
         let skill = Skill::new("skill://a/SKILL.md", JsonObject::new(), files);
         let id = SkillId::new(label, "skill://a/SKILL.md");
-        Approval::new(id, Arc::new(skill)).fingerprint
+        let skill = Arc::new(skill);
+        let subject = PendingSkill { id, skill }.subject()?;
+        Some(subject.fingerprint())
     }
 
     // spec: SKILL-33

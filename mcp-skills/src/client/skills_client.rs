@@ -1,14 +1,13 @@
 //! The skills of one server.
 
-use std::collections::HashSet;
 use std::fmt;
 use std::sync::Arc;
 
+use mcp_client::group::Consents;
 use mcp_client::{Client, ExtensionClient};
 use mcp_types::Cursor;
-use parking_lot::Mutex;
 
-use super::approval::{Approval, ApprovalHook, SkillId};
+use super::approval::{ApprovalHook, PendingSkill, SkillId};
 use super::entry;
 use super::error::SkillError;
 use super::loaded::{LoadedSkill, load_instructions};
@@ -19,9 +18,6 @@ use crate::types::{
     Skill, SkillsSettings,
 };
 
-/// Maximum number of approvals that are remembered.
-const MAX_APPROVALS: usize = 10_000;
-
 /// The skills of one server.
 ///
 /// Nothing is fetched ahead of need: a list contains no files, loading a skill reads its `SKILL.md`, and each
@@ -31,8 +27,7 @@ pub struct SkillsClient {
     extension: ExtensionClient<Skills>,
     label: String,
     hook: Option<ApprovalHook>,
-    /// Fingerprints of approved skills.
-    approved: Arc<Mutex<HashSet<String>>>,
+    consents: Consents,
 }
 
 impl SkillsClient {
@@ -73,7 +68,7 @@ impl SkillsClient {
             extension,
             label: client.peer().into_owned(),
             hook: None,
-            approved: Arc::default(),
+            consents: Consents::in_memory(),
         })
     }
 
@@ -96,8 +91,8 @@ impl SkillsClient {
     /// use mcp::skills::SkillsClient;
     ///
     /// fn with_approval(skills: SkillsClient) -> SkillsClient {
-    ///     skills.approve_with(|approval| async move {
-    ///         println!("Load {}? It has the files {:?}", approval.id, approval.skill.resources);
+    ///     skills.approve_with(|pending| async move {
+    ///         println!("Load {}? It has the files {:?}", pending.id, pending.skill.resources);
     ///         false
     ///     })
     /// }
@@ -105,17 +100,17 @@ impl SkillsClient {
     #[must_use]
     pub fn approve_with<F, Fut>(mut self, hook: F) -> Self
     where
-        F: Fn(Approval) -> Fut + Send + Sync + 'static,
+        F: Fn(PendingSkill) -> Fut + Send + Sync + 'static,
         Fut: Future<Output = bool> + Send + 'static,
     {
-        self.hook = Some(Arc::new(move |approval| Box::pin(hook(approval))));
+        self.hook = Some(Arc::new(move |pending| Box::pin(hook(pending))));
         self
     }
 
-    /// Adds [fingerprints](Approval::fingerprint) of approvals that the host has stored.
+    /// Keeps the approvals in a store, such as a file for later runs of the program. Default: in memory, up to 10,000.
     #[must_use]
-    pub fn approved(self, fingerprints: impl IntoIterator<Item = String>) -> Self {
-        self.approved.lock().extend(fingerprints);
+    pub fn remember(mut self, consents: Consents) -> Self {
+        self.consents = consents;
         self
     }
 
@@ -213,21 +208,22 @@ impl SkillsClient {
             return Ok(());
         };
         let id = SkillId::new(self.label.clone(), skill.uri.clone());
-        let approval = Approval::new(id, skill.clone());
-        let fingerprint = approval.fingerprint.clone();
-        let is_known = |print: &String| self.approved.lock().contains(print);
+        let skill = skill.clone();
+        let pending = PendingSkill { id, skill };
+        let subject = pending.subject();
         // spec: SKILL-33
-        if fingerprint.as_ref().is_some_and(is_known) {
+        if subject
+            .as_ref()
+            .is_some_and(|subject| self.consents.contains(subject))
+        {
             return Ok(());
         }
-        if !hook(approval).await {
-            return Err(SkillError::NotApproved(skill.uri.clone()));
+        let uri = pending.id.uri.clone();
+        if !hook(pending).await {
+            return Err(SkillError::NotApproved(uri));
         }
-        if let Some(fingerprint) = fingerprint {
-            let mut approved = self.approved.lock();
-            if approved.len() < MAX_APPROVALS {
-                approved.insert(fingerprint);
-            }
+        if let Some(subject) = subject {
+            self.consents.insert(&subject);
         }
         Ok(())
     }

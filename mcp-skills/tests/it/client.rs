@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use mcp::group::Consents;
 use mcp::prelude::*;
 use mcp::skills::client::{SkillId, SkillRegistry};
 use mcp::skills::{InlineSkill, SkillError, Skills, SkillsClient};
@@ -20,9 +21,12 @@ async fn approval_is_bound_to_files_and_digests() {
     let asked = Arc::new(Mutex::new(Vec::new()));
     let log = asked.clone();
     let skills = skills(Server::new("docs", "1").extension(watched)).await;
-    let skills = skills.label("docs").approve_with(move |approval| {
-        log.lock()
-            .push((approval.id.to_string(), approval.fingerprint.unwrap()));
+    let stored = TempDir::new();
+    let open = || Consents::open(stored.path().join("consents.json")).unwrap();
+    let skills = skills.label("docs").remember(open());
+    let skills = skills.approve_with(move |pending| {
+        let fingerprint = pending.subject().unwrap().fingerprint();
+        log.lock().push((pending.id.to_string(), fingerprint));
         async { true }
     });
     let uri = "skill://pdf/SKILL.md";
@@ -44,11 +48,8 @@ async fn approval_is_bound_to_files_and_digests() {
 
     // A stored approval holds for the same files and the same label only.
     let denied = |label: &str| {
-        let skills = skills
-            .clone()
-            .label(label)
-            .approve_with(|_| async { false });
-        skills.approved(prints.clone())
+        let skills = skills.clone().label(label).remember(open());
+        skills.approve_with(|_| async { false })
     };
     denied("docs").load(uri).await.unwrap();
     let refused = denied("other").load(uri).await;
@@ -77,9 +78,10 @@ async fn nested_skill_needs_an_approval_of_its_own() {
     let asked = Arc::new(Mutex::new(Vec::new()));
     let log = asked.clone();
     let skills = skills(Server::new("docs", "1").extension(Skills::dir(dir.path()).unwrap())).await;
-    let skills = skills.approve_with(move |approval| {
-        let is_outer = !approval.id.uri.contains("forms");
-        log.lock().push((approval.id.uri, approval.fingerprint));
+    let skills = skills.approve_with(move |pending| {
+        let is_outer = !pending.id.uri.contains("forms");
+        let fingerprint = pending.subject().map(|subject| subject.fingerprint());
+        log.lock().push((pending.id.uri, fingerprint));
         async move { is_outer }
     });
     let outer = skills.load("skill://pdf/SKILL.md").await.unwrap();

@@ -5,11 +5,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use mcp::InProcess;
-use mcp::group::{Group, Naming};
+use mcp::group::{ConsentError, Consents, Group, Naming};
 use mcp::prelude::*;
-use mcp_toolset::{
-    Answer, Approval, PinFile, ProposedCall, Provider, ToolSet, TrustError, Verdict,
-};
+use mcp_toolset::{Answer, Approval, PinFile, ProposedCall, Provider, ToolSet, Verdict};
 use serde_json::{Value, json};
 
 /// A server whose tools count their calls.
@@ -252,7 +250,7 @@ async fn removed_approval_does_not_count_and_does_not_come_back() {
     let file = temporary("removed.json");
     let asked = Arc::new(AtomicUsize::new(0));
     let count = asked.clone();
-    let approval = Approval::by_annotations().remember(&file).unwrap();
+    let approval = Approval::by_annotations().remember(Consents::open(&file).unwrap());
     let approval = approval.ask(move |_: ProposedCall| {
         count.fetch_add(1, Ordering::SeqCst);
         async { Answer::Always }
@@ -301,7 +299,7 @@ async fn answer_always_counts_in_later_runs_until_the_tool_changes() {
         ("Wipes.", Answer::Deny, 3),
     ] {
         let count = asked.clone();
-        let approval = Approval::by_annotations().remember(&file).unwrap();
+        let approval = Approval::by_annotations().remember(Consents::open(&file).unwrap());
         let approval = approval.ask(move |_: ProposedCall| {
             count.fetch_add(1, Ordering::SeqCst);
             async move { answer }
@@ -315,11 +313,11 @@ async fn answer_always_counts_in_later_runs_until_the_tool_changes() {
         );
     }
     let content = std::fs::read_to_string(&file).unwrap();
-    assert!(content.contains("\"wipe\": \""), "{content}");
-    for damaged in ["", "[]", "{\"\": {\"wipe\": 1}}"] {
+    assert!(content.contains("\"wipe\": {"), "{content}");
+    for damaged in ["", "[]", "{\"call\": {\"\": {\"wipe\": 1}}}"] {
         std::fs::write(&file, damaged).unwrap();
-        let error = Approval::by_annotations().remember(&file).unwrap_err();
-        assert!(matches!(error, TrustError::Malformed { .. }), "{error:?}");
+        let error = Consents::open(&file).unwrap_err();
+        assert!(matches!(error, ConsentError::Malformed { .. }), "{error:?}");
     }
 }
 

@@ -1,14 +1,13 @@
 //! Approval of a configuration file's commands: a program asks its user before it runs one.
 
-use std::collections::HashMap;
 use std::fmt;
-use std::future::Future;
 use std::sync::Arc;
 
-use mcp_core::{BoxFuture, ServerIdentity, catch_panic};
-use parking_lot::Mutex;
+use mcp_core::{BoxFuture, catch_panic};
+use serde_json::json;
 
 use crate::error::{Error, ErrorKind};
+use crate::group::consents::{Consents, Subject};
 
 /// A command of a configuration file before it is run: the argument of the hook in
 /// [`GroupConfig::approve`](super::GroupConfig::approve).
@@ -18,6 +17,8 @@ use crate::error::{Error, ErrorKind};
 #[derive(Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct PendingCommand {
+    /// The file, if it was [read](super::GroupConfig::read).
+    pub file: Option<Arc<str>>,
     /// The server's name in the file.
     pub server: Arc<str>,
     /// The program.
@@ -34,6 +35,7 @@ impl PendingCommand {
     /// Creates a command without arguments.
     pub fn new(server: impl Into<Arc<str>>, command: impl Into<String>) -> Self {
         Self {
+            file: None,
             server: server.into(),
             command: command.into(),
             args: Vec::new(),
@@ -42,22 +44,16 @@ impl PendingCommand {
         }
     }
 
-    /// Returns a hash of program, arguments, environment variables and working directory, in
-    /// hexadecimal digits. A program that remembers approvals stores this value: a command that
-    /// changes after its approval has another one.
-    pub fn fingerprint(&self) -> String {
-        self.identity().to_string()
-    }
-
-    fn identity(&self) -> ServerIdentity {
-        let count = self.args.len().to_string();
-        let cwd = self.cwd.as_deref().unwrap_or_default();
-        let mut parts = vec![&*self.command, cwd, &count];
-        parts.extend(self.args.iter().map(String::as_str));
-        for (name, value) in &self.env {
-            parts.extend([name.as_str(), value]);
-        }
-        ServerIdentity::from_parts("config", parts)
+    /// Returns the subject of the user's answer. Its definition has everything that decides what is run.
+    pub fn subject(&self) -> Subject {
+        let file = self.file.as_deref().unwrap_or_default();
+        let definition = json!({
+            "command": self.command,
+            "args": self.args,
+            "env": self.env,
+            "cwd": self.cwd,
+        });
+        Subject::new("command", file, &*self.server, definition)
     }
 }
 
@@ -82,55 +78,39 @@ pub(super) fn program_name(command: &str) -> &str {
     first.map_or(command, |(first, _)| first)
 }
 
-/// The approval hook of a configuration file and its decisions. Clones share the decisions. Without
-/// a hook every command is approved.
+/// The approval hook of a configuration file and its decisions. Without a hook every command is approved.
 #[derive(Clone, Default)]
-pub struct Approval(Option<Arc<ApprovalState>>);
-
-type ApprovalHook = Box<dyn Fn(PendingCommand) -> BoxFuture<'static, bool> + Send + Sync>;
-
-struct ApprovalState {
-    hook: ApprovalHook,
-    /// The decision about each server's last command.
-    decisions: Mutex<HashMap<Arc<str>, (ServerIdentity, bool)>>,
+pub(in crate::group) struct Approval {
+    pub(super) hook: Option<ApprovalHook>,
+    pub(super) agreed: Consents,
+    /// What the hook has refused, so that a restart does not ask again.
+    pub(super) refused: Consents,
 }
 
-impl Approval {
-    pub(super) fn with_hook<F, Fut>(hook: F) -> Self
-    where
-        F: Fn(PendingCommand) -> Fut + Send + Sync + 'static,
-        Fut: Future<Output = bool> + Send + 'static,
-    {
-        Self(Some(Arc::new(ApprovalState {
-            hook: Box::new(move |command| Box::pin(hook(command))),
-            decisions: Mutex::default(),
-        })))
-    }
+pub(super) type ApprovalHook =
+    Arc<dyn Fn(PendingCommand) -> BoxFuture<'static, bool> + Send + Sync>;
 
-    /// Checks that a command may be run. The hook is called for a server's first command, and
-    /// again when the command has changed. A hook that panics refuses.
-    ///
-    /// # Errors
-    ///
-    /// Returns an [`Error`] when the hook refuses the command.
-    pub async fn check(&self, command: PendingCommand) -> Result<(), Error> {
-        let Some(state) = &self.0 else {
+impl Approval {
+    pub(in crate::group) async fn check(&self, command: PendingCommand) -> Result<(), Error> {
+        let Some(hook) = &self.hook else {
             return Ok(());
         };
-        let (server, identity) = (command.server.clone(), command.identity());
-        let known = state.decisions.lock().get(&server).copied();
-        let is_approved = match known {
-            Some((decided, is_approved)) if decided == identity => is_approved,
-            _ => {
-                // The hook is called inside the block, so that a panic before its first await is
-                // caught.
-                let asking = async { (state.hook)(command).await };
-                let is_approved = catch_panic(asking).await.unwrap_or(false);
-                let mut decisions = state.decisions.lock();
-                decisions.insert(server, (identity, is_approved));
-                is_approved
-            }
+        let subject = command.subject();
+        if self.agreed.contains(&subject) {
+            return Ok(());
+        }
+        if self.refused.contains(&subject) {
+            return Err(ErrorKind::NotApproved.into());
+        }
+        // The hook is called inside the block, so that a panic before its first await is caught.
+        let asking = async { hook(command).await };
+        let is_approved = catch_panic(asking).await.unwrap_or(false);
+        let store = if is_approved {
+            &self.agreed
+        } else {
+            &self.refused
         };
+        store.insert(&subject);
         if is_approved {
             Ok(())
         } else {
@@ -142,7 +122,7 @@ impl Approval {
 impl fmt::Debug for Approval {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Approval")
-            .field("has_hook", &self.0.is_some())
+            .field("has_hook", &self.hook.is_some())
             .finish_non_exhaustive()
     }
 }

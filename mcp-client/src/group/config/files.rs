@@ -54,6 +54,8 @@ impl GroupConfig {
         let folder = project_folder(path);
         let variables = Variables::of_process().workspace(&folder);
         let mut config = Self::parse(&content, &variables)?;
+        let file = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+        config.file = Some(file.to_string_lossy().into());
         for entry in &mut config.servers {
             if let Ok(spec) = &mut entry.spec {
                 *spec = spec.clone().relative_to(&folder);

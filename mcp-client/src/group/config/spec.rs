@@ -3,10 +3,12 @@
 use std::collections::BTreeMap;
 use std::future::Future;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::{fmt, io};
 
 use super::approval::{Approval, PendingCommand, program_name};
 use crate::error::Error;
+use crate::group::consents::Consents;
 
 /// The servers in a configuration file, in the file's order.
 #[derive(Debug, Clone)]
@@ -14,25 +16,27 @@ use crate::error::Error;
 pub struct GroupConfig {
     /// The servers.
     pub servers: Vec<ServerEntry>,
-    approval: Approval,
+    /// The file that was read.
+    pub(in crate::group) file: Option<Arc<str>>,
+    pub(in crate::group) approval: Approval,
 }
 
 impl GroupConfig {
     pub(super) fn new(servers: Vec<ServerEntry>) -> Self {
         Self {
             servers,
+            file: None,
             approval: Approval::default(),
         }
     }
 
     /// Sets a hook that is called before a command of the file is run for the first time, and again
-    /// before it is run with other arguments or variables. A command for which it returns false is
+    /// before it is run with other arguments or variables. A command for which it returns false, or panics, is
     /// not run: its server cannot be started. Default: every command is run.
     ///
     /// A configuration file can run any program with this process's permissions. Set a hook
     /// unless the user has written the file: files of repositories and files that another program
-    /// or a language model can write are not trusted. Remember decisions by
-    /// [`PendingCommand::fingerprint`], never by the server's name.
+    /// or a language model can write are not trusted.
     ///
     /// # Examples
     ///
@@ -52,14 +56,29 @@ impl GroupConfig {
         F: Fn(PendingCommand) -> Fut + Send + Sync + 'static,
         Fut: Future<Output = bool> + Send + 'static,
     {
-        self.approval = Approval::with_hook(hook);
+        self.approval = Approval {
+            hook: Some(Arc::new(move |command| Box::pin(hook(command)))),
+            agreed: self.approval.agreed,
+            ..Approval::default()
+        };
         self
     }
 
-    /// Returns the hook of [`approve`](Self::approve), for programs that start the commands
-    /// themselves.
-    pub fn approval(&self) -> Approval {
-        self.approval.clone()
+    /// Keeps the commands to which the hook of [`approve`](Self::approve) has agreed, such as in a file for later runs of the
+    /// program: the hook is not called for them again. Default: in memory.
+    #[must_use]
+    pub fn remember(mut self, consents: Consents) -> Self {
+        self.approval.agreed = consents;
+        self
+    }
+
+    /// Checks a command with the hook of [`approve`](Self::approve), for programs that start the commands themselves.
+    ///
+    /// # Errors
+    ///
+    /// Returns an [`Error`] when the hook refuses the command.
+    pub async fn check(&self, command: PendingCommand) -> Result<(), Error> {
+        self.approval.check(command).await
     }
 }
 

@@ -1,4 +1,4 @@
-//! Files with what a user has agreed to: pins and approvals.
+//! Files with consents: lock, stamp, reading and replacing.
 
 use std::fs::{self, File, TryLockError};
 use std::io;
@@ -6,9 +6,10 @@ use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, Instant, SystemTime};
 
-use mcp_client::group::files;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+
+use crate::group::files;
 
 /// Largest file in bytes. A longer one is neither read nor written.
 const MAX_BYTES: usize = 64 << 20;
@@ -17,7 +18,7 @@ const LOCK_TIMEOUT: Duration = Duration::from_secs(5);
 const LOCK_INTERVAL: Duration = Duration::from_millis(5);
 
 /// Properties of a file, which differ after another process has written it.
-pub(crate) type Stamp = Option<(SystemTime, u64, Identity)>;
+pub(super) type Stamp = Option<(SystemTime, u64, Identity)>;
 
 /// Number of a file, and the time of its last change in seconds and nanoseconds, which no program can set. A file of the same
 /// size with the same time of modification has others.
@@ -27,7 +28,7 @@ type Identity = (u64, i64, i64);
 type Identity = ();
 
 /// Returns the stamp of a file. `None`: it cannot be found.
-pub(crate) fn stamp(path: &Path) -> Stamp {
+pub(super) fn stamp(path: &Path) -> Stamp {
     let metadata = fs::metadata(path).ok()?;
     #[cfg(unix)]
     let identity = {
@@ -45,8 +46,8 @@ pub(crate) fn stamp(path: &Path) -> Stamp {
 ///
 /// # Errors
 ///
-/// Returns [`TrustError::Unwritable`] if the file of the lock cannot be opened, or another process keeps it for 5 seconds.
-pub(crate) fn lock(path: &Path) -> Result<File, TrustError> {
+/// Returns [`ConsentError::Unwritable`] if the file of the lock cannot be opened, or another process keeps it for 5 seconds.
+pub(super) fn lock(path: &Path) -> Result<File, ConsentError> {
     let locked = guard(path).and_then(|guard| {
         let start = Instant::now();
         loop {
@@ -65,7 +66,7 @@ pub(crate) fn lock(path: &Path) -> Result<File, TrustError> {
             }
         }
     });
-    locked.map_err(|source| TrustError::Unwritable {
+    locked.map_err(|source| ConsentError::Unwritable {
         path: path.to_owned(),
         source,
     })
@@ -93,10 +94,10 @@ fn target(path: &Path) -> PathBuf {
     fs::canonicalize(path).unwrap_or_else(|_| path.to_owned())
 }
 
-/// The error of a file with pins or approvals.
+/// The error of a file with [`Consents`](super::Consents).
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
-pub enum TrustError {
+pub enum ConsentError {
     /// The file exists and is not readable, or is longer than 64 MiB.
     #[error("the file {path:?} cannot be read: {source}")]
     #[non_exhaustive]
@@ -107,9 +108,7 @@ pub enum TrustError {
         source: io::Error,
     },
     /// The content has another format.
-    #[error(
-        "the file {path:?} is malformed: {message}; restore it, or remove it to trust all tools anew"
-    )]
+    #[error("the file {path:?} is malformed: {message}; restore it, or remove it to be asked anew")]
     #[non_exhaustive]
     Malformed {
         /// The file's path.
@@ -129,27 +128,27 @@ pub enum TrustError {
 }
 
 /// Reads a file. `None`: it does not exist.
-pub(crate) fn read<T: DeserializeOwned>(path: &Path) -> Result<Option<T>, TrustError> {
+pub(super) fn read<T: DeserializeOwned>(path: &Path) -> Result<Option<T>, ConsentError> {
     let text = match files::read(path, MAX_BYTES as u64) {
         Ok(text) => text,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         Err(source) => {
             let path = path.to_owned();
-            return Err(TrustError::Unreadable { path, source });
+            return Err(ConsentError::Unreadable { path, source });
         }
     };
     let parsed = serde_json::from_str(&text);
-    parsed.map(Some).map_err(|error| TrustError::Malformed {
+    parsed.map(Some).map_err(|error| ConsentError::Malformed {
         path: path.to_owned(),
         message: mcp_types::escape_line(&error.to_string()).into_owned(),
     })
 }
 
 /// Replaces a file at once: a reader finds the old or the new content. The caller has the [`lock`].
-pub(crate) fn write(path: &Path, content: &impl Serialize) -> Result<(), TrustError> {
+pub(super) fn write(path: &Path, content: &impl Serialize) -> Result<(), ConsentError> {
     let written = serde_json::to_vec_pretty(content).map_err(io::Error::other);
     let written = written.and_then(|bytes| write_bytes(path, bytes));
-    written.map_err(|source| TrustError::Unwritable {
+    written.map_err(|source| ConsentError::Unwritable {
         path: path.to_owned(),
         source,
     })
