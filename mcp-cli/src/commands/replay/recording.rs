@@ -96,7 +96,7 @@ struct Session {
     last: Option<usize>,
 }
 
-/// What names a request in a later message.
+/// The part of a later message that names a request.
 #[derive(PartialEq, Eq, Hash)]
 enum Name {
     Id(Value),
