@@ -13,7 +13,8 @@ use axum::routing::{get, post};
 use axum::{Json, Router};
 use futures_util::{Stream, stream};
 use mcp::http::headers::names::LAST_EVENT_ID;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
 use super::page;
@@ -72,7 +73,7 @@ struct Connect {
     protocol: String,
 }
 
-async fn connect(State(session): Inspected, Json(body): Json<Connect>) -> Json<Value> {
+async fn connect(State(session): Inspected, Json(body): Json<Connect>) -> Response {
     // A page that is loaded again drops this request; the connection must not end half-way.
     let connected = tokio::spawn(async move { session.connect(&body.protocol).await });
     let connected = connected.await.map_err(|error| error.to_string());
@@ -85,12 +86,11 @@ struct Request {
     /// Chosen by the page, to cancel the request.
     key: String,
     method: String,
-    #[serde(default)]
-    params: Value,
+    params: Box<RawValue>,
 }
 
-async fn request(State(session): Inspected, Json(body): Json<Request>) -> Json<Value> {
-    let result = session.request(body.key, &body.method, body.params);
+async fn request(State(session): Inspected, Json(body): Json<Request>) -> Response {
+    let result = session.request(body.key, &body.method, &body.params);
     outcome(result.await)
 }
 
@@ -99,11 +99,11 @@ async fn request(State(session): Inspected, Json(body): Json<Request>) -> Json<V
 struct Compare {
     key: String,
     method: String,
-    params: Value,
+    params: Box<RawValue>,
     protocols: Vec<String>,
 }
 
-async fn compare(State(session): Inspected, Json(body): Json<Compare>) -> Json<Value> {
+async fn compare(State(session): Inspected, Json(body): Json<Compare>) -> Response {
     let compared = session.compare(body.key, &body.method, &body.params, &body.protocols);
     outcome(compared.await)
 }
@@ -129,11 +129,11 @@ struct Login {
     protocol: String,
 }
 
-async fn login(State(session): Inspected, Json(body): Json<Login>) -> Json<Value> {
+async fn login(State(session): Inspected, Json(body): Json<Login>) -> Response {
     done(session.login(body.key, &body.protocol).await)
 }
 
-async fn open_app(State(session): Inspected, Json(opened): Json<Opened>) -> Json<Value> {
+async fn open_app(State(session): Inspected, Json(opened): Json<Opened>) -> Response {
     outcome(session.open_view(opened).await)
 }
 
@@ -146,7 +146,7 @@ struct OfView {
     message: String,
 }
 
-async fn send_to_app(State(session): Inspected, Json(body): Json<OfView>) -> Json<Value> {
+async fn send_to_app(State(session): Inspected, Json(body): Json<OfView>) -> Response {
     done(session.views.receive(&body.view, body.message))
 }
 
@@ -155,7 +155,7 @@ async fn close_app(State(session): Inspected, Json(body): Json<OfView>) -> Json<
     Json(json!({}))
 }
 
-async fn diff(State(session): Inspected) -> Json<Value> {
+async fn diff(State(session): Inspected) -> Response {
     outcome(session.diff().await)
 }
 
@@ -165,11 +165,11 @@ struct Uris {
     uris: Vec<String>,
 }
 
-async fn watch(State(session): Inspected, Json(body): Json<Uris>) -> Json<Value> {
+async fn watch(State(session): Inspected, Json(body): Json<Uris>) -> Response {
     done(session.watch(body.uris).await)
 }
 
-async fn roots(State(session): Inspected, Json(body): Json<Uris>) -> Json<Value> {
+async fn roots(State(session): Inspected, Json(body): Json<Uris>) -> Response {
     done(session.set_roots(body.uris).await)
 }
 
@@ -217,13 +217,18 @@ async fn recording(State(session): Inspected) -> Response {
     (headers, text).into_response()
 }
 
-fn outcome(result: Result<Value, String>) -> Json<Value> {
-    Json(match result {
-        Ok(result) => json!({"result": result}),
-        Err(error) => json!({"error": error}),
-    })
+/// Results are serialized without a [`Value`] in between, which would round numbers.
+fn outcome(result: Result<impl Serialize, String>) -> Response {
+    #[derive(Serialize)]
+    struct Answer<T> {
+        result: T,
+    }
+    match result {
+        Ok(result) => Json(Answer { result }).into_response(),
+        Err(error) => Json(json!({"error": error})).into_response(),
+    }
 }
 
-fn done(result: Result<(), String>) -> Json<Value> {
+fn done(result: Result<(), String>) -> Response {
     outcome(result.map(|()| json!({})))
 }

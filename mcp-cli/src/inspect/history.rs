@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use parking_lot::Mutex;
+use serde::Serialize;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 use tokio::sync::watch;
@@ -27,6 +28,16 @@ pub(super) struct Event {
     pub(super) json: Arc<str>,
     /// The offset in `json` at which the members of a line in a recording begin, if the event is a message.
     line: Option<usize>,
+}
+
+/// An event that is not a message, as the page receives it.
+#[derive(Serialize)]
+struct OtherEvent<'a, T> {
+    kind: &'a str,
+    ms: u64,
+    /// Serialized without a [`Value`] in between, which would round numbers.
+    #[serde(flatten)]
+    event: &'a T,
 }
 
 /// The events. The oldest are removed at the limits.
@@ -68,11 +79,14 @@ impl History {
         self.push(format!("{head}{}", &line[1..]), Some(head.len()))
     }
 
-    /// Adds another event.
-    pub(super) fn add(&self, kind: &str, mut event: Value) {
-        event["kind"] = kind.into();
-        event["ms"] = self.milliseconds().into();
-        self.push(event.to_string(), None);
+    /// Adds another event, which serializes to an object.
+    pub(super) fn add(&self, kind: &str, event: impl Serialize) {
+        let ms = self.milliseconds();
+        let event = &event;
+        // An event whose `Serialize` fails is not shown.
+        if let Ok(json) = serde_json::to_string(&OtherEvent { kind, ms, event }) {
+            self.push(json, None);
+        }
     }
 
     /// Returns the next events after a number.

@@ -20,6 +20,7 @@ files! {
     "start.js",
     "main.js",
     "backend.js",
+    "json.js",
     "dom.js",
     "forms.js",
     "contents.js",

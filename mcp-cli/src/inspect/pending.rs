@@ -12,7 +12,7 @@ pub(super) const MAX_PENDING: usize = 1024;
 pub(super) struct PendingRequests {
     requests: HashMap<String, Pending>,
     order: VecDeque<String>,
-    /// True after requests were forgotten: then a response may be one of theirs.
+    /// True after requests were forgotten, or not read: then a response may be one of theirs.
     has_forgotten: bool,
 }
 
@@ -53,6 +53,11 @@ impl PendingRequests {
     /// Removes the request with this id.
     pub(super) fn remove(&mut self, id: &Value) -> Option<Pending> {
         self.requests.remove(&id.to_string())
+    }
+
+    /// Notes a request that cannot be read.
+    pub(super) fn add_unread(&mut self) {
+        self.has_forgotten = true;
     }
 
     /// Returns true if a response without a request here may have one that was forgotten.

@@ -3,14 +3,17 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use mcp::extension::Asker;
 use mcp::types::{CreateMessageResult, ElicitResult};
 use mcp::{ElicitRequest, Rejected, SampleRequest, UrlRequest};
 use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
+use serde_json::json;
+use serde_json::value::RawValue;
 use tokio::sync::oneshot;
 
 use super::history::History;
+use super::tap;
 
 /// Largest number of open questions. Further ones are declined.
 const MAX_OPEN: usize = 64;
@@ -21,8 +24,22 @@ pub(super) struct Answer {
     /// The number of the question.
     id: u64,
     action: Action,
-    #[serde(default)]
-    content: Value,
+    content: Option<Box<RawValue>>,
+}
+
+/// A question as the page receives it.
+#[derive(Serialize)]
+struct Question<'a, P> {
+    id: u64,
+    r#type: &'a str,
+    asker: &'a str,
+    /// The method and the tool, prompt or resource of the call that asks. `None` in a legacy session.
+    method: Option<&'a str>,
+    item: Option<&'a str>,
+    /// The page's request that asks.
+    call: Option<&'a str>,
+    params: &'a P,
+    problem: Option<&'a str>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
@@ -70,13 +87,12 @@ impl Questions {
     pub(super) async fn form(self, form: ElicitRequest) -> ElicitResult {
         let mut problem = None;
         loop {
-            let asker = &form.asker.server;
-            let answer = self.ask("form", asker, &form.params, problem.as_deref());
+            let answer = self.ask("form", &form.asker, &form.params, problem.as_deref());
             let (action, content) = match answer.await {
                 Some(Answer {
                     action, content, ..
                 }) => (action, content),
-                None => (Action::Cancel, Value::Null),
+                None => (Action::Cancel, None),
             };
             match action {
                 Action::Accept => match form.accept(content) {
@@ -91,8 +107,7 @@ impl Questions {
 
     /// Asks whether the user visits a URL. The page opens it.
     pub(super) async fn visit(self, visit: UrlRequest) -> ElicitResult {
-        let asker = &visit.asker.server;
-        let answer = self.ask("url", asker, &visit.params, None).await;
+        let answer = self.ask("url", &visit.asker, &visit.params, None).await;
         match answer.map(|answer| answer.action) {
             Some(Action::Accept) => {
                 visit.complete();
@@ -110,17 +125,23 @@ impl Questions {
     ) -> Result<CreateMessageResult, Rejected> {
         let mut problem = None;
         loop {
-            let asker = &request.asker.server;
-            let answer = self.ask("sampling", asker, &request.params, problem.as_deref());
+            let answer = self.ask(
+                "sampling",
+                &request.asker,
+                &request.params,
+                problem.as_deref(),
+            );
             match answer.await {
                 Some(Answer {
                     action: Action::Accept,
                     content,
                     ..
-                }) => match serde_json::from_value(content) {
-                    Ok(result) => return Ok(result),
-                    Err(error) => problem = Some(error.to_string()),
-                },
+                }) => {
+                    match serde_json::from_str(content.as_deref().map_or("null", RawValue::get)) {
+                        Ok(result) => return Ok(result),
+                        Err(error) => problem = Some(error.to_string()),
+                    }
+                }
                 _ => return Err(Rejected::new("the user declined")),
             }
         }
@@ -129,7 +150,7 @@ impl Questions {
     async fn ask(
         &self,
         kind: &str,
-        asker: &str,
+        asker: &Asker,
         params: &impl Serialize,
         problem: Option<&str>,
     ) -> Option<Answer> {
@@ -148,10 +169,20 @@ impl Questions {
             questions: self,
             id,
         };
-        let question = json!({
-            "id": id, "type": kind, "asker": asker, "params": params, "problem": problem,
-        });
-        self.history.add("question", question);
+        let call = tap::page_request();
+        self.history.add(
+            "question",
+            Question {
+                id,
+                r#type: kind,
+                asker: &asker.server,
+                method: asker.method.as_deref(),
+                item: asker.item.as_deref(),
+                call: call.as_deref(),
+                params,
+                problem,
+            },
+        );
         answer.await.ok()
     }
 }

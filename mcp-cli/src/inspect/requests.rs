@@ -2,9 +2,12 @@
 
 use mcp::prelude::*;
 use mcp::schema::lint;
-use mcp::types::{CompleteParams, CompletionReference, JsonObject, LoggingLevel, Method};
+use mcp::types::{
+    CompleteParams, CompletionReference, JsonObject, LoggingLevel, Method, RawObject,
+};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
+use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
@@ -16,8 +19,9 @@ use crate::lints;
 #[derive(Deserialize)]
 struct Named {
     name: String,
+    /// Sent as the user has written them.
     #[serde(default)]
-    arguments: JsonObject,
+    arguments: RawObject,
 }
 
 #[derive(Deserialize)]
@@ -47,19 +51,20 @@ struct Completed {
     context: JsonObject,
 }
 
-/// Sends a request, and returns its result as the page needs it.
+/// Sends a request, and returns its result as the page needs it. Arguments and results stay JSON text, whose numbers a
+/// [`Value`] would round.
 pub(super) async fn send(
     client: &Client,
     method: &str,
-    params: Value,
+    params: &RawValue,
     token: CancellationToken,
     history: &History,
-) -> Result<Value, String> {
+) -> Result<Box<RawValue>, String> {
     let cancelled = token.clone().cancelled_owned();
     macro_rules! list {
         ($list:ident, $name:literal) => {{
             let list = client.$list().fresh().cancel_on(cancelled);
-            Ok(json!({ $name: list.await.map_err(describe)? }))
+            write(&json!({ $name: list.await.map_err(describe)? }))
         }};
     }
     match Method::from_name(method) {
@@ -71,7 +76,7 @@ pub(super) async fn send(
                 .flat_map(lint)
                 .map(|lint| lints::document(&lint))
                 .collect();
-            Ok(json!({"tools": tools, "lints": lints}))
+            write(&json!({"tools": tools, "lints": lints}))
         }
         Some(Method::ListPrompts) => list!(list_prompts, "prompts"),
         Some(Method::ListResources) => list!(list_resources, "resources"),
@@ -90,14 +95,15 @@ pub(super) async fn send(
             let OfTask { task_id } = read(params)?;
             let task = client.task(task_id).await.map_err(describe)?;
             task.cancel().await.map_err(describe)?;
-            Ok(json!({}))
+            write(&json!({}))
         }
-        Some(Method::ListSkills) => skills::list(client)
-            .await
-            .map_err(|error| error.to_string()),
+        Some(Method::ListSkills) => {
+            let skills = skills::list(client).await;
+            write(&skills.map_err(|error| error.to_string())?)
+        }
         Some(Method::GetSkill) => {
             let skill = skills::read(client, read(params)?).await;
-            skill.map_err(|error| error.to_string())
+            write(&skill.map_err(|error| error.to_string())?)
         }
         Some(Method::GetPrompt) => {
             let Named { name, arguments } = read(params)?;
@@ -116,14 +122,14 @@ pub(super) async fn send(
         Some(Method::SetLevel) => {
             let Level { level } = read(params)?;
             client.set_log_level(level).await.map_err(describe)?;
-            Ok(json!({}))
+            write(&json!({}))
         }
         Some(Method::Ping) => {
             client.ping().await.map_err(describe)?;
-            Ok(json!({}))
+            write(&json!({}))
         }
         _ => {
-            let params: JsonObject = read(params)?;
+            let params: RawObject = read(params)?;
             let call = client.request(method, params).cancel_on(cancelled);
             write(&call.await.map_err(describe)?)
         }
@@ -136,7 +142,7 @@ async fn call_tool(
     Named { name, arguments }: Named,
     token: &CancellationToken,
     history: &History,
-) -> Result<Value, String> {
+) -> Result<Box<RawValue>, String> {
     // Progress and log messages are shown as messages.
     let call = client
         .call(name.clone(), arguments)
@@ -164,10 +170,10 @@ fn describe(error: mcp::client::Error) -> String {
     error.to_string()
 }
 
-fn read<T: DeserializeOwned>(params: Value) -> Result<T, String> {
-    serde_json::from_value(params).map_err(|error| format!("invalid parameters: {error}"))
+fn read<T: DeserializeOwned>(params: &RawValue) -> Result<T, String> {
+    serde_json::from_str(params.get()).map_err(|error| format!("invalid parameters: {error}"))
 }
 
-fn write(result: &impl Serialize) -> Result<Value, String> {
-    serde_json::to_value(result).map_err(|error| error.to_string())
+fn write(result: &impl Serialize) -> Result<Box<RawValue>, String> {
+    to_raw_value(result).map_err(|error| error.to_string())
 }

@@ -4,6 +4,7 @@ use mcp::types::ext::tasks::Task;
 use mcp::types::{Method, MethodKind, ProtocolVersion};
 use parking_lot::Mutex;
 use serde::Deserialize as _;
+use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 
 use super::pending::{Pending, PendingRequests};
@@ -39,6 +40,8 @@ impl Rules {
         let mut state = self.state.lock();
         state.version = Some(version);
         let Ok(message) = serde_json::from_slice::<Value>(body) else {
+            violations.set_unchecked();
+            state.sent.add_unread();
             return violations;
         };
         state.sent.add(&message);
@@ -59,6 +62,10 @@ impl Rules {
         }
         match serde_json::from_slice::<Value>(body) {
             Ok(message) => self.state.lock().check_body(&message, &mut violations),
+            // JSON with a number beyond the range of `f64`, such as 1e400.
+            Err(_) if serde_json::from_slice::<&RawValue>(body).is_ok() => {
+                violations.set_unchecked();
+            }
             Err(error) => violations.add("BASE-01", format!("no JSON: {error}")),
         }
         violations

@@ -7,8 +7,11 @@ use std::time::{Duration, Instant};
 use futures_util::StreamExt as _;
 use mcp::catalog::{Impact, Snapshot};
 use mcp::prelude::*;
+use mcp::types::ProtocolVersion;
 use mcp::{ClientBuilder, Over};
 use parking_lot::Mutex;
+use serde::Serialize;
+use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::AbortOnDropHandle;
@@ -19,7 +22,7 @@ use super::login;
 use super::observed::ObservedClient;
 use super::questions::Questions;
 use super::requests;
-use super::tap::Tap;
+use super::tap::{Tap, in_request};
 use super::views::{Opened, Views};
 use crate::output::describe_change;
 use crate::remote::Remote;
@@ -68,6 +71,21 @@ struct Connected {
     protocol: String,
     /// Listens to changes.
     _listener: Option<AbortOnDropHandle<()>>,
+    /// Reports the end of the connection.
+    _watcher: AbortOnDropHandle<()>,
+}
+
+/// The outcome of a request with one revision.
+#[derive(Serialize)]
+struct Compared<'a> {
+    protocol: &'a str,
+    /// The revision of the connection, if there was one.
+    version: Option<&'static str>,
+    ms: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    result: Option<Box<RawValue>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    error: Option<String>,
 }
 
 /// A request that runs. It can be cancelled by its key until this is dropped.
@@ -127,9 +145,19 @@ impl Session {
         let client = self.open_client(protocol).await?;
         Ok(Connected {
             _listener: self.listen(&client, Vec::new()).await,
+            _watcher: self.watch_end(&client),
             client,
             protocol: protocol.to_owned(),
         })
+    }
+
+    /// Tells the page when the connection ends: it cannot know it before its next request otherwise.
+    fn watch_end(&self, client: &Client) -> AbortOnDropHandle<()> {
+        let (client, history) = (client.clone(), self.history.clone());
+        AbortOnDropHandle::new(tokio::spawn(async move {
+            let reason = client.closed().await.to_string();
+            history.add("closed", json!({"reason": reason}));
+        }))
     }
 
     async fn open_client(&self, protocol: &str) -> Result<Client, String> {
@@ -247,12 +275,13 @@ impl Session {
         &self,
         key: String,
         method: &str,
-        params: Value,
-    ) -> Result<Value, String> {
+        params: &RawValue,
+    ) -> Result<Box<RawValue>, String> {
         let client = self.client().await?;
         let running = self.start(key)?;
         let cancelled = running.token.clone();
-        requests::send(&client, method, params, cancelled, &self.history).await
+        let sent = requests::send(&client, method, params, cancelled, &self.history);
+        in_request(&running.key, sent).await
     }
 
     /// The server whose token the user does not give.
@@ -306,48 +335,47 @@ impl Session {
         &self,
         key: String,
         method: &str,
-        params: &Value,
+        params: &RawValue,
         protocols: &[String],
-    ) -> Result<Value, String> {
+    ) -> Result<Box<RawValue>, String> {
         let running = self.start(key)?;
         let mut outcomes = Vec::new();
         for protocol in protocols.iter().take(MAX_COMPARED) {
             let begun = Instant::now();
-            let outcome = self.send_once(protocol, method, params, &running.token);
-            let mut outcome = outcome
-                .await
-                .unwrap_or_else(|error| json!({"error": error}));
-            outcome["protocol"] = protocol.as_str().into();
-            outcome["ms"] = u64::try_from(begun.elapsed().as_millis())
-                .unwrap_or(u64::MAX)
-                .into();
-            outcomes.push(outcome);
+            let sent = self.send_once(protocol, method, params, &running.token);
+            let (version, result) = match in_request(&running.key, sent).await {
+                Ok((version, result)) => (Some(version.as_str()), result),
+                Err(error) => (None, Err(error)),
+            };
+            let (result, error) = match result {
+                Ok(result) => (Some(result), None),
+                Err(error) => (None, Some(error)),
+            };
+            let ms = u64::try_from(begun.elapsed().as_millis()).unwrap_or(u64::MAX);
+            outcomes.push(Compared {
+                protocol,
+                version,
+                ms,
+                result,
+                error,
+            });
         }
-        Ok(outcomes.into())
+        to_raw_value(&outcomes).map_err(|error| error.to_string())
     }
 
     async fn send_once(
         &self,
         protocol: &str,
         method: &str,
-        params: &Value,
+        params: &RawValue,
         token: &CancellationToken,
-    ) -> Result<Value, String> {
+    ) -> Result<(ProtocolVersion, Result<Box<RawValue>, String>), String> {
         let client = self.open_client(protocol).await?;
         let version = client.protocol_version();
-        let result = requests::send(
-            &client,
-            method,
-            params.clone(),
-            token.clone(),
-            &self.history,
-        );
+        let result = requests::send(&client, method, params, token.clone(), &self.history);
         let result = result.await;
         let _ = tokio::time::timeout(CLOSE, client.close()).await;
-        Ok(match result {
-            Ok(result) => json!({"version": version.as_str(), "result": result}),
-            Err(error) => json!({"version": version.as_str(), "error": error}),
-        })
+        Ok((version, result))
     }
 
     /// Cancels a request. Returns false if it has ended.
@@ -411,7 +439,7 @@ impl Drop for PageRequest<'_> {
 }
 
 async fn close(former: Connected) {
-    drop(former._listener);
+    drop((former._listener, former._watcher));
     // A server that does not answer is left behind.
     let _ = tokio::time::timeout(CLOSE, former.client.close()).await;
 }

@@ -9,12 +9,28 @@ use mcp::core::{
     OneWayMessage, OutgoingRequest, ServerIdentity, with_causes,
 };
 use mcp::types::{ProtocolVersion, RequestId};
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::exchanges::Exchanges;
 use super::history::History;
 use super::rules::Rules;
 use crate::session_file::Side;
+
+tokio::task_local! {
+    /// The key of the page's request in whose task a message is sent, or a question is asked.
+    static PAGE_REQUEST: Arc<str>;
+}
+
+/// Runs a request of the page: its messages and questions carry its key.
+pub(super) async fn in_request<F: Future>(key: &str, request: F) -> F::Output {
+    PAGE_REQUEST.scope(key.into(), request).await
+}
+
+/// Returns the key of the page's request that runs in this task. `None` for what the client sends on its own, and for
+/// questions in a legacy session, which do not name their call.
+pub(super) fn page_request() -> Option<Arc<str>> {
+    PAGE_REQUEST.try_with(Arc::clone).ok()
+}
 
 /// A channel whose messages go to the history.
 pub(super) struct Tap {
@@ -41,7 +57,7 @@ impl Tap {
     fn sent(&self, body: &[u8], mirrored: &MirroredHeaders) {
         // Only what the protocol puts into headers: those of the user may be secrets.
         let mut head = if self.inner.is_pipe() {
-            Value::Null
+            json!({})
         } else {
             json!({
                 "version": mirrored.version.as_str(),
@@ -49,6 +65,7 @@ impl Tap {
                 "name": mirrored.name,
             })
         };
+        head["call"] = json!(page_request());
         let violations = self.rules.sent(body, mirrored.version);
         violations.write_into(&mut head);
         let number = self.history.add_message(Side::Client, body, &head);
@@ -61,19 +78,21 @@ impl Tap {
         let (history, exchanges) = (self.history.clone(), self.exchanges.clone());
         let rules = self.rules.clone();
         let is_pipe = self.inner.is_pipe();
+        let call = page_request();
         Box::pin(frames.inspect(move |frame| match frame {
             Ok(Frame {
                 message, status, ..
             }) => {
                 let violations = rules.check(message);
                 let mut head = if is_pipe {
-                    Value::Null
+                    json!({})
                 } else {
                     json!({
                         "status": status.map(|status| status.as_u16()),
                         "sse": exchanges.event_of(message),
                     })
                 };
+                head["call"] = json!(call);
                 violations.write_into(&mut head);
                 history.add_message(Side::Server, message, &head);
             }

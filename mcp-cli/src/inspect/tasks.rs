@@ -4,10 +4,21 @@ use futures_util::StreamExt as _;
 use mcp::TaskHandle;
 use mcp::client::Error;
 use mcp::types::CallToolResult;
-use serde_json::json;
+use mcp::types::ext::tasks::Task;
+use serde::Serialize;
 use tokio_util::sync::CancellationToken;
 
 use super::history::History;
+use super::tap;
+
+/// A state of a task.
+#[derive(Serialize)]
+struct TaskState<'a> {
+    tool: Option<&'a str>,
+    task: &'a Task,
+    /// The page's request that follows the task.
+    call: Option<&'a str>,
+}
 
 /// Waits for a call's result. Follows the call if it became a task. When the page cancels the request, cancels the task.
 pub(super) async fn finish(
@@ -19,8 +30,11 @@ pub(super) async fn finish(
     let Some(mut last) = task.task().cloned() else {
         return task.result().await;
     };
+    let call = tap::page_request();
+    let call = call.as_deref();
+    let show = |task: &Task| history.add("task", TaskState { tool, task, call });
     // The next state may come only after the user has answered a question.
-    history.add("task", json!({"tool": tool, "task": last}));
+    show(&last);
     let mut updates = task.updates();
     let mut is_cancelled = false;
     loop {
@@ -29,7 +43,7 @@ pub(super) async fn finish(
                 Some(update) => {
                     let update = update?;
                     if update != last {
-                        history.add("task", json!({"tool": tool, "task": update}));
+                        show(&update);
                         last = update;
                     }
                 }

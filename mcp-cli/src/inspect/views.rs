@@ -9,7 +9,7 @@ use std::time::Duration;
 use futures_util::{sink, stream};
 use mcp::Client;
 use mcp::apps::{AppDocument, HostBridge, HostContext, Permissions, Refusal, Theme, ToolUi, View};
-use mcp::types::JsonObject;
+use mcp::types::RawObject;
 use parking_lot::Mutex;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -32,7 +32,7 @@ const TEARDOWN: Duration = Duration::from_secs(2);
 pub(super) struct Opened {
     tool: String,
     #[serde(default)]
-    arguments: JsonObject,
+    arguments: RawObject,
     #[serde(default)]
     dark: bool,
 }

@@ -7,6 +7,7 @@ use std::process::{Child, Command, Stdio};
 
 use mcp::apps::{App, Apps, Csp};
 use mcp::prelude::*;
+use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
 use crate::desk::http_desk;
@@ -458,6 +459,14 @@ fn question_of_the_server_waits_for_the_page() {
         let call = scope.spawn(|| page.request("tools/call", &json!({"name": "order"})));
         let question = page.event("question");
         assert_eq!(question["type"], "form", "{question}");
+        // It belongs to its call.
+        for (member, expected) in [
+            ("method", "tools/call"),
+            ("item", "order"),
+            ("call", "tools/call"),
+        ] {
+            assert_eq!(question[member], expected, "{question}");
+        }
         let id = &question["id"];
         let wrong = json!({"id": id, "action": "accept", "content": {"nothing": []}});
         assert_eq!(page.post("answer", &wrong)["open"], true);
@@ -471,6 +480,91 @@ fn question_of_the_server_waits_for_the_page() {
         assert!(result["result"]["content"].is_array(), "{result}");
         assert_eq!(page.post("answer", &decline)["open"], false);
     });
+}
+
+/// Returns a server whose tool `numbers` has this result, and takes any arguments.
+fn numbers(structured: &'static str) -> String {
+    let origin = on_thread(move |listener| async move {
+        let tool = Tool::new("numbers").handler(move || {
+            let mut result = CallToolResult::from_text("numbers");
+            result.structured_content = RawValue::from_string(structured.to_owned()).ok();
+            result
+        });
+        drop(mcp::serve_http(Server::new("numbers", "1.0.0").tool(tool), listener).await);
+    });
+    format!("{origin}/mcp")
+}
+
+/// The user sees what was sent, and the server receives what the user has written.
+#[test]
+fn numbers_are_not_rounded_on_their_way() {
+    const NUMBERS: &str = r#"{"a":12345678901234567890,"b":123456789012345678901234567890.50,"c":1.0,"d":1e400,"e":-0,"f":"\u0041"}"#;
+    let url = numbers(NUMBERS);
+    for protocol in ["--protocol=2026-07-28", "--protocol=legacy"] {
+        let page = Page::start("inspect-numbers", &[protocol, &url]);
+        page.event("connected");
+        let headers = [
+            ("cookie", &*page.cookie),
+            ("content-type", "application/json"),
+        ];
+        let post =
+            |path: &str, body: &str| page.send(&format!("POST /api/{path}"), &headers, body).body;
+        let expected = format!(r#""structuredContent":{NUMBERS}"#);
+        let call = r#""method":"tools/call","params":{"name":"numbers"}"#;
+        let result = post("request", &format!(r#"{{"key":"a",{call}}}"#));
+        assert!(result.contains(&expected), "{result}");
+        let result = post(
+            "compare",
+            &format!(r#"{{"key":"b","protocols":["2025-06-18"],{call}}}"#),
+        );
+        assert!(result.contains(&expected), "{result}");
+        // What the user writes.
+        let call =
+            format!(r#""method":"tools/call","params":{{"name":"numbers","arguments":{NUMBERS}}}"#);
+        post("request", &format!(r#"{{"key":"c",{call}}}"#));
+        post(
+            "compare",
+            &format!(r#"{{"key":"d","protocols":["2025-06-18"],{call}}}"#),
+        );
+        post(
+            "request",
+            &format!(r#"{{"key":"e","method":"vendor/x","params":{NUMBERS}}}"#),
+        );
+        let recording = page.get("/api/recording").body;
+        let lines = |part: &str| recording.lines().filter(|line| line.contains(part)).count();
+        assert_eq!(lines(&expected), 2, "{recording}");
+        assert_eq!(
+            lines(&format!(r#""arguments":{NUMBERS}"#)),
+            2,
+            "{recording}"
+        );
+        let members = NUMBERS.trim_matches(['{', '}']);
+        assert_eq!(lines(members), 5, "{recording}");
+    }
+}
+
+/// The page shows the end of a server at once: no request has to fail before.
+#[cfg(target_os = "linux")]
+#[test]
+fn end_of_the_server_is_an_event() {
+    let result = r#"{"protocolVersion":"2025-11-25","capabilities":{},"serverInfo":{"name":"a","version":"1"}}"#;
+    // Answers the first message, and ends after the second one.
+    let script =
+        format!(r#"1s/.*"id":\([0-9]*\).*/{{"jsonrpc":"2.0","id":\1,"result":{result}}}/p;2q"#);
+    let page = Page::start(
+        "inspect-end",
+        &["--protocol=legacy", "--", "sed", "-un", &script],
+    );
+    let closed = page.event("closed");
+    assert!(
+        closed["reason"].as_str().unwrap().contains("ended"),
+        "{closed}"
+    );
+    let state = page.get("/api/state").json();
+    assert_eq!(
+        (&state["connected"], &state["closed"]),
+        (&json!(false), &closed["reason"])
+    );
 }
 
 #[test]
@@ -529,6 +623,7 @@ fn task_of_a_call_is_followed_and_cancelled() {
         let call = scope.spawn(|| page.request("tools/call", &json!({"name": "render"})));
         let working = page.event_with("task", |event| event["task"]["status"] == "working");
         assert_eq!(working["tool"], "render", "{working}");
+        assert_eq!(working["call"], "tools/call", "{working}");
         let finish = json!({"key": "f", "method": "tools/call", "params": {"name": "finish"}});
         page.post("request", &finish);
         let result = call.join().unwrap();

@@ -20,8 +20,9 @@ const COPIES: &str = "mcp-testing/tests/it/copied";
 const TELEMETRY: &str = "mcp/src/docs/telemetry.md";
 
 /// The tests of `inspector.mjs` on the page of `mcp inspect`, with their names here.
-const INSPECTOR: [(&str, &str); 13] = [
+const INSPECTOR: [(&str, &str); 14] = [
     ("features", "every view"),
+    ("exact", "what was sent"),
     ("look", "400 pixels and dark colours"),
     ("many", "10,000 messages"),
     ("attacks", "a hostile server"),

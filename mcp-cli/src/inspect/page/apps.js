@@ -62,7 +62,7 @@ function detail(tool) {
   });
   const elements = [
     el("h2", {}, tool.title ?? tool.name),
-    el("p", {}, tool.description ?? ""),
+    el("p", { class: "text" }, tool.description ?? ""),
     el("form", { novalidate: true, onsubmit: start }, fields.element, el("div", { class: "row" }, el("button", { type: "submit", class: "primary" }, "Call and show"), close)),
     status, holder, notes,
   ];

@@ -1,5 +1,7 @@
 // The inspector behind the page: requests, and the stream of everything that happens.
 
+import { parse } from "./json.js";
+
 /** Messages that the page keeps, like the program behind it. */
 const MAX_MESSAGES = 10_000;
 
@@ -11,7 +13,7 @@ export const store = {
   exchanges: new Map(),
   questions: new Map(),
   logs: [],
-  /** Calls that run as tasks, by id: the tool, and the states. */
+  /** Calls that run as tasks, by id: the tool, the states, and the key of the request that follows it. */
   tasks: new Map(),
   /** Steps of logins. */
   login: [],
@@ -23,7 +25,7 @@ const draftKey = (key) => `${store.state.target} ${key}`;
 /** Returns the arguments that were written before. */
 export function draft(key) {
   try {
-    return JSON.parse(sessionStorage.getItem(draftKey(key))) ?? undefined;
+    return parse(sessionStorage.getItem(draftKey(key)) ?? "null") ?? undefined;
   } catch {
     return undefined;
   }
@@ -75,7 +77,7 @@ async function post(path, body) {
     body: JSON.stringify(body),
   });
   if (!response.ok) throw new Error(await response.text());
-  const answer = await response.json();
+  const answer = parse(await response.text());
   if (answer.error !== undefined) throw new Error(answer.error);
   return answer.result ?? answer;
 }
@@ -85,11 +87,12 @@ let lastKey = 0;
 function cancellable(path, method, body) {
   const key = `${method} ${(lastKey += 1)} ${Date.now()}`;
   const promise = post(path, { key, method, ...body });
+  promise.key = key;
   promise.cancel = () => post("cancel", { key });
   return promise;
 }
 
-/** Sends a request to the server. The promise has a function `cancel`. */
+/** Sends a request to the server. The promise has a function `cancel`, and the key that its messages and questions carry. */
 export const request = (method, params = {}) => cancellable("request", method, { params });
 
 /** Sends a request with each of these revisions, by connections of their own. */
@@ -114,7 +117,7 @@ export const setRoots = (uris) => post("roots", { uris });
 /** Reads the state of the connection again. */
 export async function refresh() {
   const response = await fetch("api/state");
-  store.state = await response.json();
+  store.state = parse(await response.text());
   emit("state");
 }
 
@@ -127,16 +130,18 @@ export function listen() {
     // A restarted program counts from one.
     if (number <= last) return;
     last = number;
-    receive({ ...JSON.parse(data), number });
+    receive({ ...parse(data), number }, data);
   };
 }
 
-function receive(event) {
+function receive(event, data) {
   switch (event.kind) {
     case "message":
+      // The message is the last member of its event, and the only one of this name.
+      event.raw = data.slice(data.indexOf('"message":') + '"message":'.length, -1);
       return receiveMessage(event);
     case "question":
-      store.questions.set(event.id, event);
+      store.questions.set(event.id, { ...event, ...callOf(event) });
       return emit("questions");
     case "settled":
       store.questions.delete(event.id);
@@ -157,6 +162,8 @@ function receive(event) {
       store.login.push(event);
       if (store.login.length > MAX_TASKS) store.login.shift();
       return emit("login", event);
+    case "closed":
+      return refresh();
     case "connecting":
       open.clear();
       store.state = { ...store.state, connected: false };
@@ -197,15 +204,31 @@ function receiveExchange(event) {
   emit("messages", event);
 }
 
-function receiveTask({ ms, tool, task }) {
+/** Methods in which a server may ask. */
+const ASKING = ["tools/call", "prompts/get", "resources/read"];
+
+/** The call of a question. In a legacy session it has no name there: it is known while only one call runs. */
+function callOf({ call, method }) {
+  if (method) return { call };
+  const running = [...open.values()].filter((it) => it.from === "client" && ASKING.includes(it.message.method));
+  if (running.length !== 1) return {};
+  const [{ head, message }] = running;
+  return { call: head?.call, method: message.method, item: message.params?.name ?? message.params?.uri };
+}
+
+/** The result of a request of this page as the server has sent it. */
+export const sentResult = (key) => store.messages.findLast((it) => it.head?.call === key && it.message?.result !== undefined)?.message.result;
+
+function receiveTask({ ms, tool, task, call }) {
   const id = task.taskId;
   const known = store.tasks.get(id) ?? { id, states: [] };
   known.tool ??= tool ?? undefined;
+  known.call = call ?? known.call;
   known.states.push({ ms, task });
   if (known.states.length > MAX_TASKS) known.states.shift();
   store.tasks.set(id, known);
   if (store.tasks.size > MAX_TASKS) store.tasks.delete(store.tasks.keys().next().value);
-  emit("tasks");
+  emit("tasks", { call, task });
 }
 
 /** Connects a response with its request. */

@@ -92,7 +92,7 @@ export async function listOf(method, name, capability) {
   }
 }
 
-/** A button that sends a request, a button that cancels it, and the outcome below. */
+/** A button that sends a request, a button that cancels it, and the outcome below. `show` receives the result and the key. */
 export function runner(label, send, show) {
   const outcome = el("div", { "aria-live": "polite" });
   const time = el("span", { class: "quiet" });
@@ -100,19 +100,13 @@ export function runner(label, send, show) {
   const asked = el("div", {});
   const run = el("button", { type: "submit", class: "primary" }, label);
   const cancel = el("button", { type: "button", disabled: true }, "Cancel");
+  const controls = el("div", { class: "row controls" }, run, cancel, time);
+  const output = el("div", { class: "output" }, progress, asked, outcome);
   let running;
-  const onMessage = ({ detail }) => {
-    const { message } = detail;
-    if (message?.method !== "notifications/progress") return;
-    const { progress: done, total, message: text } = message.params ?? {};
-    const bar = total ? el("progress", { value: done, max: total, "aria-label": "Progress" }) : null;
-    fill(progress, bar, el("p", { class: "quiet" }, `${done}${total ? ` of ${total}` : ""} ${text ?? ""}`));
-  };
   const start = async (event) => {
     event?.preventDefault();
     if (running) return;
     fill(outcome);
-    fill(progress);
     time.textContent = "";
     try {
       running = send();
@@ -123,18 +117,19 @@ export function runner(label, send, show) {
     }
     time.textContent = "running";
     const begun = performance.now();
-    bus.addEventListener("messages", onMessage);
-    const questions = cards();
-    fill(asked, questions.element);
+    const { key } = running;
+    const stop = follow(key, progress);
+    const questions = cards((count) => count && reveal(output), (it) => it.call === key);
+    fill(asked, questions.element, questions.unnamed);
     try {
       run.disabled = true;
       cancel.disabled = false;
       const result = await running;
-      fill(outcome, show(result));
+      fill(outcome, show(result, key));
     } catch (error) {
       fill(outcome, el("p", { class: "bad", role: "alert" }, error.message));
     } finally {
-      bus.removeEventListener("messages", onMessage);
+      stop();
       questions.stop();
       fill(asked);
       fill(progress);
@@ -142,10 +137,40 @@ export function runner(label, send, show) {
       running = undefined;
       run.disabled = false;
       cancel.disabled = true;
+      reveal(output);
     }
   };
   cancel.addEventListener("click", () => running?.cancel());
-  const controls = el("div", { class: "row" }, run, cancel, time);
-  const output = el("div", {}, progress, asked, outcome);
   return { start, controls, output, element: el("div", {}, controls, output) };
+}
+
+/** Shows the progress of a call, and the status messages of its task. Returns the function that ends it. */
+function follow(key, holder) {
+  const seen = {};
+  const show = (part) => {
+    Object.assign(seen, part);
+    const { done, total, text } = seen;
+    const number = done === undefined ? "" : `${done}${total ? ` of ${total}` : ""} `;
+    // A task without numbers moves all the same.
+    fill(holder, el("progress", { value: total ? done : undefined, max: total || undefined, "aria-label": "Progress" }), el("p", { class: "quiet" }, number, text));
+  };
+  const onMessage = ({ detail: { head, message } }) => {
+    if (head?.call !== key || message?.method !== "notifications/progress") return;
+    const { progress: done, total, message: text } = message.params ?? {};
+    show({ done, total, text });
+  };
+  const onTask = ({ detail: { call, task } }) => call === key && show({ text: task.statusMessage ?? task.status });
+  bus.addEventListener("messages", onMessage);
+  bus.addEventListener("tasks", onTask);
+  return () => {
+    bus.removeEventListener("messages", onMessage);
+    bus.removeEventListener("tasks", onTask);
+  };
+}
+
+/** Scrolls to the outcome of a call if it is out of sight: below or above a long form. */
+function reveal(output) {
+  const { top, bottom } = output.getBoundingClientRect();
+  const isSeen = (top >= 0 && bottom <= innerHeight) || (top < innerHeight / 2 && bottom > innerHeight / 4);
+  if (!isSeen) output.scrollIntoView({ block: "start" });
 }

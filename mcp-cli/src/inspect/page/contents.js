@@ -1,23 +1,25 @@
 // Contents of results: text, pictures, audio, links, resources.
 
-import { el, json, link } from "./dom.js";
+import { sentResult } from "./backend.js";
+import { el, fill, json, link, plain } from "./dom.js";
+import { indented } from "./json.js";
 
 /** Pictures and sounds that the page shows. */
 const PICTURES = /^image\/(png|jpeg|gif|webp|avif|svg\+xml)$/;
 const SOUNDS = /^audio\/[a-z0-9.+-]+$/;
 
-/** Shows a content block. */
-export function content(block) {
+/** Shows a content block, which is the `n`th of its result. */
+export function content(block, n = 0) {
   const parts = () => {
     switch (block?.type) {
       case "text":
-        return prose(block.text);
+        return text(block.text, n);
       case "image":
         return picture(block);
       case "audio":
         return sound(block);
       case "resource":
-        return resource(block.resource);
+        return resource(block.resource, n);
       case "resource_link":
         return [el("a", { href: `#resources/${encodeURIComponent(block.uri)}` }, block.title ?? block.name ?? block.uri), el("p", { class: "quiet" }, block.uri)];
       default:
@@ -29,11 +31,11 @@ export function content(block) {
 }
 
 /** Shows the contents of a resource. */
-export function resource(contents) {
+export function resource(contents, n) {
   const mime = contents?.mimeType ?? "";
   const head = el("p", { class: "quiet" }, `${contents?.uri ?? ""} ${mime}`);
   if (typeof contents?.text === "string") {
-    return [head, mime === "text/markdown" ? prose(contents.text) : el("pre", { tabindex: "0" }, contents.text)];
+    return [head, text(contents.text, n, mime === "text/markdown")];
   }
   if (PICTURES.test(mime)) return [head, picture({ data: contents.blob, mimeType: mime })];
   if (SOUNDS.test(mime)) return [head, sound({ data: contents.blob, mimeType: mime })];
@@ -50,17 +52,51 @@ function sound({ data, mimeType }) {
   return el("audio", { controls: true, src: `data:${mimeType};base64,${data}` });
 }
 
-/** Shows text: JSON indented, everything else as simple Markdown. */
-function prose(text) {
-  if (typeof text !== "string") return json(text);
-  if (/^\s*[[{]/.test(text) && text.length < 1_000_000) {
+/** A result as JSON, as the server has sent it: the client reads only what it knows. */
+export function resultAsJson(result, key) {
+  const holder = el("div", {});
+  const details = el("details", {}, el("summary", {}, "Result as JSON"), holder);
+  // Its message may arrive after the result.
+  details.addEventListener("toggle", () => details.open && fill(holder, json(sentResult(key) ?? result)));
+  return details;
+}
+
+/** Longest text that is also shown in another way. */
+const MAX_SWITCHED = 200_000;
+
+/** Texts that the user has switched, for this tab: they are shown so again. */
+const SWITCHED = "switched texts";
+
+/** Shows text as it came, with a switch: JSON can be indented, and everything else is perhaps Markdown. */
+export function text(value, n = 0, isMarkdown = false) {
+  if (typeof value !== "string") return json(value);
+  if (value.length > MAX_SWITCHED || value.trim() === "") return plain(value);
+  const isJson = isJsonText(value);
+  const key = `${location.hash} ${n}`;
+  const known = () => JSON.parse(sessionStorage.getItem(SWITCHED)) ?? {};
+  const holder = el("div", { class: "prose" });
+  const box = el("input", { type: "checkbox", checked: known()[key] ?? (isMarkdown && !isJson) });
+  const show = () => fill(holder, !box.checked ? plain(value) : isJson ? plain(indented(value)) : markdown(value));
+  box.addEventListener("change", () => {
     try {
-      return json(JSON.parse(text));
+      sessionStorage.setItem(SWITCHED, JSON.stringify({ ...known(), [key]: box.checked }));
     } catch {
-      // Not JSON.
+      // The browser has no room for it.
     }
+    show();
+  });
+  show();
+  return [el("label", { class: "check switch" }, box, isJson ? "Indented" : "Markdown"), holder];
+}
+
+function isJsonText(value) {
+  if (!/^\s*[[{]/.test(value)) return false;
+  try {
+    JSON.parse(value);
+    return true;
+  } catch {
+    return false;
   }
-  return text.length > 200_000 ? el("pre", { tabindex: "0" }, text) : markdown(text);
 }
 
 /** Headings, lists, code, bold text and links. Everything else stays text. */

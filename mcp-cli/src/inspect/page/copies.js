@@ -6,7 +6,7 @@ const quoted = (text) => `'${text.replaceAll("'", `'\\''`)}'`;
 /** Headers that a command needs. A secret is left to the user. */
 const COPIED = /^(accept|content-type|mcp-.*|authorization)$/;
 
-export function curl({ message, head, exchanges }, target) {
+export function curl({ message, raw, head, exchanges }, target) {
   const seen = exchanges?.at(-1)?.request.headers;
   const known = [
     ["Content-Type", "application/json"],
@@ -17,7 +17,7 @@ export function curl({ message, head, exchanges }, target) {
   ];
   const headers = (seen ?? known).filter(([name, value]) => value && COPIED.test(name.toLowerCase()));
   const flags = headers.map(([name, value]) => `  -H ${quoted(`${name}: ${value}`)}`);
-  return [`curl -N ${quoted(target)}`, ...flags, `  -d ${quoted(JSON.stringify(message))}`].join(" \\\n");
+  return [`curl -N ${quoted(target)}`, ...flags, `  -d ${quoted(raw ?? JSON.stringify(message))}`].join(" \\\n");
 }
 
 /** Characters that a reader does not see. Rust refuses those that change the direction of text. */

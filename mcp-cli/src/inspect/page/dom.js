@@ -30,10 +30,11 @@ export function link(text, target) {
   return el("a", { href: url.href, target: "_blank", rel: "noopener noreferrer" }, text);
 }
 
+/** Text as it is, with its white space. It can be scrolled by keyboard. */
+export const plain = (text) => el("pre", { tabindex: "0" }, text);
+
 /** A value as indented JSON. */
-export function json(value) {
-  return el("pre", { tabindex: "0" }, JSON.stringify(value, null, 2) ?? "");
-}
+export const json = (value) => plain(JSON.stringify(value, null, 2) ?? "");
 
 /** A button. */
 export function button(text, onclick, props = {}) {

@@ -1,6 +1,7 @@
 // Forms made from JSON Schemas. What a form cannot express is written as JSON.
 
 import { button, el, fill } from "./dom.js";
+import { exact, isNumber, parse } from "./json.js";
 
 /** Nested schemas beyond this depth are written as JSON. */
 const MAX_DEPTH = 6;
@@ -72,8 +73,8 @@ function bounds(schema) {
   const { minimum, maximum, exclusiveMinimum: above, exclusiveMaximum: below } = schema;
   return [
     range(minimum, maximum),
-    typeof above === "number" ? `more than ${above}` : null,
-    typeof below === "number" ? `less than ${below}` : null,
+    isNumber(above) ? `more than ${above}` : null,
+    isNumber(below) ? `less than ${below}` : null,
     schema.multipleOf === undefined ? null : `a multiple of ${schema.multipleOf}`,
     range(schema.minLength, schema.maxLength, " characters"),
     schema.pattern === undefined ? null : `matches ${schema.pattern}`,
@@ -86,21 +87,22 @@ function field(schema, root, value, depth) {
   const resolved = resolve(schema, root);
   if (depth > MAX_DEPTH || typeof resolved !== "object") return rawField(value);
   if (resolved.const !== undefined) return constField(resolved.const);
-  if (Array.isArray(resolved.enum)) return choiceField(resolved.enum.map((it, n) => [it, resolved.enumNames?.[n] ?? text(it)]), value);
+  const { isRequired } = resolved;
+  if (Array.isArray(resolved.enum)) return choiceField(resolved.enum.map((it, n) => [it, resolved.enumNames?.[n] ?? text(it)]), value, isRequired);
   const variants = resolved.oneOf ?? resolved.anyOf;
   if (Array.isArray(variants) && variants.every((it) => it?.const !== undefined)) {
-    return choiceField(variants.map((it) => [it.const, it.title ?? text(it.const)]), value);
+    return choiceField(variants.map((it) => [it.const, it.title ?? text(it.const)]), value, isRequired);
   }
-  if (Array.isArray(variants)) return variantField(variants, root, value, depth);
+  if (Array.isArray(variants)) return variantField(variants, root, value, depth, isRequired);
   const types = [resolved.type ?? (resolved.properties ? "object" : undefined)].flat();
-  if (types.length > 1) return variantField(types.map((type) => ({ ...resolved, type, title: type })), root, value, depth);
+  if (types.length > 1) return variantField(types.map((type) => ({ ...resolved, type, title: type })), root, value, depth, isRequired);
   switch (types[0]) {
     case "object":
       return resolved.properties ? objectField(resolved, root, value, depth) : rawField(value ?? {});
     case "array":
       return arrayField(resolved, root, value, depth);
     case "boolean":
-      return booleanField(value);
+      return choiceField([[true, "true"], [false, "false"]], value, isRequired);
     case "number":
     case "integer":
       return numberField(resolved, types[0], value);
@@ -139,12 +141,16 @@ function objectField(schema, root, value, depth) {
 }
 
 function labelled(name, schema, inner, isRequired) {
-  const title = [schema.title ?? name, isRequired ? el("span", { class: "quiet" }, " required") : ""];
+  const title = [schema.title ?? name, isRequired && !inner.isConst ? el("span", { class: "quiet" }, " required") : ""];
   const hints = [schema.description, bounds(schema).join(", ")].filter(Boolean);
   const hint = hints.map((text) => el("span", { class: "hint" }, text));
   if (inner.isGroup) return el("fieldset", {}, el("legend", {}, title), hint, inner.element);
   const control = controlOf(inner);
-  if (control) control.id ||= nextId();
+  if (control) {
+    control.id ||= nextId();
+    // The name of the field is the better one.
+    control.removeAttribute("aria-label");
+  }
   return el("div", { class: "field" }, el("label", { for: control?.id }, title), hint, inner.element);
 }
 
@@ -152,7 +158,8 @@ function arrayField(schema, root, value, depth) {
   const items = [];
   const list = el("div", {});
   const add = (given) => {
-    const inner = field(schema.items ?? {}, root, given, depth + 1);
+    const part = resolve(schema.items, root);
+    const inner = field(typeof part === "object" ? { ...part, isRequired: true } : part, root, given, depth + 1);
     controlOf(inner)?.setAttribute("aria-label", `Item ${items.length + 1}`);
     const remove = button("Remove", () => {
       items.splice(items.indexOf(item), 1);
@@ -175,60 +182,101 @@ function arrayField(schema, root, value, depth) {
   return { element, read, isGroup: true };
 }
 
-function variantField(variants, root, value, depth) {
-  const names = variants.map((it, n) => {
-    const known = resolve(it, root);
-    return known?.title ?? known?.type ?? `variant ${n + 1}`;
-  });
-  const select = el("select", { "aria-label": "Variant" }, names.map((name, n) => el("option", { value: n }, String(name))));
+function variantField(variants, root, value, depth, isRequired) {
+  const known = variants.map((it) => resolve(it, root));
+  const names = known.map((it, n) => variantName(it, root) ?? `variant ${n + 1}`);
+  // Two variants of the same name have numbers.
+  const labels = names.map((name, n) => (names.indexOf(name) === names.lastIndexOf(name) ? String(name) : `${name} ${n + 1}`));
+  // An object with a tag is never empty, so that leaving it out is a choice.
+  const canMiss = !isRequired && known.every((it) => it.properties || it.type === "null");
+  const select = el("select", { "aria-label": "Variant" }, canMiss ? el("option", { value: "" }, NOT_SET) : null, labels.map((label, n) => el("option", { value: n }, label)));
   const holder = el("div", {});
   let inner;
   const show = (given) => {
-    inner = field(variants[Number(select.value)], root, given, depth + 1);
-    fill(holder, inner.element);
+    const variant = known[select.value];
+    inner = select.value === "" ? undefined : field(typeof variant === "object" ? { ...variant, isRequired: isRequired || canMiss } : variant, root, given, depth + 1);
+    fill(holder, inner?.element);
   };
-  const fitting = variants.findIndex((it) => resolve(it, root)?.type === typeOf(value));
-  if (fitting > 0) select.value = String(fitting);
-  select.addEventListener("change", () => show(defaultOf(variants[Number(select.value)], root)));
+  const fitting = value === undefined ? -1 : known.findIndex((it) => fits(it, value, root));
+  if (fitting >= 0) select.value = String(fitting);
+  select.addEventListener("change", () => show(defaultOf(known[select.value], root)));
   show(value);
-  return { element: el("div", {}, select, holder), read: (mistakes) => inner.read(mistakes), isGroup: true };
+  return { element: el("div", {}, select, holder), read: (mistakes) => inner?.read(mistakes), isGroup: true };
 }
 
-function choiceField(choices, value) {
+/** The name of a variant: its title, the value of its tag, or its only member. */
+function variantName(schema, root) {
+  const { title, const: value, properties = {}, type } = schema;
+  if (title !== undefined) return title;
+  if (value !== undefined) return text(value);
+  const names = Object.keys(properties);
+  const tags = names.map((name) => tagOf(properties[name], root)).filter((it) => it !== undefined);
+  if (tags.length) return tags.map(text).join(" ");
+  return names.length === 1 && schema.required?.includes(names[0]) ? names[0] : type;
+}
+
+/** The only value of a member. */
+function tagOf(schema, root) {
+  const { const: value, enum: values } = resolve(schema, root);
+  return value ?? (values?.length === 1 ? values[0] : undefined);
+}
+
+/** Returns true if a value has the type and the tags of a variant, or the required members of one without tags. */
+function fits({ type, const: only, properties = {}, required = [] }, value, root) {
+  if (only !== undefined) return isSame(only, value);
+  const own = typeOf(value);
+  if (own !== "object") return type === undefined || type === own || (type === "integer" && own === "number");
+  const tags = Object.entries(properties).map(([name, part]) => [name, tagOf(part, root)]).filter(([, tag]) => tag !== undefined);
+  const hasMember = (name) => Object.hasOwn(value, name);
+  return tags.length ? tags.every(([name, tag]) => isSame(tag, value[name])) : (type ?? own) === own && required.every(hasMember);
+}
+
+const isSame = (left, right) => JSON.stringify(left) === JSON.stringify(right);
+
+/** The choice of an optional field that is left out. */
+const NOT_SET = "not set";
+
+function choiceField(choices, value, isRequired) {
   const options = choices.map(([, label], n) => el("option", { value: n }, String(label)));
-  const select = el("select", {}, el("option", { value: "" }, ""), options);
-  const chosen = choices.findIndex(([it]) => JSON.stringify(it) === JSON.stringify(value));
+  // A required field has no empty choice: a single one is chosen, and of several the user has to choose one.
+  const empty = isRequired ? el("option", { value: "", disabled: true, hidden: true }, "choose") : el("option", { value: "" }, NOT_SET);
+  const select = el("select", {}, isRequired && choices.length === 1 ? null : empty, options);
+  const chosen = choices.findIndex(([it]) => isSame(it, value));
   if (chosen >= 0) select.value = String(chosen);
+  else if (select.contains(empty)) select.value = "";
   return { element: select, read: () => (select.value === "" ? undefined : choices[Number(select.value)][0]) };
 }
 
-function booleanField(value) {
-  const choices = [[true, "true"], [false, "false"]];
-  return choiceField(choices, value);
-}
+/** A number of JSON. */
+const NUMBER = /^-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?$/;
 
+/** A number is a text here: as a number of JavaScript, it would be rounded. */
 function numberField(schema, type, value) {
-  const input = el("input", {
-    type: "number",
-    step: type === "integer" ? 1 : "any",
-    min: schema.minimum,
-    max: schema.maximum,
-    value: value ?? "",
-  });
+  const input = el("input", { inputmode: type === "integer" ? "numeric" : "decimal", autocomplete: "off", value: isNumber(value) ? String(value) : "" });
   const read = (mistakes) => {
-    const value = input.value === "" ? undefined : Number(input.value);
-    const text = input.validity.badInput ? "not a number" : value === undefined ? undefined : problemOf(value);
-    if (text) mistakes.push({ element: input, text });
-    return text ? undefined : value;
+    const written = input.value.trim();
+    if (written === "") return undefined;
+    const mistake = problemOf(written);
+    if (mistake) mistakes.push({ element: input, text: mistake });
+    return mistake ? undefined : parse(written);
   };
-  const problemOf = (value) => {
-    if (type === "integer" && !Number.isInteger(value)) return "not a whole number";
-    const { minimum, maximum, exclusiveMinimum: above, exclusiveMaximum: below, multipleOf: step } = schema;
-    const isBeyond = value < minimum || value > maximum || (typeof above === "number" && value <= above) || (typeof below === "number" && value >= below);
-    const isBetween = step > 0 && Math.abs(value / step - Math.round(value / step)) > 1e-9;
-    return isBeyond || isBetween ? `must be ${bounds({ ...schema, format: undefined }).join(", ")}` : undefined;
+  const problemOf = (written) => {
+    if (!NUMBER.test(written)) return "not a number";
+    if (type === "integer" && !Number.isInteger(Number(written))) return "not a whole number";
+    const { minimum, maximum, exclusiveMinimum: above, exclusiveMaximum: below, multipleOf } = schema;
+    const it = exact(written);
+    const isBeyond = (isNumber(minimum) && it < exact(minimum)) || (isNumber(maximum) && it > exact(maximum)) || (isNumber(above) && it <= exact(above)) || (isNumber(below) && it >= exact(below));
+    return isBeyond || isBetween(it, exact(multipleOf ?? 0)) ? `must be ${bounds({ ...schema, format: undefined }).join(", ")}` : undefined;
   };
   return { element: input, read };
+}
+
+/** Returns true if a number is no multiple of a step. */
+function isBetween(value, step) {
+  if (!(step > 0)) return false;
+  if (typeof value === "bigint" && typeof step === "bigint") return value % step !== 0n;
+  const quotient = Number(value) / Number(step);
+  return Math.abs(quotient - Math.round(quotient)) > 1e-9;
 }
 
 /** Formats with an input of their own. */
@@ -263,7 +311,7 @@ function matches(pattern, value) {
 }
 
 function constField(value) {
-  return { element: el("code", {}, text(value)), read: () => value };
+  return { element: el("code", {}, text(value)), read: () => value, isConst: true };
 }
 
 function rawField(value) {
@@ -272,7 +320,7 @@ function rawField(value) {
   const read = (mistakes) => {
     if (area.value.trim() === "") return undefined;
     try {
-      return JSON.parse(area.value);
+      return parse(area.value);
     } catch (error) {
       mistakes.push({ element: area, text: `not JSON: ${error.message}` });
       return undefined;
@@ -301,6 +349,7 @@ function defaultOf(schema, root) {
 
 function typeOf(value) {
   if (value === null) return "null";
+  if (isNumber(value)) return "number";
   return Array.isArray(value) ? "array" : typeof value;
 }
 

@@ -21,7 +21,7 @@ export function show(root) {
     fill(body, shown.map(({ ms, message: { params } }) => {
       const data = typeof params?.data === "string" ? params.data : JSON.stringify(params?.data);
       const kind = LEVELS.indexOf(params?.level) >= 4 ? "bad" : LEVELS.indexOf(params?.level) === 3 ? "warn" : "quiet";
-      return el("tr", {}, el("td", {}, `${(ms / 1000).toFixed(2)} s`), el("td", { class: kind }, params?.level ?? ""), el("td", {}, params?.logger ?? ""), el("td", {}, data ?? ""));
+      return el("tr", {}, el("td", {}, `${(ms / 1000).toFixed(2)} s`), el("td", { class: kind }, params?.level ?? ""), el("td", {}, params?.logger ?? ""), el("td", { class: "text" }, data ?? ""));
     }));
   });
   least.addEventListener("change", update);

@@ -84,10 +84,10 @@ const counts = throttled(() => {
 });
 
 function state() {
-  const { target, connected, version, server, protocol } = store.state;
+  const { target, connected, closed, version, server, protocol } = store.state;
   document.getElementById("target").textContent = server?.title ?? server?.name ?? target ?? "MCP inspector";
   document.title = `${server?.name ?? target ?? ""} – MCP inspector`;
-  status.textContent = connected ? `connected, ${version}` : (store.failure ?? "not connected");
+  status.textContent = connected ? `connected, ${version}` : (store.failure ?? (closed ? `disconnected: ${closed}` : "not connected"));
   status.className = connected ? "good" : "bad";
   if (protocol && document.activeElement !== select) select.value = protocol;
   menu();

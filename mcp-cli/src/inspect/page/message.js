@@ -2,7 +2,8 @@
 
 import { store } from "./backend.js";
 import { curl, rust, test } from "./copies.js";
-import { copyButton, el, json, size } from "./dom.js";
+import { copyButton, el, plain, size } from "./dom.js";
+import { indented } from "./json.js";
 import { custom } from "./server.js";
 
 /** Requests that the client sends on its own, or makes from other parameters than those of the page. */
@@ -20,17 +21,20 @@ export function message(event) {
     ] : null,
     message === null || message === undefined ? null : [
       el("div", { class: "row" },
-        copyButton("Copy JSON", () => JSON.stringify(message, null, 2)),
+        copyButton("Copy JSON", () => sent(event)),
         isCall && store.state.target?.includes("://") ? copyButton("Copy as curl", () => curl(event, store.state.target)) : null,
         isCall ? copyButton("Copy as Rust", () => rust(message)) : null,
         isCall && response ? copyButton("Copy as a test", () => test(message, response.message)) : null),
-      json(message),
+      plain(sent(event)),
       isCall && message.id !== undefined && !ONCE.has(message.method) ? again(message) : null,
     ],
     http(event),
-    response ? [el("h3", {}, `Response after ${response.latency} ms`), json(response.message)] : null,
-    request ? [el("h3", {}, "Request"), json(request.message)] : null);
+    response ? [el("h3", {}, `Response after ${response.latency} ms`), plain(sent(response))] : null,
+    request ? [el("h3", {}, "Request"), plain(sent(request))] : null);
 }
+
+/** A message as it was sent, indented. */
+const sent = ({ raw, message }) => indented(raw ?? JSON.stringify(message));
 
 /** Sends a request again, changed or not. The client adds `_meta` of its own. */
 function again({ method, params }) {
@@ -52,7 +56,7 @@ function facts(event) {
     typeof sse?.retry === "number" && ["SSE retry", `${sse.retry} ms`],
     event.latency !== undefined && ["Time", `${event.latency} ms after the request`],
     event.text && ["Failure", event.text],
-    event.head?.unchecked && ["Rules", "not checked: the message is too large"],
+    event.head?.unchecked && ["Rules", "not checked: the message, or a number in it, is too large"],
   ].filter(Boolean);
 }
 

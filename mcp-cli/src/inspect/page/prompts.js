@@ -2,7 +2,7 @@
 
 import { draft, keepDraft, request, store } from "./backend.js";
 import { catalog, listOf, runner } from "./catalog.js";
-import { content } from "./contents.js";
+import { content, resultAsJson } from "./contents.js";
 import { el, fill, json } from "./dom.js";
 import { report } from "./forms.js";
 
@@ -21,14 +21,14 @@ export function show(root, selected) {
 function detail(prompt) {
   const fields = (prompt.arguments ?? []).map((it) => ({ name: it.name, isRequired: it.required, hint: it.description, title: it.title }));
   const inputs = argumentInputs(fields, { prompt: prompt.name });
-  const run = runner("Get", () => request("prompts/get", { name: prompt.name, arguments: inputs.checked() }), (it) => [
+  const run = runner("Get", () => request("prompts/get", { name: prompt.name, arguments: inputs.checked() }), (it, key) => [
     it.description ? el("p", { class: "quiet" }, it.description) : null,
-    (it.messages ?? []).map((message) => el("div", {}, el("h3", {}, message.role), content(message.content))),
-    el("details", {}, el("summary", {}, "Result as JSON"), json(it)),
+    (it.messages ?? []).map((message, n) => el("div", {}, el("h3", {}, message.role), content(message.content, n))),
+    resultAsJson(it, key),
   ]);
   return [
     el("h2", {}, prompt.title ?? prompt.name),
-    el("p", {}, prompt.description ?? ""),
+    el("p", { class: "text" }, prompt.description ?? ""),
     el("div", { class: "wide" }, el("form", { novalidate: true, onsubmit: run.start }, inputs.element, run.controls), run.output),
     el("details", {}, el("summary", {}, "Definition"), json(prompt)),
   ];

@@ -72,7 +72,7 @@ export function show(root) {
 
 /** The text of a message for the search. It is made once. */
 function searchable(event) {
-  event.searchable ??= (event.text ?? (event.message ? JSON.stringify(event.message) : title(event))).toLowerCase();
+  event.searchable ??= (event.text ?? (event.raw ?? (event.message ? JSON.stringify(event.message) : title(event)))).toLowerCase();
   return event.searchable;
 }
 

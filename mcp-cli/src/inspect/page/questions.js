@@ -12,10 +12,11 @@ export function show(root) {
   return stop;
 }
 
-/** The open questions, until `stop` is called. `counted` receives their number. */
-export function cards(counted = () => {}) {
+/** The open questions that `accepts` selects, until `stop` is called. `counted` receives their number. */
+export function cards(counted = () => {}, accepts = () => true) {
   const shown = new Map();
   const list = el("div", {});
+  const unnamed = el("p", { class: "warn" }, "The server asks a question. In this revision it does not tell for which of the running calls: ", el("a", { href: "#questions" }, "Questions"));
   const update = () => {
     for (const [id, element] of shown) {
       if (store.questions.has(id)) continue;
@@ -23,16 +24,17 @@ export function cards(counted = () => {}) {
       shown.delete(id);
     }
     for (const [id, question] of store.questions) {
-      if (shown.has(id)) continue;
+      if (shown.has(id) || !accepts(question)) continue;
       const element = card(question);
       shown.set(id, element);
       list.append(element);
     }
+    unnamed.hidden = [...store.questions.values()].every((it) => it.method);
     counted(shown.size);
   };
   bus.addEventListener("questions", update);
   update();
-  return { element: list, stop: () => bus.removeEventListener("questions", update) };
+  return { element: list, unnamed, stop: () => bus.removeEventListener("questions", update) };
 }
 
 function card(question) {
@@ -41,7 +43,13 @@ function card(question) {
     button("Decline", () => answer(question.id, "decline")),
     button("Cancel", () => answer(question.id, "cancel")));
   return el("section", { class: "content", "aria-label": "Question" },
-    el("p", { class: "quiet" }, `${question.asker} asks`), problem, KINDS[question.type](question, refuse));
+    el("p", { class: "quiet" }, asker(question)), problem, KINDS[question.type](question, refuse));
+}
+
+/** Names the call that asks, and the server. */
+function asker({ item, method, asker: server }) {
+  if (!method) return `${server} asks; this revision does not tell for which call`;
+  return [el("strong", {}, item ?? method), ` asks (${method} at ${server})`];
 }
 
 const KINDS = {
@@ -57,7 +65,7 @@ const KINDS = {
       }
     };
     return [
-      el("p", {}, params.message),
+      el("p", { class: "text" }, params.message),
       el("form", { novalidate: true, onsubmit: send }, fields.element, error, el("div", { class: "row" }, el("button", { type: "submit", class: "primary" }, "Accept"), refuse)),
     ];
   },
@@ -71,7 +79,7 @@ const KINDS = {
       answer(id, "accept");
     };
     return [
-      el("p", {}, params.message),
+      el("p", { class: "text" }, params.message),
       el("p", {}, "It wants to open ", el("code", {}, params.url)),
       el("p", {}, "The host is ", el("strong", {}, url.host)),
       el("div", { class: "row" }, isSafe ? button("Open it and accept", open, { class: "primary" }) : null, refuse),
@@ -87,11 +95,11 @@ const KINDS = {
     };
     const messages = (params.messages ?? []).map((message) => {
       const blocks = Array.isArray(message.content) ? message.content : [message.content];
-      return el("div", {}, el("h3", {}, message.role), blocks.map(content));
+      return el("div", {}, el("h3", {}, message.role), blocks.map((block) => content(block)));
     });
     return [
       el("p", {}, "It asks a language model. You answer in its place."),
-      params.systemPrompt ? el("p", { class: "quiet" }, params.systemPrompt) : null,
+      params.systemPrompt ? el("p", { class: "quiet text" }, params.systemPrompt) : null,
       messages,
       el("details", {}, el("summary", {}, "Request as JSON"), json(params)),
       el("form", { onsubmit: send }, text, el("div", { class: "row" }, model, el("button", { type: "submit", class: "primary" }, "Answer"), refuse)),

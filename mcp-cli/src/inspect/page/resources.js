@@ -2,7 +2,7 @@
 
 import { bus, request, watch } from "./backend.js";
 import { catalog, listOf, runner } from "./catalog.js";
-import { resource } from "./contents.js";
+import { resource, resultAsJson } from "./contents.js";
 import { button, el, json } from "./dom.js";
 import { argumentInputs } from "./prompts.js";
 
@@ -26,9 +26,9 @@ export function show(root, selected) {
   });
 }
 
-const contents = (it) => [
-  (it.contents ?? []).map((part) => el("div", { class: "content" }, resource(part))),
-  el("details", {}, el("summary", {}, "Result as JSON"), json(it)),
+const contents = (it, key) => [
+  (it.contents ?? []).map((part, n) => el("div", { class: "content" }, resource(part, n))),
+  resultAsJson(it, key),
 ];
 
 function known(it) {
@@ -58,7 +58,7 @@ function known(it) {
   return [
     el("h2", {}, it.title ?? it.name),
     el("p", {}, el("code", {}, it.uri), " ", el("span", { class: "quiet" }, it.mimeType ?? "")),
-    el("p", {}, it.description ?? ""),
+    el("p", { class: "text" }, it.description ?? ""),
     el("form", { onsubmit: run.start }, el("p", { class: "row" }, toggle, status), run.element),
     el("details", {}, el("summary", {}, "Definition"), json(it)),
   ];
@@ -72,7 +72,7 @@ function template(it) {
   return [
     el("h2", {}, it.title ?? it.name),
     el("p", {}, el("code", {}, it.uriTemplate)),
-    el("p", {}, it.description ?? ""),
+    el("p", { class: "text" }, it.description ?? ""),
     el("div", { class: "wide" }, el("form", { novalidate: true, onsubmit: run.start }, inputs.element, run.controls), run.output),
     el("details", {}, el("summary", {}, "Definition"), json(it)),
   ];

@@ -2,8 +2,9 @@
 
 import { bus, request, setRoots, store } from "./backend.js";
 import { runner } from "./catalog.js";
-import { markdown } from "./contents.js";
+import { text } from "./contents.js";
 import { button, el, fill, json, link } from "./dom.js";
+import { parse } from "./json.js";
 
 export function show(root) {
   const update = () => fill(root, body(store.state));
@@ -32,10 +33,10 @@ function body(state) {
   ].filter(([, value]) => value);
   return [
     el("h2", {}, server.title ?? server.name ?? state.target),
-    server.description ? el("p", {}, server.description) : null,
+    server.description ? el("p", { class: "text" }, server.description) : null,
     el("table", {}, rows.map(([name, value]) => el("tr", {}, el("th", { scope: "row" }, name), el("td", {}, value)))),
     state.droppedTools?.length ? [el("h3", {}, "Tools that clients refuse"), el("ul", {}, state.droppedTools.map((it) => el("li", { class: "warn" }, it)))] : null,
-    state.instructions ? [el("h3", {}, "Instructions"), el("div", { class: "content" }, markdown(state.instructions))] : null,
+    state.instructions ? [el("h3", {}, "Instructions"), el("div", { class: "content" }, text(state.instructions))] : null,
     el("h3", {}, "Negotiation"),
     el("table", {}, state.negotiation.map((it) => el("tr", {}, el("th", { scope: "row" }, it.method), el("td", {}, it.version), el("td", {}, it.outcome)))),
     el("h3", {}, "Capabilities"),
@@ -67,6 +68,6 @@ export function custom(startMethod = "ping", startParams = {}) {
   const method = el("input", { value: startMethod, "aria-label": "Method" });
   const params = el("textarea", { "aria-label": "Parameters as JSON" });
   params.value = JSON.stringify(startParams, null, 2);
-  const run = runner("Send", () => request(method.value, JSON.parse(params.value)), json);
+  const run = runner("Send", () => request(method.value, parse(params.value)), json);
   return el("form", { onsubmit: run.start }, el("div", { class: "field" }, method), params, run.element);
 }

@@ -2,8 +2,8 @@
 
 import { request, store } from "./backend.js";
 import { catalog, listOf, runner } from "./catalog.js";
-import { markdown } from "./contents.js";
-import { button, el, fill, json, size } from "./dom.js";
+import { text } from "./contents.js";
+import { button, el, fill, json, plain, size } from "./dom.js";
 
 /** The extension of skills. */
 const EXTENSION = "io.modelcontextprotocol/skills";
@@ -21,12 +21,12 @@ export function show(root, selected) {
 }
 
 function detail(skill) {
-  const read = runner("Read", () => request("skills/get", { uri: skill.uri }), ({ instructions }) => el("div", { class: "content" }, markdown(instructions)));
+  const read = runner("Read", () => request("skills/get", { uri: skill.uri }), ({ instructions }) => el("div", { class: "content" }, text(instructions, 0, true)));
   const files = Array.isArray(skill.resources) ? skill.resources : [];
   return [
     el("h2", {}, skill.frontmatter?.name ?? skill.uri),
     el("p", {}, el("code", {}, skill.uri)),
-    el("p", {}, skill.frontmatter?.description ?? ""),
+    el("p", { class: "text" }, skill.frontmatter?.description ?? ""),
     el("form", { onsubmit: read.start }, read.element),
     el("h3", {}, "Files"),
     files.length ? files.map((it) => file(skill, it)) : el("p", { class: "quiet" }, "The server lists no files: the content is dynamic."),
@@ -39,7 +39,7 @@ function file(skill, { uri, size: bytes, digest }) {
   const read = async () => {
     try {
       const { text, bytes: read } = await request("skills/get", { uri: skill.uri, file: uri });
-      fill(shown, typeof text === "string" ? el("pre", { tabindex: "0" }, text) : el("p", {}, `${size(read)}, no text`));
+      fill(shown, typeof text === "string" ? plain(text) : el("p", {}, `${size(read)}, no text`));
     } catch (error) {
       fill(shown, el("p", { class: "bad", role: "alert" }, error.message));
     }

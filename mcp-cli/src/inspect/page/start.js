@@ -2,7 +2,7 @@
 
 /** All other modules. Those that are not preloaded are loaded one after the other, as each is found in an import. */
 const MODULES = [
-  "main.js", "backend.js", "dom.js", "forms.js", "contents.js", "palette.js", "catalog.js", "server.js", "tools.js", "prompts.js", "resources.js",
+  "main.js", "backend.js", "json.js", "dom.js", "forms.js", "contents.js", "palette.js", "catalog.js", "server.js", "tools.js", "prompts.js", "resources.js",
   "questions.js", "apps.js", "skills.js", "tasks.js", "changes.js", "login.js", "logs.js", "protocol.js", "message.js", "copies.js",
 ];
 /** Query of the page if it was loaded again. */

@@ -11,17 +11,19 @@ const ENDED = ["completed", "failed", "cancelled"];
 export function show(root, selected) {
   const list = el("ul", { class: "items" });
   const details = el("section", { "aria-label": "Details" });
-  const questions = cards();
+  let asked = 0;
+  const isAsked = ({ call }) => Boolean(call) && call === store.tasks.get(selected)?.call;
+  const questions = cards((count) => (asked = count), isAsked);
   const back = selected === undefined ? null : el("a", { class: "back", href: "#tasks" }, "All tasks");
   fill(root, back, el("div", { class: selected === undefined ? "split" : "split chosen" },
     el("section", { "aria-label": "tasks" }, el("h2", {}, "Tasks"), follower(), list), details));
   const update = throttled(() => {
     fill(list, [...store.tasks.values()].reverse().map(({ id, tool, states }) =>
       el("li", {}, el("a", { href: `#tasks/${encodeURIComponent(id)}`, "aria-current": id === selected ? "true" : null },
-        `${tool ?? "task"} ${states.at(-1).task.status}`, el("small", {}, id)))));
+        `${tool ?? "task"} ${states.at(-1).task.status}`, el("small", {}, states.at(-1).task.statusMessage ?? id)))));
     const task = store.tasks.get(selected);
     const none = store.tasks.size ? "Choose one from the list." : "No call has become a task. Call a tool that runs as one, or follow one by its id.";
-    fill(details, task ? [...detail(task), questions.element] : el("p", { class: "quiet" }, none));
+    fill(details, task ? [...detail(task, asked > 0), questions.element] : el("p", { class: "quiet" }, none));
   });
   // The state of a task changes only after its question is answered.
   bus.addEventListener("questions", update);
@@ -50,10 +52,10 @@ function follower() {
   return el("form", { onsubmit: follow }, el("div", { class: "row" }, id, el("button", { type: "submit" }, "Follow")), status);
 }
 
-function detail({ id, tool, states }) {
+function detail({ id, tool, states }, isAsked) {
   const { task } = states.at(-1);
   const isOver = ENDED.includes(task.status);
-  const status = el("span", { class: "quiet", role: "status" }, !isOver && store.questions.size > 0 ? "The server waits for an answer." : "");
+  const status = el("span", { class: "quiet", role: "status" }, !isOver && isAsked ? "The server waits for an answer." : "");
   const cancel = async () => {
     try {
       await request("tasks/cancel", { taskId: id });
@@ -64,6 +66,7 @@ function detail({ id, tool, states }) {
   return [
     el("h2", {}, tool ?? "Task"),
     el("p", {}, el("code", {}, id)),
+    isOver ? null : [el("progress", { "aria-label": "Progress" }), el("p", { class: "quiet" }, task.statusMessage ?? task.status)],
     el("div", { class: "row" }, isOver ? null : button("Cancel the task", cancel), status),
     el("h3", {}, "States"),
     el("table", {}, states.map(({ ms, task: it }) => el("tr", {},

@@ -2,9 +2,10 @@
 
 import { compare, draft, keepDraft, request } from "./backend.js";
 import { catalog, listOf, runner } from "./catalog.js";
-import { content } from "./contents.js";
+import { content, resultAsJson } from "./contents.js";
 import { el, json } from "./dom.js";
 import { form } from "./forms.js";
+import { parse } from "./json.js";
 
 export function show(root, selected) {
   return catalog(root, selected, {
@@ -34,12 +35,12 @@ const REVISIONS = ["2026-07-28", "2025-11-25", "2025-06-18", "2025-03-26", "2024
 
 function detail({ lints, ...tool }) {
   const fields = toolForm(tool);
-  const run = runner("Call", () => request("tools/call", { name: tool.name, arguments: fields.read() }), (it) => result(it, tool));
+  const run = runner("Call", () => request("tools/call", { name: tool.name, arguments: fields.read() }), (it, key) => result(it, key, tool));
   const hints = HINTS.filter(([name]) => tool.annotations?.[name] === true).map(([, label]) => el("span", { class: "chip" }, label));
   return [
     el("h2", {}, tool.title ?? tool.name),
     el("p", { class: "row" }, el("code", {}, tool.name), hints),
-    el("p", {}, tool.description ?? ""),
+    el("p", { class: "text" }, tool.description ?? ""),
     el("div", { class: "wide" }, el("form", { novalidate: true, onsubmit: run.start }, fields.element, run.controls), run.output),
     lints.length ? [el("h3", {}, "What clients refuse"), el("ul", {}, lints.map((it) => el("li", { class: "warn" }, `${it.location}: ${it.reason}; ${it.fix}`)))] : null,
     el("details", {}, el("summary", {}, "Compare revisions"), comparison(tool, fields)),
@@ -73,7 +74,7 @@ function comparison(tool, fields) {
 function isRepeated({ content: [block, ...more] = [], structuredContent }) {
   if (structuredContent === undefined || more.length || block?.type !== "text" || block.annotations) return false;
   try {
-    return isEqual(JSON.parse(block.text), structuredContent);
+    return isEqual(parse(block.text), structuredContent);
   } catch {
     return false;
   }
@@ -88,7 +89,7 @@ function isEqual(left, right) {
     && names.every((name) => Object.hasOwn(right, name) && isEqual(left[name], right[name]));
 }
 
-function result(it, tool) {
+function result(it, key, tool) {
   const structured = it.structuredContent === undefined ? null : [el("h3", {}, "Structured content"), json(it.structuredContent)];
   const missing = tool.outputSchema && structured === null && !it.isError;
   return [
@@ -96,6 +97,6 @@ function result(it, tool) {
     missing ? el("p", { class: "warn" }, "The tool has an output schema, and the result has no structured content.") : null,
     isRepeated(it) ? null : (it.content ?? []).map(content),
     structured,
-    el("details", {}, el("summary", {}, "Result as JSON"), json(it)),
+    resultAsJson(it, key),
   ];
 }

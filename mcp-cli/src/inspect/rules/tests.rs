@@ -161,3 +161,24 @@ fn requests_and_violations_are_bounded() {
     let batch = Value::from(vec![json!({}); 100]);
     assert_eq!(found(&rules, &batch).len(), MAX_VIOLATIONS);
 }
+
+/// No violation of the server: JSON has numbers of any size.
+#[test]
+fn message_with_a_huge_number_is_not_checked() {
+    let rules = Rules::default();
+    let sent = rules.sent(
+        br#"{"jsonrpc":"2.0","id":9,"method":"x","params":{"n":1e400}}"#,
+        LEGACY,
+    );
+    let mut head = json!({});
+    sent.write_into(&mut head);
+    assert_eq!(head, json!({"unchecked": true}));
+    let mut head = json!({});
+    let result = rules.check(br#"{"jsonrpc":"2.0","id":9,"result":{"n":1e400}}"#);
+    result.write_into(&mut head);
+    assert_eq!(head, json!({"unchecked": true}));
+    assert_eq!(
+        found(&rules, &json!({"jsonrpc": "2.0", "id": 9, "result": {}})),
+        [""; 0]
+    );
+}

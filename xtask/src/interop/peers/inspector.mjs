@@ -274,6 +274,197 @@ async function forms(page) {
   });
 }
 
+/** What was sent is shown, and what the user writes is sent. */
+async function exact(browser) {
+  const command = ["--protocol", "legacy", "--", process.execPath, fileURLToPath(new URL("server_exact.mjs", import.meta.url))];
+  const page = await open(browser, await inspect(...command), { permissions: ["clipboard-read", "clipboard-write"] });
+  await texts(page);
+  await numbers(page);
+  await variants(page);
+  await longForm(page);
+  await questionsOfTwoCalls(page);
+  // The state changes with the end of the server.
+  await view(page, "tools/die");
+  await page.getByRole("button", { name: "Call", exact: true }).click();
+  await page.getByText(/^disconnected: .*ended/).waitFor({ timeout: 2_000 });
+  assert.match(await page.locator("#status").getAttribute("class"), /bad/);
+  assert.deepEqual(page.problems, []);
+}
+
+/** Calls a tool without arguments. */
+async function call(page, name) {
+  await view(page, `tools/${name}`);
+  await page.getByText(name, { exact: true }).last().waitFor();
+  await page.getByRole("button", { name: "Call", exact: true }).click();
+}
+
+/** Text keeps its white space. Each block has a switch, which is remembered. */
+async function texts(page) {
+  await call(page, "texts");
+  const blocks = page.locator(".output .content");
+  await blocks.nth(4).waitFor();
+  const log = await blocks.nth(0).locator("pre").textContent();
+  assert.ok(log.includes("\n        at deeper   (main.rs:9)\n# not a heading\n- not a list\n* **not bold** and `no code`\n{not json"), log);
+  assert.equal(await blocks.nth(1).locator("pre").textContent(), `name;amount;note\n# a comment\nAda;  12;"a, b"\nBob;1200;`);
+  assert.equal(await page.locator(".output li, .output strong").count(), 0, "a text is changed");
+  assert.equal(await blocks.nth(0).locator("pre").evaluate((it) => getComputedStyle(it).whiteSpace), "pre-wrap");
+  await blocks.nth(3).getByLabel("Markdown").check();
+  await blocks.nth(3).locator("strong", { hasText: "bold" }).waitFor();
+  assert.equal(await blocks.nth(4).locator("pre").textContent(), "[1.0, 12345678901234567890]");
+  await blocks.nth(4).getByLabel("Indented").check();
+  assert.equal(await blocks.nth(4).locator("pre").textContent(), "[\n  1.0,\n  12345678901234567890\n]");
+  await looks(page, "texts");
+  await shot(page, "texts");
+  await page.reload();
+  await page.locator("#status.good").waitFor();
+  await page.getByRole("button", { name: "Call", exact: true }).click();
+  await blocks.nth(3).locator("strong", { hasText: "bold" }).waitFor();
+  assert.equal(await blocks.nth(0).locator("pre").count(), 1, "the switch of a block is that of another");
+}
+
+/** Numbers are the text that was sent: in forms, in JSON, in results and in messages. */
+async function numbers(page) {
+  const sent = `{"id":12345678901234567890,"amount":1.0,"any":[12345678901234567890,1e400]}`;
+  const indented = sent.replaceAll(/([:,])/g, "$1 ");
+  const isShown = async (text) => {
+    await page.waitForFunction((it) => [...document.querySelectorAll(".output pre")].some((pre) => pre.textContent.replaceAll(/\s/g, "") === it), text);
+  };
+  await view(page, "tools/numbers");
+  await page.getByText("at most 18446744073709551615").waitFor();
+  await page.getByLabel("id").fill("18446744073709551616");
+  await page.getByRole("button", { name: "Call", exact: true }).click();
+  await page.getByText("must be at most 18446744073709551615").waitFor();
+  await page.getByLabel("id").fill("12345678901234567890");
+  await page.getByLabel("amount").fill("1.0");
+  await page.getByLabel("any").fill("[12345678901234567890, 1e400]");
+  await page.getByRole("button", { name: "Call", exact: true }).click();
+  await isShown(sent);
+  await isShown(`{"big":12345678901234567890,"longer":123456789012345678901234567890,"one":1.0,"huge":1e400,"price":0.10,"zero":-0}`);
+  // The arguments stay for the next time, and as JSON.
+  await page.reload();
+  await page.locator("#status.good").waitFor();
+  assert.equal(await page.getByLabel("id").inputValue(), "12345678901234567890");
+  await page.getByLabel("Write JSON").check();
+  const area = page.getByRole("textbox", { name: "JSON" });
+  assert.equal((await area.inputValue()).replaceAll(/\s/g, ""), sent);
+  await area.fill(indented);
+  await page.getByRole("button", { name: "Call", exact: true }).click();
+  await isShown(sent);
+  await view(page, "protocol");
+  await page.getByRole("row").filter({ hasText: "tools/call numbers" }).last().click();
+  const message = page.getByLabel("Message", { exact: true });
+  const shown = (await message.locator("pre").first().textContent()).replaceAll(/\s/g, "");
+  assert.ok(shown.includes(`"arguments":${sent}`), shown);
+  await message.getByRole("button", { name: "Copy JSON" }).click();
+  assert.equal((await page.evaluate(() => navigator.clipboard.readText())).replaceAll(/\s/g, ""), shown);
+  await page.getByText("Send again").click();
+  assert.ok((await message.getByLabel("Parameters as JSON").inputValue()).includes("12345678901234567890"));
+  await looks(page, "a message");
+  // What JavaScript would drop from JSON stays: repeated members, escapes, the order of members.
+  const text = `{"b":[],"2":1E+2,"1":{},"a":"\\u0041\\"{","a":-0.0}`;
+  const kept = await page.evaluate(async (it) => (await import("./page/json.js")).indented(it), text);
+  assert.equal(kept, `{\n  "b": [],\n  "2": 1E+2,\n  "1": {},\n  "a": "\\u0041\\"{",\n  "a": -0.0\n}`);
+}
+
+/** Variants have the names of their tags. A select has no empty choice where a value is required. */
+async function variants(page) {
+  await view(page, "tools/draw");
+  const options = async (name, n = 0) => {
+    const select = page.getByLabel(name, { exact: true }).nth(n);
+    await select.waitFor();
+    return select.locator("option").evaluateAll((all) => all.map((it) => `${it.label}${it.disabled ? " (disabled)" : ""}`));
+  };
+  assert.deepEqual(await options("Variant"), ["circle", "square", "Any path"]);
+  assert.deepEqual(await options("Variant", 1), ["not set", "Solid", "Pattern"]);
+  assert.deepEqual(await options("color required"), ["choose (disabled)", "red", "green", "blue"]);
+  assert.deepEqual(await options("unit required"), ["mm"]);
+  assert.deepEqual(await options("style"), ["not set", "thin", "thick"]);
+  await page.getByLabel("Variant", { exact: true }).first().selectOption("square");
+  await page.getByLabel("side").fill("2.50");
+  await page.getByLabel("color").selectOption("green");
+  await looks(page, "variants");
+  await shot(page, "variants");
+  // The fields are still those of the chosen variant after a look at another tool.
+  await view(page, "tools/texts");
+  await page.getByRole("heading", { name: "Texts" }).waitFor();
+  await view(page, "tools/draw");
+  assert.equal(await page.getByLabel("side").inputValue(), "2.50");
+  await page.getByRole("button", { name: "Call", exact: true }).click();
+  await page.getByText(`{"shape":{"kind":"square","side":2.5},"color":"green","unit":"mm"}`).waitFor();
+}
+
+/** The button is in sight before a call with many fields, and the result after it. */
+async function longForm(page) {
+  const before = page.viewportSize();
+  for (const [width, height] of [[1280, 800], [1800, 800], [390, 700]]) {
+    await page.setViewportSize({ width, height });
+    await view(page, "tools/texts");
+    await page.getByRole("heading", { name: "Texts" }).waitFor();
+    await view(page, "tools/report");
+    await page.getByLabel("title").fill("May");
+    const button = page.getByRole("button", { name: "Call", exact: true });
+    const isInView = (locator) => locator.evaluate((it) => {
+      const { top, bottom } = it.getBoundingClientRect();
+      return top >= 0 && bottom <= innerHeight && it.contains(document.elementFromPoint(it.getBoundingClientRect().x + 5, (top + bottom) / 2));
+    });
+    assert.ok(await isInView(button), `the button is out of sight at ${width} pixels`);
+    await button.click();
+    const result = page.getByText("The report May is ready.");
+    await result.waitFor();
+    await page.evaluate(() => new Promise(requestAnimationFrame));
+    assert.ok(await isInView(result), `the result is out of sight at ${width} pixels`);
+  }
+  await page.setViewportSize(before);
+}
+
+/** A question is shown at its own call, with its name, and progress as well. */
+async function questionsOfTwoCalls(page) {
+  const send = (name, args = {}) => page.evaluate(async ([name, args]) => {
+    const { request } = await import("./page/backend.js");
+    request("tools/call", { name, arguments: args }).catch(() => {});
+  }, [name, args]);
+  await send("ask", { text: "Of the first call?" });
+  const open = page.locator("nav [data-view=questions] .count");
+  await page.waitForFunction(() => document.querySelector("nav [data-view=questions] .count").textContent === "1");
+  await call(page, "wait");
+  await page.getByText("running", { exact: true }).waitFor();
+  // The server has the call now.
+  await send("progress");
+  await page.getByText("3 of 4 three quarters").waitFor();
+  assert.equal(await page.locator(".output").getByText("Of the first call?").count(), 0, "the question of another call");
+  // With two calls, a legacy session does not tell whose question it is.
+  await send("ask", { text: "Of which call?" });
+  await page.locator(".output").getByText(/does not tell for which/).waitFor();
+  assert.equal(await page.locator(".output").getByText("Of which call?").count(), 0, "the question of another call");
+  await looks(page, "a question of another call");
+  await view(page, "questions");
+  await page.getByText("ask asks (tools/call at").waitFor();
+  await shot(page, "questions");
+  assert.equal(await open.textContent(), "2");
+  for (const text of ["Of the first call?", "Of which call?"]) {
+    const card = page.getByRole("region", { name: "Question", exact: true }).filter({ hasText: text });
+    await card.getByRole("button", { name: "Decline" }).click();
+    await card.waitFor({ state: "detached" });
+  }
+  await page.getByText("The server asks nothing.").waitFor();
+  // Progress of another call is not shown at this one.
+  await call(page, "ask");
+  await page.locator(".output").getByText(/does not tell for which/).waitFor();
+  await send("progress");
+  await send("release");
+  await page.waitForFunction(async () => (await import("./page/backend.js")).store.messages.some((it) => it.message?.result?.content?.[0]?.text === "released"));
+  assert.equal(await page.locator(".output progress").count(), 0, "the progress of another call");
+  await view(page, "questions");
+  await page.getByRole("button", { name: "Decline" }).click();
+  await page.getByText("The server asks nothing.").waitFor();
+  // A call that is alone has its question.
+  await call(page, "ask");
+  await page.locator(".output").getByText("ask asks (tools/call at").waitFor();
+  await page.locator(".output").getByLabel("color").selectOption("red");
+  await page.locator(".output").getByRole("button", { name: "Accept" }).click();
+  await page.getByText(`{"action":"accept","content":{"color":"red"}}`).waitFor();
+}
+
 /** What HTTP adds to messages, copies of them, and violations of rules. */
 async function messages(browser) {
   const url = await httpServer();
@@ -346,6 +537,9 @@ async function extensions(browser) {
   await page.getByLabel("seconds").fill("60");
   await page.getByRole("button", { name: "Call" }).click();
   await page.getByText("running", { exact: true }).waitFor();
+  // The call moves with the status messages of its task.
+  await page.locator(".output").getByText("computing").waitFor();
+  await page.locator(".output").getByRole("progressbar").waitFor();
   await view(page, "tasks");
   await page.getByRole("link", { name: "slow_compute working" }).click();
   await page.getByRole("button", { name: "Cancel the task" }).click();
@@ -729,7 +923,7 @@ async function openers(browser) {
 // Chromium refuses to run as root with its own sandbox. The pages are those of the test.
 const browser = await chromium.launch({ executablePath, args: ["--no-sandbox"], timeout: LIMIT });
 try {
-  await { features, look, many, attacks, openers, messages, extensions, apps, login, everything, paint, schemas, copies }[test](browser);
+  await { features, exact, look, many, attacks, openers, messages, extensions, apps, login, everything, paint, schemas, copies }[test](browser);
   console.log("ok");
 } finally {
   await browser.close();
