@@ -149,17 +149,20 @@ function follow(key, holder) {
   const seen = {};
   const show = (part) => {
     Object.assign(seen, part);
-    const { done, total, text } = seen;
-    const number = done === undefined ? "" : `${done}${total ? ` of ${total}` : ""} `;
-    // A task without numbers moves all the same.
-    fill(holder, el("progress", { value: total ? done : undefined, max: total || undefined, "aria-label": "Progress" }), el("p", { class: "quiet" }, number, text));
+    const { done, total, text, status } = seen;
+    const number = done === undefined ? status : `${done}${total ? ` of ${total}` : ""}`;
+    fill(holder, el("progress", { value: total ? done : undefined, max: total || undefined, "aria-label": "Progress" }), el("p", { class: "quiet" }, [number, text].filter(Boolean).join(": ")));
   };
   const onMessage = ({ detail: { head, message } }) => {
     if (head?.call !== key || message?.method !== "notifications/progress") return;
     const { progress: done, total, message: text } = message.params ?? {};
     show({ done, total, text });
   };
-  const onTask = ({ detail: { call, task } }) => call === key && show({ text: task.statusMessage ?? task.status });
+  const onTask = ({ detail: { call, task } }) => {
+    if (call !== key) return;
+    // A task reports no numbers: those from before it are old, and a bar without them moves.
+    show({ done: undefined, total: undefined, status: task.status, text: task.statusMessage ?? seen.text });
+  };
   bus.addEventListener("messages", onMessage);
   bus.addEventListener("tasks", onTask);
   return () => {

@@ -383,7 +383,6 @@ async function variants(page) {
   await page.getByLabel("side").fill("2.50");
   await page.getByLabel("color").selectOption("green");
   await looks(page, "variants");
-  await shot(page, "variants");
   // The fields are still those of the chosen variant after a look at another tool.
   await view(page, "tools/texts");
   await page.getByRole("heading", { name: "Texts" }).waitFor();
@@ -430,7 +429,7 @@ async function questionsOfTwoCalls(page) {
   await page.getByText("running", { exact: true }).waitFor();
   // The server has the call now.
   await send("progress");
-  await page.getByText("3 of 4 three quarters").waitFor();
+  await page.getByText("3 of 4: three quarters").waitFor();
   assert.equal(await page.locator(".output").getByText("Of the first call?").count(), 0, "the question of another call");
   // With two calls, a legacy session does not tell whose question it is.
   await send("ask", { text: "Of which call?" });
@@ -439,7 +438,6 @@ async function questionsOfTwoCalls(page) {
   await looks(page, "a question of another call");
   await view(page, "questions");
   await page.getByText("ask asks (tools/call at").waitFor();
-  await shot(page, "questions");
   assert.equal(await open.textContent(), "2");
   for (const text of ["Of the first call?", "Of which call?"]) {
     const card = page.getByRole("region", { name: "Question", exact: true }).filter({ hasText: text });
@@ -533,15 +531,30 @@ async function extensions(browser) {
   await page.getByRole("button", { name: "Accept" }).click();
   await page.getByRole("heading", { name: "Result" }).waitFor();
 
+  // A task has its own questions only.
+  await view(page, "tools/confirm_delete");
+  await page.getByLabel("filename").fill("b.txt");
+  await page.getByRole("button", { name: "Call" }).click();
+  await page.locator(".output").getByText("Delete b.txt?").waitFor();
   await view(page, "tools/slow_compute");
   await page.getByLabel("seconds").fill("60");
   await page.getByRole("button", { name: "Call" }).click();
   await page.getByText("running", { exact: true }).waitFor();
-  // The call moves with the status messages of its task.
-  await page.locator(".output").getByText("computing").waitFor();
-  await page.locator(".output").getByRole("progressbar").waitFor();
+  // The call moves with its task, and shows its status messages.
+  await page.locator(".output").getByText("working: computing").waitFor();
+  await page.locator(".output progress:not([value])").waitFor();
+  await page.evaluate(async () => {
+    const { bus, store } = await import("./page/backend.js");
+    const { call, states } = [...store.tasks.values()].at(-1);
+    const task = { ...states.at(-1).task, statusMessage: "half" };
+    bus.dispatchEvent(new CustomEvent("tasks", { detail: { call, task } }));
+    bus.dispatchEvent(new CustomEvent("tasks", { detail: { call: "other", task: { ...task, statusMessage: "of another call" } } }));
+  });
+  await page.locator(".output").getByText("working: half").waitFor();
   await view(page, "tasks");
   await page.getByRole("link", { name: "slow_compute working" }).click();
+  await page.locator("main progress").waitFor();
+  assert.equal(await page.getByText("Delete b.txt?").count(), 0, "the question of another task");
   await page.getByRole("button", { name: "Cancel the task" }).click();
   await page.getByRole("cell", { name: "cancelled" }).waitFor();
 
@@ -875,6 +888,9 @@ async function attacks(browser) {
   await page.getByRole("button", { name: "Call" }).click();
   await page.getByText("The call was successful.").waitFor();
   await check("a result");
+  await page.getByLabel("Markdown").first().check();
+  await page.locator(".output").getByRole("link", { name: "c", exact: true }).first().waitFor();
+  await check("Markdown");
   for (const summary of await page.locator("summary").all()) await summary.click();
   await check("details");
   await view(page, "logs");
