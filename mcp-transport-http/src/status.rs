@@ -28,7 +28,8 @@ pub(crate) fn for_reply(fault: &Fault, version: ProtocolVersion) -> StatusCode {
     match fault {
         // Clients of every revision get further scopes after this status.
         Fault::InsufficientScope { .. } => StatusCode::FORBIDDEN,
-        // Libraries of these revisions end their session at other statuses (docs/decisions/0136).
+        // Libraries of these revisions end their session at other statuses
+        // (docs/decisions/0136-codes-of-refused-calls.md).
         _ if !version.is_modern() => StatusCode::OK,
         Fault::RateLimited { .. } => StatusCode::TOO_MANY_REQUESTS,
         Fault::Overloaded { .. } => StatusCode::SERVICE_UNAVAILABLE,

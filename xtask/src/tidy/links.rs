@@ -1,14 +1,21 @@
-//! Rule: the documents for contributors name only files, folders and functions that exist.
+//! Rule: the documents for contributors name only files, folders and functions that exist, and comments only records
+//! that exist.
 
 use crate::finding::Finding;
-use crate::sources::Sources;
+use crate::sources::{Sources, is_library};
 
-const DOCUMENTS: [&str; 4] = [
+const DOCUMENTS: [&str; 7] = [
     "ARCHITECTURE.md",
     "CONTRIBUTING.md",
+    "GOVERNANCE.md",
     "README.md",
+    "RELEASING.md",
+    "ROADMAP.md",
     "docs/hostile.md",
 ];
+
+/// The folder of the decision records, which are documents for contributors, too.
+const RECORDS: &str = "docs/decisions/";
 
 /// A file name that stands for any file.
 const PLACEHOLDER: &str = "foo";
@@ -21,12 +28,13 @@ pub(crate) fn check(sources: &Sources) -> Vec<Finding> {
         .map(|text| text.path.as_str())
         .collect();
     let texts = sources.texts().iter();
-    for document in texts.filter(|text| DOCUMENTS.contains(&text.path.as_str())) {
+    for document in texts.filter(|text| is_document(&text.path)) {
         for (number, line) in document.content.lines().enumerate() {
             let quoted = quoted(line).flat_map(expand);
             let missing = quoted.filter(|path| !exists(path, &files));
-            let broken = links(line).filter(|path| !files.iter().any(|file| contains(path, file)));
-            for path in missing.chain(broken.map(str::to_owned)) {
+            let targets = links(line).map(|target| resolve(&document.path, target));
+            let broken = targets.filter(|path| !files.iter().any(|file| contains(path, file)));
+            for path in missing.chain(broken) {
                 let message = format!("no file or folder `{path}` exists; correct the path");
                 findings.push(Finding::new(&document.path, number + 1, message));
             }
@@ -36,7 +44,47 @@ pub(crate) fn check(sources: &Sources) -> Vec<Finding> {
             }
         }
     }
+    let is_source = |path: &str| path.ends_with(".rs") && is_library(path);
+    for source in sources.texts().iter().filter(|text| is_source(&text.path)) {
+        for (number, line) in source.content.lines().enumerate() {
+            for path in records(line).filter(|path| !files.contains(path)) {
+                let message = format!("no record `{path}` exists; correct or delete the reference");
+                findings.push(Finding::new(&source.path, number + 1, message));
+            }
+        }
+    }
     findings
+}
+
+fn is_document(path: &str) -> bool {
+    DOCUMENTS.contains(&path) || (path.starts_with(RECORDS) && path.ends_with(".md"))
+}
+
+/// The records that a comment names.
+fn records(line: &str) -> impl Iterator<Item = &str> {
+    let is_path = |c: char| c.is_ascii_alphanumeric() || "-_./".contains(c);
+    let starts = line.match_indices(RECORDS).map(|(at, _)| &line[at..]);
+    let paths = starts.map(move |rest| rest.split(|c| !is_path(c)).next().unwrap_or(rest));
+    // A name without digits is the folder, or a pattern.
+    let paths =
+        paths.filter(|path| path[RECORDS.len()..].starts_with(|c: char| c.is_ascii_digit()));
+    paths.map(|path| path.trim_end_matches('.'))
+}
+
+/// Returns a link's target as a path from the repository's root.
+fn resolve(document: &str, target: &str) -> String {
+    let mut folders: Vec<&str> = document.split('/').collect();
+    folders.pop();
+    for part in target.split('/') {
+        match part {
+            ".." => {
+                folders.pop();
+            }
+            "." => {}
+            part => folders.push(part),
+        }
+    }
+    folders.join("/")
 }
 
 /// The texts between backticks that may be paths.

@@ -204,7 +204,15 @@ fn documents_that_name_missing_files_are_findings() {
     let sources = Sources::from_texts(&[
         ("ARCHITECTURE.md", content),
         ("docs/other.md", "`mcp-core/src/gone.rs`"),
-        ("mcp-core/src/a.rs", "//! A."),
+        (
+            "docs/decisions/README.md",
+            "[one](0001-one.md), [a](../../mcp-core/src/a.rs)",
+        ),
+        ("docs/decisions/0001-one.md", "# 0001: One"),
+        (
+            "mcp-core/src/a.rs",
+            "//! A (`docs/decisions/0001-one.md`), `docs/decisions/`.",
+        ),
         ("mcp-core/src/b.rs", "//! B."),
     ]);
     let found: Vec<_> = links::check(&sources)
@@ -212,6 +220,29 @@ fn documents_that_name_missing_files_are_findings() {
         .map(|finding| finding.line)
         .collect();
     assert_eq!(found, marked(content));
+}
+
+#[test]
+fn references_to_missing_records_are_findings() {
+    let sources = Sources::from_texts(&[
+        ("docs/decisions/README.md", "[two](0002-two.md)\n"),
+        ("docs/decisions/0001-one.md", "`mcp-core/src/gone.rs`\n"),
+        (
+            "mcp-core/src/a.rs",
+            "//! A.\n\n// docs/decisions/0001-one.md.\n// docs/decisions/0002-two.md\n",
+        ),
+    ]);
+    let found: Vec<_> = links::check(&sources)
+        .into_iter()
+        .map(|finding| (finding.path, finding.line))
+        .collect();
+    let at = |path: &str, line| (path.to_owned(), line);
+    let expected = [
+        at("docs/decisions/0001-one.md", 1),
+        at("docs/decisions/README.md", 1),
+        at("mcp-core/src/a.rs", 4),
+    ];
+    assert_eq!(found, expected);
 }
 
 #[test]
