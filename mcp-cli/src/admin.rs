@@ -109,6 +109,7 @@ fn server_to_json(server: &ServerStatus) -> Value {
         "reason": reason,
         "tools": server.tools,
         "held": server.held,
+        "isListed": server.is_listed,
         "prompts": server.prompts,
         "resources": server.resources,
         "templates": server.templates,

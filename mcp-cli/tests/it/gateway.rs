@@ -739,6 +739,7 @@ async fn admin_page_shows_servers_to_the_browser_with_the_token() {
     let counts = ["running", "succeeded", "failed", "interrupted"].map(|name| far[name].as_u64());
     assert_eq!(counts, [0, 1, 1, 0].map(Some));
     assert_eq!(lost["state"], "down");
+    assert_eq!([&far["isListed"], &lost["isListed"]], [true, false]);
     let text = lost["lastFailure"]["text"].as_str().unwrap();
     assert!(text.contains("mcp-no-such-program"), "{text}");
 }

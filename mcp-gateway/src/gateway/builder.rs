@@ -405,6 +405,7 @@ impl Gateway {
         lists.set_servers(self.servers, self.naming);
         lists.load(self.start_limit).await?;
         lists.pass_updates(&server);
+        let unlisted = lists.starting.clone();
         if let Some(starting) = lists.starting() {
             server = server.layer(starting);
         }
@@ -412,7 +413,7 @@ impl Gateway {
             server = server.layer(pins);
         }
         if is_search {
-            server = self.search.add_to(server);
+            server = self.search.add_to(server, unlisted);
         }
         let (control, commands) = mpsc::channel(1);
         // From now on: a call may start a server before the task runs.

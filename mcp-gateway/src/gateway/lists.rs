@@ -81,7 +81,7 @@ pub(super) struct ServerLists {
     requests: FuturesUnordered<BoxFuture<'static, Listed>>,
     generation: u64,
     /// Calls of servers that are not listed.
-    starting: Starting,
+    pub(super) starting: Starting,
     /// All servers have answered, or their time has passed.
     is_settled: bool,
     /// The number of the pins that are served.

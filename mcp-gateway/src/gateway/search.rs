@@ -9,10 +9,11 @@ use mcp_core::tower::{Middleware, Next, from_fn};
 use mcp_core::{Call, CallerKey, Exchange, Fault, ItemKind, Listing, Principal, Reply, ResultBody};
 use mcp_server::{Server, ToolError};
 use mcp_toolset::{Ranker, WordRanker, search};
-use mcp_types::{CallToolParams, CallToolResult, ListToolsResult, Page, Tool};
+use mcp_types::{CallToolParams, CallToolResult, ContentBlock, ListToolsResult, Page, Tool};
 use parking_lot::Mutex;
 
 use super::limits::Limiter;
+use super::starting::Starting;
 
 use crate::patterns::ToolPatterns;
 
@@ -63,22 +64,22 @@ impl Default for ToolSearch {
 }
 
 impl ToolSearch {
-    /// Adds the search to a server.
-    pub(super) fn add_to(self, server: Server) -> Server {
+    /// Adds the search to a server. Its answers name the servers of `starting`, whose tools are not found yet.
+    pub(super) fn add_to(self, server: Server, starting: Starting) -> Server {
         server
             .instructions(INSTRUCTIONS)
             .replace_calls(inner_call)
-            .layer(self.layer())
+            .layer(self.layer(starting))
     }
 
-    fn layer(self) -> impl Middleware + use<> {
+    fn layer(self, starting: Starting) -> impl Middleware + use<> {
         from_fn(move |exchange: Exchange, next: Next| {
-            let search = self.clone();
-            async move { search.answer(exchange, &next).await }
+            let (search, starting) = (self.clone(), starting.clone());
+            async move { search.answer(exchange, &next, &starting).await }
         })
     }
 
-    async fn answer(&self, exchange: Exchange, next: &Next) -> Reply {
+    async fn answer(&self, exchange: Exchange, next: &Next, starting: &Starting) -> Reply {
         match &exchange.call {
             Call::ListTools(page) if page.cursor.is_some() => {
                 Fault::bad_params("`params.cursor`: unknown cursor; start again without one").into()
@@ -90,7 +91,7 @@ impl ToolSearch {
             Call::CallTool(params) => {
                 match &*params.name {
                     search::SEARCH_TOOLS | search::DESCRIBE_TOOLS => {
-                        self.find(&exchange, next, params).await
+                        self.find(&exchange, next, (params, starting)).await
                     }
                     // The server has not replaced it: its arguments are invalid, or it calls one of the three tools.
                     search::CALL_TOOL => {
@@ -108,7 +109,12 @@ impl ToolSearch {
     }
 
     /// Answers a call of `search_tools` or `describe_tools` within the limits.
-    async fn find(&self, exchange: &Exchange, next: &Next, params: &CallToolParams) -> Reply {
+    async fn find(
+        &self,
+        exchange: &Exchange,
+        next: &Next,
+        (params, starting): (&CallToolParams, &Starting),
+    ) -> Reply {
         let caller = CallerKey::new(exchange.extensions.get::<Principal>());
         let arguments = params.arguments.as_ref();
         let mut refused = None;
@@ -119,7 +125,10 @@ impl ToolSearch {
                     CallToolResult::default()
                 }
                 Ok(tools) if params.name == search::SEARCH_TOOLS => {
-                    search::search_tools(&*self.ranker, &tools, arguments).await
+                    let mut found = search::search_tools(&*self.ranker, &tools, arguments).await;
+                    let missing = starting.missing_tools(exchange);
+                    found.content.extend(missing.map(ContentBlock::text));
+                    found
                 }
                 Ok(tools) => search::describe_tools(&tools, arguments),
             };

@@ -14,6 +14,10 @@ use tokio::sync;
 use super::changes::Kinds;
 use super::upstream::Upstream;
 
+/// Maximum number of servers that a report names, and the characters of each name.
+const MAX_NAMED: usize = 20;
+const MAX_NAME: usize = 64;
+
 /// The servers that are not listed yet. Clones share them.
 #[derive(Clone)]
 pub(super) struct Starting(Arc<SharedStarting>);
@@ -73,6 +77,32 @@ impl Starting {
     /// Returns true if a client may have seen the list of a kind. A client that has not needs no notification of a change.
     pub(super) fn has_listed(&self, kind: Kinds) -> bool {
         !self.0.listed.lock().and(kind).is_empty()
+    }
+
+    /// Names the servers without a list of tools, for the language model of a caller that may use them. `None`: no such
+    /// server is missing.
+    pub(super) fn missing_tools(&self, exchange: &Exchange) -> Option<String> {
+        let state = self.0.state.read();
+        let missing = visible(&state.servers, exchange).filter(|server| server.kinds.tools);
+        let (starting, failed): (Vec<_>, Vec<_>) =
+            missing.partition(|server| server.problem.is_none());
+        let groups = [("still starting", starting), ("not started", failed)];
+        let groups = groups
+            .into_iter()
+            .filter(|(_, servers)| !servers.is_empty());
+        let reports = groups.map(|(state, servers)| {
+            let names = servers.iter().take(MAX_NAMED).map(|server| {
+                let name: String = server.upstream.server.chars().take(MAX_NAME).collect();
+                mcp_types::escape_line(&name).into_owned()
+            });
+            let names = names.collect::<Vec<_>>().join(", ");
+            match servers.len().saturating_sub(MAX_NAMED) {
+                0 => format!("{state}: {names}"),
+                more => format!("{state}: {names} and {more} more"),
+            }
+        });
+        let reports: Vec<_> = reports.collect();
+        (!reports.is_empty()).then(|| reports.join("; "))
     }
 
     /// Replaces the servers that are not listed. Unless `is_settled`, all calls wait.
@@ -158,15 +188,11 @@ impl SharedStarting {
         exchange: &Exchange,
     ) -> Option<&'a UnlistedServer> {
         let item = exchange.call.item()?;
-        let caller = Caller::new(&exchange.facts, &exchange.extensions);
-        let mut may_have = servers.iter().filter(|server| {
-            let is_missing = match exchange.call {
-                Call::CallTool(_) => server.kinds.tools,
-                Call::GetPrompt(_) => server.kinds.prompts,
-                Call::ReadResource(_) => server.kinds.resources,
-                _ => false,
-            };
-            is_missing && server.upstream.settings.is_visible(None, &caller)
+        let mut may_have = visible(servers, exchange).filter(|server| match exchange.call {
+            Call::CallTool(_) => server.kinds.tools,
+            Call::GetPrompt(_) => server.kinds.prompts,
+            Call::ReadResource(_) => server.kinds.resources,
+            _ => false,
         });
         let is_resource = matches!(exchange.call, Call::ReadResource(_));
         let has_name = |server: &&UnlistedServer| !is_resource && server.has_prefix_of(item);
@@ -178,6 +204,16 @@ impl SharedStarting {
         });
         found.filter(|_| !self.handles.contains(&exchange.call, item))
     }
+}
+
+/// Returns the servers that the caller of a request may use.
+fn visible<'a>(
+    servers: &'a [UnlistedServer],
+    exchange: &Exchange,
+) -> impl Iterator<Item = &'a UnlistedServer> + Clone {
+    let caller = Caller::new(&exchange.facts, &exchange.extensions);
+    let servers = servers.iter();
+    servers.filter(move |server| server.upstream.settings.is_visible(None, &caller))
 }
 
 impl UnlistedServer {

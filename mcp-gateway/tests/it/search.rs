@@ -1,12 +1,14 @@
 //! A gateway whose tools are found by search, for clients of both eras over sockets.
 
+use std::future::pending;
 use std::sync::Arc;
 use std::time::Duration;
 
 use futures::StreamExt as _;
 use mcp::auth::{ResourceServer, StaticTokens};
+use mcp::client::Error;
 use mcp::core::{Call, Exchange};
-use mcp::gateway::{CallLimits, Gateway, ToolMode, ToolOptions};
+use mcp::gateway::{CallLimits, Gateway, GatewayServer, ToolMode, ToolOptions};
 use mcp::http::Serve;
 use mcp::middleware::{Next, from_fn};
 use mcp::prelude::*;
@@ -62,7 +64,7 @@ fn chat(started: Arc<Notify>) -> Server {
                     let started = started.clone();
                     async move {
                         started.notify_one();
-                        std::future::pending::<String>().await
+                        pending::<String>().await
                     }
                 }),
         )
@@ -371,4 +373,94 @@ async fn only_changes_of_listed_tools_are_announced() {
         assert!(matches!(notified, Some(Ok(_))), "{notified:?}");
         assert_eq!(names(&client).await.len(), listed.len() + 1);
     }
+}
+
+/// Returns what the answer of `search_tools` says beside the found tools.
+async fn missing(client: &Client) -> Option<String> {
+    let arguments = json!({ "queries": ["lunch"] });
+    let result = client.call("search_tools", arguments).await.unwrap();
+    let note = result.content.get(1)?.as_text();
+    Some(note.unwrap().to_owned())
+}
+
+/// Waits until the answer says this: a server that has failed is tried again meanwhile.
+async fn assert_missing(client: &Client, expected: &str) {
+    let reached = async { while missing(client).await.as_deref() != Some(expected) {} };
+    if timeout(LIMIT, reached).await.is_err() {
+        assert_eq!(missing(client).await.as_deref(), Some(expected));
+    }
+}
+
+#[tokio::test]
+async fn search_names_the_missing_servers_that_the_caller_may_use() {
+    let started = Arc::new(Notify::new());
+    let slow = |name: &str| {
+        let started = started.clone();
+        GatewayServer::new(name, move |client| {
+            let started = started.clone();
+            async move {
+                started.notified().await;
+                started.notify_one();
+                client
+                    .connect(InProcess(Arc::new(chat(Arc::default()))))
+                    .await
+            }
+        })
+    };
+    let lost = GatewayServer::new("lost\u{202e}\n", |client| {
+        client.connect(mcp::ServerCommand::new("mcp-no-such-program"))
+    });
+    let scoped = slow("billing").visible_to(|caller| caller.has_scope("billing"));
+    let opened = gateway(Arc::default())
+        .server(slow("slow"))
+        .server(lost)
+        .server(scoped)
+        .start_limit(Duration::ZERO)
+        .first_list_limit(Duration::ZERO)
+        .connect()
+        .await
+        .unwrap();
+    let control = opened.control;
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("http://{}/mcp", listener.local_addr().unwrap());
+    let tokens = StaticTokens::new()
+        .token("token-of-ada", "ada", ["billing"])
+        .token("token-of-bob", "bob", ["use"]);
+    let auth = ResourceServer::new(&url).static_tokens(tokens);
+    tokio::spawn(Serve::new(opened.server).authorize(auth).run(listener));
+    let connect = async |name: &str| {
+        let client = Client::builder().bearer_token(format!("token-of-{name}"));
+        client.connect(&url).await.unwrap()
+    };
+    let (ada, bob) = (connect("ada").await, connect("bob").await);
+    let lost = r"not started: lost\u{202e}\n";
+    assert_missing(&ada, &format!("still starting: slow, billing; {lost}")).await;
+    assert_missing(&bob, &format!("still starting: slow; {lost}")).await;
+    let invalid = json!({ "queries": [] });
+    let refused = bob.call("search_tools", invalid).await.unwrap();
+    assert!(refused.is_error(), "{}", refused.text());
+    started.notify_one();
+    assert_missing(&ada, lost).await;
+    assert_missing(&bob, lost).await;
+    let listed = control.status().await.unwrap().servers;
+    let listed: Vec<bool> = listed.iter().map(|server| server.is_listed).collect();
+    assert_eq!(listed, [true, true, false, true]);
+}
+
+#[tokio::test]
+async fn names_of_missing_servers_are_bounded() {
+    let starting = |name: String| GatewayServer::new(&name, |_| pending::<Result<Client, Error>>());
+    let mut all = gateway(Arc::default()).start_limit(Duration::ZERO);
+    for number in 0..30 {
+        all = all.server(starting(format!("{number:02}{}", "x".repeat(1000))));
+    }
+    let opened = all
+        .first_list_limit(Duration::ZERO)
+        .connect()
+        .await
+        .unwrap();
+    let client = Client::connect(InProcess(opened.server)).await.unwrap();
+    let missing = missing(&client).await.unwrap();
+    assert!(missing.ends_with(" and 10 more"), "{missing}");
+    assert!(missing.len() < 20 * 70, "{}", missing.len());
 }

@@ -60,7 +60,7 @@ function show(row, server) {
   text(row.state, server.state);
   row.state.className = `state ${server.state}`;
   text(row.reason, server.reason ?? "");
-  text(row.count, String(server.tools.length));
+  text(row.count, server.isListed ? String(server.tools.length) : "not listed");
   row.count.setAttribute("aria-label", `${server.tools.length} tools of ${server.name}`);
   const names = [...server.tools, ...server.held.map((tool) => `${tool} (held)`)];
   const tools = names.join("\n");
