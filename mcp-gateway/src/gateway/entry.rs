@@ -34,7 +34,6 @@ pub(super) struct ListedServer {
     is_saved: bool,
     drift: Pace,
     pub(super) prefix: String,
-    pub(super) generation: u64,
     pub(super) listing: Listing,
     /// The lists that are to be requested.
     pub(super) stale: Kinds,
@@ -54,7 +53,6 @@ impl ListedServer {
     pub(super) fn new(
         (connect, upstream): (ConnectShared, Arc<Upstream>),
         connection_id: Option<String>,
-        generation: u64,
         backoff: Backoff,
     ) -> Self {
         Self {
@@ -67,7 +65,6 @@ impl ListedServer {
             is_saved: false,
             drift: Pace::default(),
             prefix: String::new(),
-            generation,
             listing: Listing::default(),
             stale: Kinds::ALL,
             announced: Kinds::NONE,
@@ -98,8 +95,7 @@ impl ListedServer {
     }
 
     /// Requests all lists of a new connection.
-    pub(super) fn list_again(&mut self, generation: u64) {
-        self.generation = generation;
+    pub(super) fn list_again(&mut self) {
         self.is_requested = false;
         self.stale = Kinds::ALL;
         self.next = Instant::now();

@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 use tokio::time::timeout;
 
 use super::changes::Kinds;
+use super::sessions::Run;
 use super::status::Counters;
 
 /// Longest time for all lists of a server, including its start.
@@ -105,8 +106,8 @@ fn replace<T: PartialEq>(current: &mut Option<T>, new: Option<T>) -> bool {
 /// The result of a request for lists.
 pub(super) struct Listed {
     pub(super) server: Arc<str>,
-    /// The number of the settings that the request belongs to.
-    pub(super) generation: u64,
+    /// The run that was listed.
+    pub(super) run: Run,
     pub(super) requested: Kinds,
     /// A requested list that is not known could not be requested.
     pub(super) listing: Listing,
@@ -119,7 +120,7 @@ pub(super) async fn request(
     group: Group,
     server: Arc<str>,
     counters: Arc<Counters>,
-    generation: u64,
+    run: Run,
     (requested, needs_capabilities): (Kinds, bool),
 ) -> Listed {
     let warn = |problem: &dyn fmt::Display| counters.report(&server, problem);
@@ -150,7 +151,7 @@ pub(super) async fn request(
     }
     Listed {
         server,
-        generation,
+        run,
         requested,
         listing,
         problem: problem.map(Into::into),

@@ -79,7 +79,6 @@ pub(super) struct ServerLists {
     /// Notifications of extensions that servers send to all clients.
     broadcasts: Broadcasts,
     requests: FuturesUnordered<BoxFuture<'static, Listed>>,
-    generation: u64,
     /// Calls of servers that are not listed.
     pub(super) starting: Starting,
     /// All servers have answered, or their time has passed.
@@ -112,7 +111,6 @@ impl ServerLists {
             updates: None,
             broadcasts: Broadcasts::default(),
             requests: FuturesUnordered::new(),
-            generation: 0,
             is_settled: false,
             pins_seen: 0,
             always_listed,
@@ -151,11 +149,10 @@ impl ServerLists {
                     listed
                 }
                 None => {
-                    self.generation += 1;
                     let id = server.connection_id.clone();
                     let (start, backoff) = (server.start.clone(), Backoff::new(PAUSE, MAX_RETRY));
                     let parts = self.setup.connect(server);
-                    let mut listed = ListedServer::new(parts, id, self.generation, backoff);
+                    let mut listed = ListedServer::new(parts, id, backoff);
                     listed.set_start(start);
                     group = listed.add_to(group);
                     listed
@@ -256,7 +253,7 @@ impl ServerLists {
         let sources = sources.map(|(index, source)| {
             let server = &source.upstream.server;
             UpdateSource::new(
-                (&source.upstream, source.generation),
+                &source.upstream,
                 listed.contains(&index),
                 self.resources.items(server),
                 self.templates.items(server),
@@ -429,7 +426,7 @@ impl ServerLists {
                 group.clone(),
                 name,
                 counters,
-                server.generation,
+                server.upstream.sessions.run(),
                 (stale, needs_capabilities),
             );
             let pins = self.setup.pins.clone();
@@ -494,14 +491,12 @@ impl ServerLists {
     }
 
     fn restart(&mut self, server: Arc<str>, done: Done) {
-        self.generation += 1;
-        let generation = self.generation;
         let Some(listed) = self.server(&server) else {
             // The caller may have gone.
             let _ = done.send(Err(GatewayError::UnknownServer { server }));
             return;
         };
-        listed.list_again(generation);
+        listed.list_again();
         listed.restarts.push(done);
         if listed.starts_on_demand() {
             listed.report_restart();
@@ -511,9 +506,10 @@ impl ServerLists {
 
     /// Stores lists. Returns the server's index, and the kinds that were listed.
     fn store(&mut self, listed: Listed) -> Option<(usize, Kinds)> {
-        let index = self.servers.iter().position(|server| {
-            server.upstream.server == listed.server && server.generation == listed.generation
-        })?;
+        let index = self
+            .servers
+            .iter()
+            .position(|server| server.upstream.sessions.run() == listed.run)?;
         let server = &mut self.servers[index];
         server.is_requested = false;
         let failed = listed.requested.and(listed.listing.missing());

@@ -83,8 +83,17 @@ struct CallerSessions {
 struct IdleSessions {
     sessions: Vec<IdleSession>,
     next_number: u64,
-    /// Counts the ends of all sessions. A session of a former count is not used again.
-    generation: u64,
+    run: Run,
+}
+
+/// One run of a server: from a start until the gateway ends it. Sessions and lists of a former run are not used again.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Run(Arc<()>);
+
+impl PartialEq for Run {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
 }
 
 struct IdleSession {
@@ -123,8 +132,8 @@ pub(super) struct SessionKey {
 pub(super) struct Lease {
     session: OpenSession,
     sessions: Sessions,
-    /// The generation in which the session was opened.
-    generation: u64,
+    /// The run in which the session was opened.
+    run: Run,
     has_ended: bool,
     has_asked: bool,
     permits: Vec<OwnedSemaphorePermit>,
@@ -187,7 +196,7 @@ impl Sessions {
             let message = "all sessions with the server are in use";
             return Err(Fault::overloaded(message, RETRY));
         };
-        let generation = self.0.idle.lock().generation;
+        let run = self.run();
         let session = match self.take_idle(key, &caller) {
             Some(session) => Ok(session),
             None => self.open(key.clone(), caller).await,
@@ -195,7 +204,7 @@ impl Sessions {
         Ok(session.map(|session| Lease {
             session,
             sessions: self.clone(),
-            generation,
+            run,
             has_ended: false,
             has_asked: false,
             permits: vec![own, of_all],
@@ -252,10 +261,15 @@ impl Sessions {
         taken
     }
 
-    /// Closes the sessions that no call has. Those of running calls end with their calls.
+    /// Returns the server's current run.
+    pub(super) fn run(&self) -> Run {
+        self.0.idle.lock().run.clone()
+    }
+
+    /// Ends the server's run. Closes the sessions that no call has; those of running calls end with their calls.
     pub(super) fn retire(&self) {
         let mut idle = self.0.idle.lock();
-        idle.generation += 1;
+        idle.run = Run::default();
         let closed = std::mem::take(&mut idle.sessions);
         drop(idle);
         // A session ends with its last reference.
@@ -307,11 +321,11 @@ impl Sessions {
 }
 
 impl SessionPool {
-    /// Adds a session to the idle ones, until its time has passed. One of a former generation ends.
-    fn add_idle(self: &Arc<Self>, session: OpenSession, generation: u64) {
+    /// Adds a session to the idle ones, until its time has passed. One of a former run ends.
+    fn add_idle(self: &Arc<Self>, session: OpenSession, run: &Run) {
         let pool = Arc::downgrade(self);
         let mut idle = self.idle.lock();
-        if idle.generation != generation {
+        if idle.run != *run {
             return;
         }
         let number = idle.next_number;
@@ -387,9 +401,7 @@ impl Lease {
             return;
         }
         self.has_ended = true;
-        self.sessions
-            .0
-            .add_idle(self.session.clone(), self.generation);
+        self.sessions.0.add_idle(self.session.clone(), &self.run);
     }
 }
 

@@ -13,6 +13,7 @@ use mcp_types::{Resource, ResourceTemplate};
 use tokio::time::{Instant, sleep_until};
 
 use super::routes::{Named, names};
+use super::sessions::Run;
 use super::update_stream::UpdateStream;
 use super::upstream::Upstream;
 
@@ -91,8 +92,11 @@ impl Updates {
             }
             let server = &source.upstream.server;
             let current = self.streams.remove(server);
-            let current = current.filter(|streams| streams.generation == source.generation);
-            let mut streams = current.unwrap_or_else(|| ServerStreams::new(source.generation));
+            let current = current.filter(|streams| streams.run == source.run);
+            let mut streams = current.unwrap_or_else(|| ServerStreams {
+                run: source.run.clone(),
+                streams: Vec::new(),
+            });
             streams.change(source, wanted, &self.notify);
             next.insert(server.clone(), streams);
         }
@@ -110,8 +114,8 @@ impl Updates {
 /// A server that offers updates.
 pub(super) struct UpdateSource {
     upstream: Arc<Upstream>,
-    /// The number of the connection that the subscriptions belong to.
-    generation: u64,
+    /// The run that the subscriptions belong to.
+    run: Run,
     /// The lists have just been requested.
     is_listed: bool,
     /// The resources' URIs, in ascending order.
@@ -123,14 +127,14 @@ pub(super) struct UpdateSource {
 impl UpdateSource {
     /// A server with the resources and templates that the gateway serves.
     pub(super) fn new(
-        (upstream, generation): (&Arc<Upstream>, u64),
+        upstream: &Arc<Upstream>,
         is_listed: bool,
         resources: &[Named<Resource>],
         templates: &[Named<ResourceTemplate>],
     ) -> Self {
         Self {
             upstream: upstream.clone(),
-            generation,
+            run: upstream.sessions.run(),
             is_listed,
             resources: sorted_names(resources),
             templates: sorted_names(templates),
@@ -166,18 +170,11 @@ fn sorted_names<T>(items: &[Named<T>]) -> Vec<String> {
 
 /// The subscriptions at one server. No two have the same resource.
 struct ServerStreams {
-    generation: u64,
+    run: Run,
     streams: Vec<Arc<UpdateStream>>,
 }
 
 impl ServerStreams {
-    fn new(generation: u64) -> Self {
-        Self {
-            generation,
-            streams: Vec::new(),
-        }
-    }
-
     /// Subscribes to these resources only. A subscription cannot be changed: another one replaces it.
     fn change(&mut self, source: &UpdateSource, mut wanted: BTreeSet<Arc<str>>, notify: &Notify) {
         let UpdateSource {
