@@ -4,9 +4,14 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, ErrorKind, Read, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, SystemTime};
 
 /// Maximum number of names that are tried for a new file.
 const MAX_ATTEMPTS: usize = 1000;
+/// Time after which the file of a writer counts as left by one that was killed.
+const WRITER_LIMIT: Duration = Duration::from_secs(3600);
+/// Files of a folder that are looked at.
+const MAX_FILES: usize = 10_000;
 
 /// Reads a text file with at most `max` bytes, without a byte order mark.
 ///
@@ -31,6 +36,35 @@ pub fn open_regular(path: &Path) -> io::Result<File> {
     check(fs::metadata(path)?)?;
     let file = File::open(path)?;
     check(file.metadata()?)?;
+    Ok(file)
+}
+
+/// Opens a file like [`open_regular`] that only `user`, the ID of the process's user, and root can have written. In a
+/// folder that others can write to, a link is not followed.
+///
+/// # Errors
+///
+/// Returns an error if others can have written the file, or as [`open_regular`].
+#[cfg(unix)]
+pub fn open_private(path: &Path, user: u32) -> io::Result<File> {
+    use std::os::unix::fs::MetadataExt as _;
+
+    let refused = |reason: &str| io::Error::new(ErrorKind::PermissionDenied, reason);
+    let is_private =
+        |found: &fs::Metadata| [user, 0].contains(&found.uid()) && found.mode() & 0o022 == 0;
+    let named = fs::symlink_metadata(path)?;
+    let folder = path.parent().map(fs::metadata).transpose()?;
+    let is_shared = !folder.is_some_and(|folder| is_private(&folder));
+    if named.is_symlink() && is_shared {
+        return Err(refused("it is a link in a folder that others can write to"));
+    }
+    let file = open_regular(path)?;
+    let opened = file.metadata()?;
+    // Another user can have put a link there meanwhile.
+    let is_same = (opened.dev(), opened.ino()) == (named.dev(), named.ino());
+    if !is_private(&opened) || (is_shared && !is_same) {
+        return Err(refused("others can have written it"));
+    }
     Ok(file)
 }
 
@@ -122,12 +156,109 @@ fn create_beside(path: &Path, options: &OpenOptions) -> io::Result<(PathBuf, Fil
     }
 }
 
+/// Removes the files in a folder that killed writers of [`replace`] have left: those that are older than an hour.
+pub fn remove_leftovers(folder: &Path) {
+    let is_number = |text: &str| text.parse::<u64>().is_ok();
+    let is_temporary = |name: &str| {
+        let parts = name.strip_suffix(".tmp").and_then(|name| {
+            let (_, numbers) = name.rsplit_once('.')?;
+            numbers.split_once('-')
+        });
+        parts.is_some_and(|(process, number)| is_number(process) && is_number(number))
+    };
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    for entry in entries.take(MAX_FILES) {
+        let is_old = |found: fs::Metadata| {
+            let age = SystemTime::now().duration_since(found.modified()?);
+            Ok::<_, io::Error>(age.is_ok_and(|age| age > WRITER_LIMIT))
+        };
+        if entry.file_name().to_str().is_some_and(is_temporary)
+            && entry.metadata().and_then(is_old).unwrap_or(false)
+        {
+            // Best effort: another process can have removed it.
+            let _ = fs::remove_file(entry.path());
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use std::fs;
+    use std::fs::{self, File};
     use std::io::ErrorKind;
+    use std::time::SystemTime;
 
-    use super::{read_from, replace};
+    use super::{WRITER_LIMIT, read_from, remove_leftovers, replace};
+
+    #[cfg(unix)]
+    #[test]
+    fn private_file_is_one_that_others_cannot_have_written() {
+        use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, symlink};
+
+        use super::open_private;
+
+        let folder = std::env::temp_dir().join(format!("mcp-private-{}", std::process::id()));
+        let set_mode = |name: &str, mode| {
+            let mode = fs::Permissions::from_mode(mode);
+            fs::set_permissions(folder.join(name), mode).unwrap();
+        };
+        fs::create_dir_all(&folder).unwrap();
+        fs::write(folder.join("own"), "{}").unwrap();
+        symlink(folder.join("own"), folder.join("link")).unwrap();
+        symlink("/nowhere", folder.join("dangling")).unwrap();
+        let user = fs::metadata(folder.join("own")).unwrap().uid();
+        // Mode of the folder, mode of the file, its name, whether it is opened.
+        for (folder_mode, mode, name, is_opened) in [
+            (0o700, 0o600, "own", true),
+            (0o755, 0o644, "own", true),
+            (0o700, 0o660, "own", false),
+            (0o700, 0o606, "own", false),
+            (0o1777, 0o600, "own", true),
+            (0o700, 0o600, "link", true),
+            (0o700, 0o660, "link", false),
+            (0o1777, 0o600, "link", false),
+            (0o770, 0o600, "link", false),
+            (0o700, 0o600, "dangling", false),
+            (0o700, 0o600, "", false),
+        ] {
+            set_mode("own", mode);
+            set_mode("", folder_mode);
+            let opened = open_private(&folder.join(name), user);
+            let row = (folder_mode, mode, name);
+            assert_eq!(opened.is_ok(), is_opened, "{row:?}: {opened:?}");
+        }
+        set_mode("", 0o700);
+        set_mode("own", 0o600);
+        // That of another user. Those of root are believed.
+        let opened = open_private(&folder.join("own"), user + 1);
+        assert_eq!(opened.is_ok(), user == 0, "{opened:?}");
+        fs::remove_dir_all(&folder).unwrap();
+    }
+
+    #[test]
+    fn files_of_killed_writers_are_removed_after_an_hour() {
+        let folder = std::env::temp_dir().join(format!("mcp-leftovers-{}", std::process::id()));
+        fs::create_dir_all(&folder).unwrap();
+        let old = SystemTime::now() - WRITER_LIMIT * 2;
+        for (name, is_old) in [
+            ("lists.17-0.tmp", true),
+            ("lists.18-0.tmp", false),
+            ("lists.json", true),
+            ("notes.tmp", true),
+            ("draft.2-b.tmp", true),
+        ] {
+            let file = File::create(folder.join(name)).unwrap();
+            if is_old {
+                file.set_modified(old).unwrap();
+            }
+        }
+        remove_leftovers(&folder);
+        let files = fs::read_dir(&folder).unwrap().map(Result::unwrap);
+        let mut left: Vec<_> = files.map(|file| file.file_name()).collect();
+        left.sort();
+        let expected = ["draft.2-b.tmp", "lists.18-0.tmp", "lists.json", "notes.tmp"];
+        assert_eq!(left, expected);
+        fs::remove_dir_all(&folder).unwrap();
+    }
 
     #[test]
     fn file_that_a_killed_program_has_left_blocks_no_replacement() {

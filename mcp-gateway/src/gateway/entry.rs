@@ -79,7 +79,8 @@ impl ListedServer {
     pub(super) fn set_start(&mut self, start: StartSettings) {
         if self.start.manifest != start.manifest {
             self.is_saved = false;
-            self.manifest = start.manifest.clone().map(Manifest::new);
+            let manifest = |path| Manifest::new(path, start.is_own_file);
+            self.manifest = start.manifest.clone().map(manifest);
         }
         self.start = start;
     }

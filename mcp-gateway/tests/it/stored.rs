@@ -178,6 +178,12 @@ async fn stored_lists_are_removed_with_the_server() {
     folder.until("removed", <[PathBuf]>::is_empty).await;
 }
 
+#[cfg(unix)]
+fn set_mode(path: &Path, mode: u32) {
+    let mode = std::os::unix::fs::PermissionsExt::from_mode(mode);
+    fs::set_permissions(path, mode).unwrap();
+}
+
 // All rows: the gateway opens, serves what the server lists, and replaces what stands at the path.
 #[tokio::test]
 async fn file_that_is_not_a_list_is_ignored_and_replaced() {
@@ -196,10 +202,28 @@ async fn file_that_is_not_a_list_is_ignored_and_replaced() {
         }),
     ];
     #[cfg(unix)]
-    rows.push(("dangling", |path| {
-        fs::remove_file(path).unwrap();
-        std::os::unix::fs::symlink("/nowhere/victim", path).unwrap();
-    }));
+    rows.extend([
+        (
+            "dangling",
+            (|path| {
+                fs::remove_file(path).unwrap();
+                std::os::unix::fs::symlink("/nowhere/victim", path).unwrap();
+            }) as Damage,
+        ),
+        ("writable", |path| set_mode(path, 0o622)),
+        // Another user has put a link to the list of another server there.
+        ("shared", |path| {
+            let other = path.with_extension("other");
+            fs::rename(path, &other).unwrap();
+            std::os::unix::fs::symlink(other, path).unwrap();
+            set_mode(path.parent().unwrap(), 0o1777);
+        }),
+        ("pipe", |path| {
+            fs::remove_file(path).unwrap();
+            let made = std::process::Command::new("mkfifo").arg(path).status();
+            assert!(made.unwrap().success());
+        }),
+    ]);
     for (row, damage) in rows {
         let folder = Folder::new(row);
         store("old", &folder).await;
@@ -292,4 +316,18 @@ async fn first_list_waits_longer_if_it_is_told_to() {
     };
     let (listed, ()) = tokio::join!(names(&client), start);
     assert_eq!(listed, ["shop__buy"]);
+}
+
+#[tokio::test]
+async fn file_of_a_killed_writer_is_removed_from_the_folder() {
+    let folder = Folder::new("killed");
+    store("buy", &folder).await;
+    let left = folder.files()[0].with_extension("7-0.tmp");
+    let file = fs::File::create(&left).unwrap();
+    file.set_modified(std::time::SystemTime::now() - Duration::from_secs(7200))
+        .unwrap();
+    let opened = open(slow("buy", &Arc::default(), &folder.0)).await;
+    let client = Client::connect(InProcess(opened.server)).await.unwrap();
+    assert_eq!(names(&client).await, ["shop__buy"]);
+    assert!(!left.exists());
 }
