@@ -25,8 +25,10 @@ use crate::sse::encode as sse;
 const STORE_LATER: Duration = Duration::from_secs(30);
 /// Delays between two attempts.
 const STORE_RETRY: (Duration, Duration) = (Duration::from_millis(100), Duration::from_secs(1));
-/// Largest number of events without an id that are remembered, and of stored events until they are forgotten.
+/// Largest number of events without an id that are kept and remembered, and of stored events until they are forgotten.
 const MAX_REMEMBERED: usize = 256;
+/// Largest sum of the bytes of such events. One event may have more.
+const MAX_REMEMBERED_BYTES: usize = 1 << 20;
 
 /// The stored streams of a session that this server writes or reads.
 #[derive(Debug, Default)]
@@ -92,12 +94,16 @@ pub(super) struct Progress {
     pub(super) last_event: Option<u64>,
     /// The last stored event ends the stream.
     pub(super) is_complete: bool,
-    /// Events that the store did not accept. A reader gets them without an id, and the others are stored later.
+    /// Events that the store did not accept. A reader gets them without an id, and the others are stored later. Beyond
+    /// the limits only the last event of the stream is added, which has the result.
     unsaved: VecDeque<UnsavedEvent>,
+    leaves_out: bool,
     /// Events that a reader got without an id. The store may have accepted them too late.
     sent_unsaved: VecDeque<Bytes>,
     /// Numbers of the other events that were stored since then.
     stored: Vec<u64>,
+    /// An event that a reader has found in the store before the store has answered its writer.
+    found: Option<(u64, Bytes)>,
     /// The handler asked the client to disconnect and to reconnect later.
     pub(super) is_released: bool,
 }
@@ -118,7 +124,7 @@ impl Progress {
         while self.unsaved.front().is_some_and(is_before) {
             if let Some(UnsavedEvent { event, .. }) = self.unsaved.pop_front() {
                 out.extend_from_slice(&sse::message_event(&event.text));
-                if self.sent_unsaved.len() >= MAX_REMEMBERED {
+                while is_full(self.sent_unsaved.iter(), &event.text) {
                     self.sent_unsaved.pop_front();
                 }
                 self.sent_unsaved.push_back(event.text);
@@ -135,14 +141,31 @@ impl Progress {
             .sent_unsaved
             .iter()
             .position(|text| *text == event.text);
-        sent.is_some_and(|index| self.sent_unsaved.remove(index).is_some())
+        let was_sent = sent.is_some_and(|index| self.sent_unsaved.remove(index).is_some());
+        if !was_sent && self.last_event < Some(number) {
+            self.found = Some((number, event.text.clone()));
+        }
+        was_sent
     }
 
     fn add_unsaved(&mut self, event: StoredEvent) {
-        if !event.text.is_empty() {
-            let after = self.last_event;
-            self.unsaved.push_back(UnsavedEvent { after, event });
+        match self.found.take() {
+            // The store has it, and only its answer is missing.
+            Some((number, text)) if text == event.text => return self.record(number),
+            _ if event.text.is_empty() => return,
+            _ => {}
         }
+        let kept = self.unsaved.iter().map(|unsaved| &unsaved.event.text);
+        if is_full(kept, &event.text) && !event.is_last {
+            if !std::mem::replace(&mut self.leaves_out, true) {
+                tracing::warn!(
+                    "a stream leaves out events: its event store is away, and nobody reads it"
+                );
+            }
+            return;
+        }
+        let after = self.last_event;
+        self.unsaved.push_back(UnsavedEvent { after, event });
     }
 
     /// Records the number of an event in the store.
@@ -169,6 +192,16 @@ impl Progress {
     pub(super) fn before_first(&self) -> Option<u64> {
         self.first_event?.checked_sub(1)
     }
+}
+
+/// Returns whether a further event exceeds the limits. The first one does not.
+fn is_full<'a>(mut kept: impl Iterator<Item = &'a Bytes>, next: &Bytes) -> bool {
+    let add = |(count, bytes), text: &Bytes| (count + 1, bytes + text.len());
+    let Some(first) = kept.next() else {
+        return false;
+    };
+    let (count, bytes) = kept.fold((1, first.len()), add);
+    count >= MAX_REMEMBERED || bytes + next.len() > MAX_REMEMBERED_BYTES
 }
 
 impl StoredStream {
@@ -299,7 +332,10 @@ impl StoredStream {
         }
         let mut progress = self.progress();
         match stored {
-            Ok(number) => progress.record(number),
+            Ok(number) => {
+                progress.found = None;
+                progress.record(number);
+            }
             Err(_) => progress.add_unsaved(event),
         }
         progress.is_complete |= is_last;
@@ -320,5 +356,83 @@ impl fmt::Debug for StoredStream {
             .field("name", &self.name)
             .field("progress", &self.progress)
             .finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use async_trait::async_trait;
+    use bytes::Bytes;
+    use mcp_core::store::{EventStore, Replay, ReplayError, StoreError, StoredEvent, StreamId};
+    use parking_lot::Mutex;
+
+    use super::{
+        MAX_REMEMBERED, MAX_REMEMBERED_BYTES, Progress, ReaderSlot, StoredStream, StoredStreams,
+    };
+    use crate::sse::encode as sse;
+
+    /// A store that cannot be reached.
+    struct Away;
+
+    #[async_trait]
+    impl EventStore for Away {
+        async fn append(&self, _: StreamId<'_>, _: StoredEvent) -> Result<u64, StoreError> {
+            Err(StoreError::new("away"))
+        }
+
+        async fn after(&self, _: StreamId<'_>, _: Option<u64>) -> Result<Replay, ReplayError> {
+            Err(StoreError::new("away").into())
+        }
+
+        async fn forget(&self, _: &str) -> Result<(), StoreError> {
+            Err(StoreError::new("away"))
+        }
+    }
+
+    fn stream() -> StoredStream {
+        StoredStream {
+            store: Arc::new(Away),
+            session: "session".into(),
+            name: "stream".into(),
+            reader: Arc::<ReaderSlot>::default(),
+            progress: Mutex::<Progress>::default(),
+            streams: Arc::<StoredStreams>::default(),
+        }
+    }
+
+    fn event(text: &str) -> Vec<u8> {
+        sse::message_event(text.as_bytes()).to_vec()
+    }
+
+    #[tokio::test]
+    async fn events_of_a_stream_without_reader_and_store_are_bounded_and_the_last_one_is_kept() {
+        for (size, sent, kept) in [
+            (10, MAX_REMEMBERED * 2, MAX_REMEMBERED),
+            (MAX_REMEMBERED_BYTES / 4, 8, 3),
+            (MAX_REMEMBERED_BYTES * 2, 3, 1),
+        ] {
+            let stream = stream();
+            for number in 0..sent {
+                let text = format!("{}{number}", "0".repeat(size));
+                stream.append(StoredEvent::new(Bytes::from(text))).await;
+            }
+            stream.append_all(event("last").into(), true).await;
+            let mut progress = stream.progress();
+            assert!(progress.is_complete);
+            let texts = progress.unsaved.iter().map(|unsaved| &unsaved.event.text);
+            let texts: Vec<&str> = texts.map(|text| str::from_utf8(text).unwrap()).collect();
+            let (last, first) = texts.split_last().unwrap();
+            let numbers = first.iter().map(|text| text.parse::<usize>().unwrap());
+            assert!(numbers.eq(0..kept), "{size}");
+            assert_eq!(*last, "last");
+            // A reader gets all of them. Those that it got are remembered within the limits.
+            let mut out = Vec::new();
+            progress.take_unsaved(None, &mut out);
+            let sent = progress.sent_unsaved.iter().map(Bytes::len);
+            let (count, bytes) = (sent.len(), sent.sum::<usize>());
+            assert!(count <= MAX_REMEMBERED && (count == 1 || bytes <= MAX_REMEMBERED_BYTES));
+        }
     }
 }

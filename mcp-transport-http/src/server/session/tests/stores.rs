@@ -39,6 +39,8 @@ pub(super) struct Faulty {
     appends_until_failure: Mutex<Option<usize>>,
     /// Number of the appended events until one is stored too late, before the next operation.
     appends_until_late: Mutex<Option<usize>>,
+    /// Number of the appended events until one is stored whose append never answers.
+    appends_until_silent: Mutex<Option<usize>>,
     late: Mutex<Option<(String, String, StoredEvent)>>,
     late_from: Mutex<Option<tokio::time::Instant>>,
     /// Time until an event is stored.
@@ -63,6 +65,7 @@ impl Faulty {
             failing_loads: Mutex::default(),
             appends_until_failure: Mutex::default(),
             appends_until_late: Mutex::default(),
+            appends_until_silent: Mutex::default(),
             late: Mutex::default(),
             late_from: Mutex::default(),
             append_time: Mutex::default(),
@@ -142,28 +145,19 @@ impl SessionStore for Faulty {
 #[async_trait]
 impl EventStore for Faulty {
     async fn append(&self, stream: StreamId<'_>, event: StoredEvent) -> Result<u64, StoreError> {
-        let left = self
-            .appends_until_failure
-            .lock()
-            .unwrap()
-            .as_mut()
-            .map(|left| {
-                *left = left.wrapping_sub(1);
-                *left
-            });
-        if left == Some(0) {
+        let is_next = |until: &Mutex<Option<usize>>| {
+            let mut until = until.lock().unwrap();
+            *until = until.map(|left| left.wrapping_sub(1));
+            *until == Some(0)
+        };
+        if is_next(&self.appends_until_failure) {
             return Err(StoreError::new(SECRET));
         }
-        let late = self
-            .appends_until_late
-            .lock()
-            .unwrap()
-            .as_mut()
-            .map(|left| {
-                *left = left.wrapping_sub(1);
-                *left
-            });
-        if late == Some(0) {
+        if is_next(&self.appends_until_silent) {
+            self.events.append(stream, event).await?;
+            return pending().await;
+        }
+        if is_next(&self.appends_until_late) {
             let late = (stream.session.to_owned(), stream.stream.to_owned(), event);
             *self.late.lock().unwrap() = Some(late);
             *self.late_from.lock().unwrap() = Some(tokio::time::Instant::now() + SECOND);

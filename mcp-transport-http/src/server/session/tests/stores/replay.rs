@@ -88,3 +88,24 @@ async fn event_that_a_reader_got_is_not_sent_again_when_it_is_stored_too_late() 
     assert_eq!(messages.len(), 1, "{messages:?}");
     assert_eq!(messages[0]["id"], 1);
 }
+
+#[tokio::test(start_paused = true)]
+async fn event_that_a_reader_has_found_is_not_sent_again_when_its_writer_gets_no_answer() {
+    let (endpoint, _) = endpoint();
+    let store = Faulty::new();
+    let endpoint = endpoint.events(store.clone()).store_timeout(SECOND);
+    let peer = Peer::open(&endpoint).await;
+    *store.appends_until_silent.lock().unwrap() = Some(2);
+    let mut call = peer.tool(1, "ask").await;
+    // The reader finds both events in the store.
+    settle().await;
+    assert!(call.event().await.data.is_none());
+    let question = call.event().await;
+    assert!(question.id.is_some());
+    let question = question.data.unwrap();
+    tokio::time::sleep(2 * SECOND).await;
+    assert_eq!(peer.send(asking::accept(&question["id"])).await.status, 202);
+    let messages = call.messages().await;
+    assert_eq!(messages.len(), 1, "{messages:?}");
+    assert_eq!(messages[0]["id"], 1);
+}
