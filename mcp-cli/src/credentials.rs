@@ -62,7 +62,11 @@ pub(crate) async fn interactive(
         redirect = redirect.port(port);
     }
     let (output, opens_browser) = (*output, !args.no_browser);
-    redirect = redirect.open_with(move |page| show(page, opens_browser, output));
+    redirect = redirect.open_with(move |page| {
+        // The user may log in with another account.
+        config::forget_lists();
+        show(page, opens_browser, output)
+    });
     let oauth = OAuth::interactive(SERVICE)
         .redirect(redirect)
         .legacy_endpoints(!is_open)
@@ -206,6 +210,7 @@ pub(crate) fn with_page(
     show: impl Fn(String) + Send + Sync + 'static,
 ) -> Result<Option<Authorizer>, Failure> {
     let redirect = LoopbackRedirect::new().open_with(move |page| {
+        config::forget_lists();
         show(page);
         ready(Ok(()))
     });

@@ -59,6 +59,7 @@ pub(super) async fn logout(args: &RemoteArgs, output: &Output) -> Result<(), Fai
     let remote = target::remote(args, output).await?;
     let authorizer = credentials::stored(&remote)?;
     usable(authorizer)?.logout().await?;
+    config::forget_lists();
     let url = config::public_url(&remote.url);
     output.answer(
         &json!({ "loggedIn": false }),

@@ -195,8 +195,14 @@ fn stored_token_is_used_until_the_logout() {
     assert_eq!(before.code, 3, "{before:?}");
     assert!(before.err.contains("mcp login"), "{before:?}");
 
+    let lists = folder.join("home/.cache/mcp/lists");
+    let store_lists = || std::fs::create_dir_all(lists.join("gateway")).unwrap();
+    store_lists();
     let printed = log_in(&folder.join("home"), &url);
     assert!(printed.contains("logged in at"), "{printed}");
+    if cfg!(target_os = "linux") {
+        assert!(!lists.exists(), "those of another account");
+    }
     // The parties are named before the page opens.
     let origin = url.trim_end_matches("/mcp");
     let host = origin.trim_start_matches("http://");
@@ -216,6 +222,11 @@ fn stored_token_is_used_until_the_logout() {
     assert_eq!(out.code, 0, "{out:?}");
     assert!(tokens.0.lock().unwrap().is_empty());
     assert_eq!(run(&["list", &url]).code, 3);
+    store_lists();
+    assert_eq!(run(&["logout", &url]).code, 0);
+    if cfg!(target_os = "linux") {
+        assert!(!lists.exists());
+    }
 }
 
 #[test]
