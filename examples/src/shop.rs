@@ -50,7 +50,7 @@ pub struct ReserveInput {
 }
 impl ReserveInput {
     /// Creates a value with the required members.
-    pub fn new(count: u64, title: impl Into<String>) -> Self {
+    pub fn new(title: impl Into<String>, count: u64) -> Self {
         Self {
             count,
             delivery: Default::default(),

@@ -148,7 +148,8 @@ impl Builder {
             fields.push(Field {
                 is_json_text: ty != Type::Text,
                 docs: docs_of(description, argument),
-                required: argument.get("required") == Some(&Value::Bool(true)),
+                required: (argument.get("required") == Some(&Value::Bool(true)))
+                    .then_some(fields.len()),
                 ..text_field(key, ty)
             });
         }
@@ -163,7 +164,8 @@ impl Builder {
         for (name, operator) in uri_template::variables(key) {
             if !name.is_empty() && fields.iter().all(|field| field.key != name) {
                 fields.push(Field {
-                    required: !matches!(operator, Some('/' | ';' | '?' | '&')),
+                    required: (!matches!(operator, Some('/' | ';' | '?' | '&')))
+                        .then_some(fields.len()),
                     ..text_field(name, Type::Text)
                 });
             }
@@ -227,7 +229,7 @@ fn text_field(key: &str, ty: Type) -> Field {
         name: String::new(),
         docs: Vec::new(),
         ty,
-        required: false,
+        required: None,
         constant: false,
         is_json_text: false,
     }

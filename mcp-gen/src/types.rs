@@ -119,7 +119,8 @@ pub(crate) struct Field {
     pub(crate) name: String,
     pub(crate) docs: Vec<String>,
     pub(crate) ty: Type,
-    pub(crate) required: bool,
+    /// The position among the required members, which `new` takes in this order. `None` for an optional one.
+    pub(crate) required: Option<usize>,
     /// The type has one value, which is its default.
     pub(crate) constant: bool,
     /// The member is a string that contains the value's JSON: a prompt argument.

@@ -35,7 +35,7 @@ impl Disks {
 #[tokio::main]
 async fn main() -> mcp::Result<()> {
     let shop = shop::Shop::new(Client::connect(InProcess(Server::of(Disks))).await?);
-    let disks = shop::ReserveInput::new(2, "Kind of Blue")
+    let disks = shop::ReserveInput::new("Kind of Blue", 2)
         .with_delivery(shop::ReserveInputDelivery::PickUp);
     // The fields are `count`, `delivery` and `title`; a missing or misspelled one does not compile.
     let reservation: shop::ReserveOutput = shop.reserve(disks).await?;

@@ -115,7 +115,7 @@ pub(super) fn templates(model: &Model) -> TokenStream {
         let template = &method.key;
         let values = fields.iter().map(|field| {
             let (key, name) = (&field.key, ident(&field.name));
-            if field.required {
+            if field.required.is_some() {
                 quote!((#key, Some(self.#name.as_str())))
             } else {
                 quote!((#key, self.#name.as_deref()))

@@ -72,7 +72,9 @@ fn definition(
             let all: Vec<Emitted> = fields.iter().map(|field| emitted(field, types)).collect();
             let declarations = all.iter().map(|field| &field.declaration);
             let rest_field = rest.as_ref().map(|rest| rest_declaration(rest, types));
-            let is_default = fields.iter().all(|field| !field.required || field.constant);
+            let is_default = fields
+                .iter()
+                .all(|field| field.required.is_none() || field.constant);
             let default = is_default.then(|| quote!(Default,));
             let methods = is_written.then(|| {
                 let methods = constructor(fields, rest.as_ref(), &all);
@@ -163,7 +165,7 @@ struct Emitted {
 
 fn emitted(field: &Field, types: &Table) -> Emitted {
     let name = ident(&field.name);
-    let is_optional = !field.required;
+    let is_optional = field.required.is_none();
     let inner = reference(&field.ty, types);
     let ty = if is_optional && !matches!(field.ty, Type::Option(_)) {
         quote!(Option<#inner>)
@@ -172,7 +174,7 @@ fn emitted(field: &Field, types: &Table) -> Emitted {
     };
     let docs = doc(&with_reasons(&field.docs, &field.ty));
     let attribute = attribute(field);
-    let is_parameter = field.required && !field.constant;
+    let is_parameter = !is_optional && !field.constant;
     let is_text = field.ty == Type::Text;
     let parameter = is_parameter.then(|| {
         if is_text {
@@ -220,7 +222,7 @@ fn attribute(field: &Field) -> Option<TokenStream> {
     if *key != field.name {
         options.push(quote!(rename = #key));
     }
-    if !field.required {
+    if field.required.is_none() {
         options.push(quote!(default));
         options.push(quote!(skip_serializing_if = "Option::is_none"));
     }
@@ -240,16 +242,20 @@ fn rest_declaration((name, ty): &(String, Type), types: &Table) -> TokenStream {
     }
 }
 
-/// Returns `new` with the required members, and a setter for each other one.
+/// Returns `new` with the required members in the schema's order, and a setter for each other one.
 fn constructor(fields: &[Field], rest: Option<&(String, Type)>, all: &[Emitted]) -> TokenStream {
-    let parameters = all.iter().filter_map(|field| field.parameter.as_ref());
+    let mut ordered: Vec<_> = fields.iter().zip(all).collect();
+    ordered.sort_by_key(|(field, _)| field.required);
+    let parameters = ordered
+        .iter()
+        .filter_map(|(_, emitted)| emitted.parameter.as_ref());
     let values = all.iter().map(|field| &field.value);
     let setters = all.iter().filter_map(|field| field.setter.as_ref());
     let rest = rest.map(|(name, _)| {
         let name = ident(name);
         quote!(#name: Default::default(),)
     });
-    let docs = if fields.iter().any(|field| !field.required) {
+    let docs = if fields.iter().any(|field| field.required.is_none()) {
         " Creates a value with the required members."
     } else {
         " Creates a value."

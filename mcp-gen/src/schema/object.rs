@@ -44,13 +44,13 @@ impl Lowering<'_> {
         for (key, schema) in properties {
             let at = place.member(key, &format!("properties/{}", pointer_part(key)));
             let ty = self.lower(schema, at);
-            let is_required = required.contains(&key.as_str());
-            fields.push(self.field(&mut names, key, schema, ty, is_required));
+            let position = required.iter().position(|name| name == key);
+            fields.push(self.field(&mut names, key, schema, ty, position));
         }
-        for key in required.into_iter().take(MAX_FIELDS) {
+        for (position, key) in required.into_iter().enumerate().take(MAX_FIELDS) {
             if !properties.contains_key(key) {
                 let ty = Type::Value(None);
-                fields.push(self.field(&mut names, key, &Value::Null, ty, true));
+                fields.push(self.field(&mut names, key, &Value::Null, ty, Some(position)));
             }
         }
         let rest = self.rest(map, &place);
@@ -102,7 +102,7 @@ impl Lowering<'_> {
         key: &str,
         schema: &Value,
         ty: Type,
-        required: bool,
+        required: Option<usize>,
     ) -> Field {
         let constant = match &ty {
             Type::Named(slot) => {

@@ -223,8 +223,13 @@ fn rank(ty: &Type, types: &Table) -> (u8, usize) {
         Type::Named(slot) => match types.shape(*slot) {
             Some(Shape::Choice(_)) => (5, 0),
             Some(Shape::Struct { fields, .. }) => {
-                let required = fields.iter().filter(|field| field.required).count();
-                let constant = fields.iter().any(|field| field.required && field.constant);
+                let required = fields
+                    .iter()
+                    .filter(|field| field.required.is_some())
+                    .count();
+                let constant = fields
+                    .iter()
+                    .any(|field| field.required.is_some() && field.constant);
                 (if constant { 9 } else { 10 }, usize::MAX - required)
             }
             _ => (10, usize::MAX),

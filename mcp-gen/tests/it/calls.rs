@@ -57,7 +57,7 @@ impl served::Shop for Implementation {
         let by = format!("{} {:?}", order.r#type, order.when);
         let paid = served::Paid::new(by);
         let level = served::Level::High;
-        Ok(served::OrderOutput::new(order.items, level, paid.into()))
+        Ok(served::OrderOutput::new(paid.into(), order.items, level))
     }
 
     async fn levels(
@@ -115,7 +115,7 @@ impl served::Shop for Implementation {
     }
 
     async fn read_disks(&self, _: CallContext) -> Result<ReadResourceResult, ResourceError> {
-        Ok(contents("disks://all", "all disks"))
+        Ok(contents("shop://disks", "all disks"))
     }
 }
 

@@ -86,6 +86,24 @@ fn schemas_have_the_expected_types() {
     }
 }
 
+/// Two strings in another order would be swapped without an error.
+#[test]
+fn constructor_takes_members_in_the_order_of_required() {
+    let properties = json!({"ant": {"type": "string"}, "bee": {"type": "string"}, "cat": {"type": "string"},
+        "kind": {"const": "zoo"}, "zebra": {"type": "string"}});
+    let part = json!({"properties": {"dog": {"type": "string"}}, "required": ["dog", "cat"]});
+    let root = json!({"type": "object", "properties": properties, "allOf": [part],
+        "required": ["zebra", "kind", "cat", "any", "ant", "cat"]});
+    let source = generate(&root).to_source().unwrap();
+    let (_, new) = source.split_once("pub fn new(\n").unwrap();
+    let (parameters, _) = new.split_once("    ) -> Self").unwrap();
+    let names = parameters
+        .lines()
+        .map(|line| line.trim().split(':').next().unwrap());
+    let names: Vec<_> = names.collect();
+    assert_eq!(names, ["zebra", "cat", "any", "ant", "dog"], "{new}");
+}
+
 /// Two variants of one type would have two equal conversions, which the compiler refuses.
 #[test]
 fn variants_of_a_union_have_different_types() {

@@ -93,7 +93,7 @@ impl Shop {
     pub fn read_disks<'a>(
         &self,
     ) -> ::mcp::PreparedCall<'a, ::mcp::types::ReadResourceResult> {
-        self.client.read_resource("disks://all")
+        self.client.read_resource("shop://disks")
     }
 }
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -648,7 +648,7 @@ pub const CATALOG: &str = r##"{
     {
       "description": "All disks.",
       "name": "disks",
-      "uri": "disks://all"
+      "uri": "shop://disks"
     }
   ],
   "tools": [

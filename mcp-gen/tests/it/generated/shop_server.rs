@@ -181,7 +181,7 @@ pub fn server<T: Shop>(implementation: T) -> ::mcp::Server {
             },
         )
         .resource(
-            "disks://all",
+            "shop://disks",
             |implementation: ::std::sync::Arc<T>, _: Value, call| async move {
                 implementation.read_disks(call).await
             },
@@ -368,7 +368,7 @@ pub struct OrderOutput {
 }
 impl OrderOutput {
     /// Creates a value with the required members.
-    pub fn new(items: Vec<Item>, level: Level, state: OrderOutputState) -> Self {
+    pub fn new(state: OrderOutputState, items: Vec<Item>, level: Level) -> Self {
         Self {
             extra: Default::default(),
             items,
@@ -594,7 +594,7 @@ pub const CATALOG: &str = r##"{
     {
       "description": "All disks.",
       "name": "disks",
-      "uri": "disks://all"
+      "uri": "shop://disks"
     }
   ],
   "tools": [
