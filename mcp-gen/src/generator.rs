@@ -60,11 +60,14 @@ impl Generator {
     /// A schema without a Rust type becomes any JSON, with the reason in the field's documentation
     /// and in the [report](Generated::report). A schema has at most 1 MiB, 10,000 parts and 48 levels.
     ///
+    /// A resource that a listed template matches has no method and is not in `CATALOG`: the template's method reads it.
+    ///
     /// # Errors
     ///
     /// Returns [`GenerateError::TooMany`] for more than 20,000 tools, prompts, resources and templates.
     pub fn generate(&self, snapshot: &Snapshot) -> Result<Generated, GenerateError> {
-        let model = Model::new(&self.name, snapshot)?;
+        let snapshot = snapshot.without_template_data();
+        let model = Model::new(&self.name, &snapshot)?;
         let (tokens, command) = match self.target {
             Target::Client => (emit::client(&model), "gen rust"),
             Target::Server => (emit::server(&model), "gen rust-server"),
@@ -72,7 +75,7 @@ impl Generator {
         Ok(Generated {
             tokens,
             command,
-            snapshot: snapshot.clone(),
+            snapshot,
             report: model.report,
         })
     }

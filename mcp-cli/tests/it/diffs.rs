@@ -78,6 +78,44 @@ fn breaking_change_has_exit_code_1_and_a_path() {
 }
 
 #[test]
+fn rows_of_a_template_are_data_in_each_command() {
+    let folder = folder("diff-data");
+    let catalog = |rows: &str| {
+        let template = r#"[{"uriTemplate": "users://{id}", "name": "user"}]"#;
+        format!(r#"{{"resourceTemplates": {template}, "resources": [{rows}]}}"#)
+    };
+    let help = r#"{"uri": "help://all", "name": "help"}"#;
+    let one = catalog(&format!(r#"{help}, {{"uri": "users://1", "name": "Ada"}}"#));
+    let other = catalog(&format!(r#"{help}, {{"uri": "users://2", "name": "Bob"}}"#));
+    let (one, other) = (
+        write(&folder, "one.json", &one),
+        write(&folder, "other.json", &other),
+    );
+    let run = mcp(&["diff", &one, &other]);
+    assert_eq!(run.code, 0, "{run:?}");
+    for text in [
+        "cosmetic",
+        "removed: data of the template users://{id}",
+        "added: data",
+    ] {
+        assert!(run.out.contains(text), "{run:?}");
+    }
+    let run = mcp_in(&folder, &["gen", "rust", "one.json", "-o", "users.rs"], "");
+    assert_eq!(run.code, 0, "{run:?}");
+    let source = std::fs::read_to_string(folder.join("users.rs")).unwrap();
+    assert!(
+        source.contains("read_help") && !source.contains("read_ada"),
+        "{source}"
+    );
+    let check = ["gen", "rust", &other, "-o", "users.rs", "--check"];
+    let run = mcp_in(&folder, &check, "");
+    assert_eq!((run.code, &*run.out), (0, ""), "{run:?}");
+    let fixed = write(&folder, "fixed.json", &catalog(""));
+    let run = mcp(&["diff", &one, &fixed]);
+    assert_eq!(run.code, 1, "{run:?}");
+}
+
+#[test]
 fn malformed_snapshot_has_exit_code_1() {
     let folder = folder("diff-malformed");
     let file = write(&folder, "bad.json", r#"{"tools": [{}]}"#);

@@ -33,7 +33,7 @@ pub(crate) const LISTS: [(&str, &str); 4] = [
 /// # Ok::<(), mcp::catalog::SnapshotError>(())
 /// ```
 #[derive(Debug, Clone, PartialEq)]
-pub struct Snapshot(Value);
+pub struct Snapshot(pub(super) Value);
 
 /// The reason why JSON is not a snapshot.
 #[derive(Debug, thiserror::Error)]

@@ -36,6 +36,24 @@ fn server_of_the_shop_is_the_stored_file() {
 }
 
 #[test]
+fn row_of_a_template_has_no_function() {
+    let catalog = serde_json::json!({
+        "resourceTemplates": [{"uriTemplate": "users://{id}", "name": "user"}],
+        "resources": [{"uri": "users://7", "name": "Ada"}, {"uri": "help://all", "name": "help"}],
+    });
+    let snapshot = Snapshot::from_value(catalog).unwrap();
+    for generator in [Generator::client("shop"), Generator::server("shop")] {
+        let source = generator.generate(&snapshot).unwrap().to_source().unwrap();
+        assert!(source.contains("fn read_user"), "{source}");
+        assert!(source.contains("fn read_help"), "{source}");
+        assert!(!source.contains("read_ada"), "{source}");
+        let written = catalog_of(&source).unwrap();
+        assert_eq!(written, snapshot.without_template_data());
+        assert!(!written.to_json().contains("Ada"), "{source}");
+    }
+}
+
+#[test]
 fn text_of_a_server_does_not_end_the_catalog() {
     let description = format!("\"{};\" \"#; \\\"# #", "#".repeat(300));
     let tool = serde_json::json!({"name": "a", "description": description, "inputSchema": {"type": "object"}});

@@ -2,10 +2,11 @@
 
 use serde_json::{Map, Value};
 
-use super::recorder::{Recorder, brief, join, pairs};
+use super::recorder::{Pair, Recorder, brief, join, pairs};
 use super::schema::{Direction, compare_schemas};
 use crate::catalog::difference::Impact::{Breaking, Compatible, Cosmetic};
 use crate::catalog::snapshot::{LISTS, Snapshot};
+use crate::catalog::template_data::template_data;
 
 type Item = Map<String, Value>;
 
@@ -13,6 +14,8 @@ pub(super) fn compare(old: &Snapshot, new: &Snapshot, recorder: &mut Recorder) {
     if let (Some(old), Some(new)) = (old.capabilities(), new.capabilities()) {
         capabilities(old, new, "/capabilities", recorder);
     }
+    let (old_data, new_data) = (template_data(old), template_data(new));
+    let mut rows = Vec::new();
     for (list, key) in LISTS {
         let compare_items = match list {
             "tools" => tool,
@@ -20,13 +23,36 @@ pub(super) fn compare(old: &Snapshot, new: &Snapshot, recorder: &mut Recorder) {
             _ => resource,
         };
         let path = format!("/{list}");
-        for (_, path, old, new) in pairs(old.items(list, key), new.items(list, key), &path) {
+        for (name, path, old, new) in pairs(old.items(list, key), new.items(list, key), &path) {
+            let template = match old {
+                _ if list != "resources" => None,
+                Some(_) => old_data.get(name),
+                None => new_data.get(name),
+            };
+            if let Some(template) = template {
+                rows.push(((name, path, old, new), *template));
+                continue;
+            }
             match (old, new) {
                 (Some(old), Some(new)) => compare_items(old, new, &path, recorder),
                 (Some(_), None) => recorder.add(Breaking, &path, "removed; calls of it fail"),
                 (None, _) => recorder.add(Compatible, &path, "added"),
             }
         }
+    }
+    // Last, because there can be more rows than listed differences.
+    for (pair, template) in rows {
+        row(pair, template, recorder);
+    }
+}
+
+/// Compares a resource that is data of a template.
+fn row((_, path, old, new): Pair<'_, &Item>, template: &str, recorder: &mut Recorder) {
+    let data = |change: &str| format!("{change}: data of the template {template}");
+    match (old, new) {
+        (Some(old), Some(new)) => others(old, new, &["uri"], &path, recorder),
+        (Some(_), None) => recorder.add(Cosmetic, &path, data("removed")),
+        (None, _) => recorder.add(Cosmetic, &path, data("added")),
     }
 }
 

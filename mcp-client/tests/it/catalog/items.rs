@@ -175,3 +175,52 @@ fn changes_of_capabilities() {
         assert_eq!(only(old, new), (impact, format!("/capabilities/{path}")));
     }
 }
+
+/// Nobody sees who made a row, so a fixed resource beside a template that matches it is data, too.
+#[test]
+fn changes_of_a_templates_rows_are_cosmetic() {
+    use Impact::{Breaking, Cosmetic};
+    let catalog = |template: &str, resources: Value| json!({"resources": resources, "resourceTemplates": [{"uriTemplate": template}]});
+    let app = json!([{"uri": "config://app"}]);
+    let path = "/resources/config:~1~1app";
+    for (template, impact) in [
+        ("config://{name}", Cosmetic),
+        ("config:{+path}", Cosmetic),
+        ("config://x/{name}", Breaking),
+        // It matches everything, so it says nothing about a resource.
+        ("{+uri}", Breaking),
+    ] {
+        let (with, without) = (catalog(template, app.clone()), catalog(template, json!([])));
+        assert_eq!(
+            only(with.clone(), without.clone()),
+            (impact, path.to_owned()),
+            "{template}"
+        );
+        let json = catalog(
+            template,
+            json!([{"uri": "config://app", "mimeType": "a/b"}]),
+        );
+        let (changed, _) = only(json, with);
+        assert_eq!(changed, impact, "{template}");
+    }
+    // The template that made the row is that of the older snapshot.
+    let fixed = json!({"resources": app, "resourceTemplates": []});
+    let moved = catalog("config://{name}", json!([]));
+    let diff = Snapshot::from_value(fixed).unwrap();
+    let diff = diff.diff(&Snapshot::from_value(moved).unwrap());
+    assert_eq!(diff.impact(), Some(Breaking), "{diff}");
+}
+
+/// 1,000 differences are listed.
+#[test]
+fn rows_do_not_hide_other_differences() {
+    let row = |number: usize| json!({"uri": format!("users://{number}")});
+    let rows: Vec<_> = (0..3_000).map(row).collect();
+    let old = json!({"tools": [{"name": "t"}], "resources": rows,
+        "resourceTemplates": [{"uriTemplate": "users://{id}"}]});
+    let new = json!({"resourceTemplates": [{"uriTemplate": "users://{id}"}]});
+    let diff = Snapshot::from_value(old).unwrap();
+    let diff = diff.diff(&Snapshot::from_value(new).unwrap());
+    assert_eq!(diff.differences()[0].path, "/tools/t", "{diff}");
+    assert_eq!(diff.impact(), Some(Impact::Breaking));
+}
