@@ -33,8 +33,10 @@ impl Snapshot {
         let rows = template_data(self);
         let mut value = self.0.clone();
         if let Some(Value::Array(resources)) = value.get_mut("resources") {
-            let uri = |resource: &Value| resource.get("uri")?.as_str().map(str::to_owned);
-            resources.retain(|resource| uri(resource).is_none_or(|uri| !rows.contains_key(&*uri)));
+            resources.retain(|resource| {
+                let uri = resource.get("uri").and_then(Value::as_str);
+                uri.is_none_or(|uri| !rows.contains_key(uri))
+            });
         }
         Self(value)
     }
@@ -49,6 +51,9 @@ pub(super) fn template_data(snapshot: &Snapshot) -> BTreeMap<&str, &str> {
     let mut steps = MAX_STEPS;
     let resources = snapshot.items("resources", "uri").into_iter();
     let rows = resources.filter_map(|(uri, _)| {
+        if steps == 0 {
+            return None;
+        }
         let mut all = patterns.iter();
         let (text, _) = all.find(|(_, parts)| matches(parts, uri, &mut steps))?;
         Some((uri, *text))
@@ -80,6 +85,7 @@ fn matches(parts: &[Part<'_>], uri: &str, steps: &mut usize) -> bool {
             Part::Expression { .. } => 1,
         };
         let Some(rest) = steps.checked_sub(ends.len() * length) else {
+            *steps = 0;
             return false;
         };
         *steps = rest;
