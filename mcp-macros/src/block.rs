@@ -294,20 +294,11 @@ impl GeneratedCode<'_> {
             #cfgs
             #[automatically_derived]
             #[allow(trivial_bounds)]
-            impl #generics #private::ServerBlock for #ty #bounds {
+            impl #generics #private::OnlyBlockWithoutRoutes for #ty #bounds {
                 fn server(self: ::std::sync::Arc<Self>) -> #private::Server {
                     #allowed
                     let __routes = { #body };
                     #private::Server::with_info(#info) #instructions .merge(__routes)
-                }
-            }
-
-            #cfgs
-            #[automatically_derived]
-            #[allow(trivial_bounds)]
-            impl #generics #private::IntoServer for #ty #bounds {
-                fn into_server(self) -> #private::Server {
-                    #private::ServerBlock::server(::std::sync::Arc::new(self))
                 }
             }
         }

@@ -49,8 +49,11 @@ pub(crate) fn expand(kind: RouteKind, options: TokenStream, item: TokenStream) -
         &mut errors,
     );
     match route {
-        Some(route) if errors.is_empty() => generate(&route, &crate_path, &original, &mut function),
-        _ => quote!(#errors #function),
+        Some(route) => {
+            let code = generate(&route, &crate_path, &original, &mut function);
+            quote!(#errors #code)
+        }
+        None => quote!(#errors #function),
     }
 }
 

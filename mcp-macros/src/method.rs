@@ -330,16 +330,22 @@ fn check_names(noun: &str, params: &[Param], errors: &mut Errors) {
 }
 
 /// Checks that each variable has a parameter with its name, and marks the other parameters as
-/// extractors.
+/// extractors. They stay unmarked when a variable has no parameter: one of them may have a wrong name, which
+/// is one mistake.
 fn assign_variables(uri: &LitStr, variables: &[String], params: &mut [Param], errors: &mut Errors) {
-    let all = params.iter().any(Param::takes_all_arguments);
-    for variable in variables {
-        if !all && !params.iter().any(|param| param.name() == Some(variable)) {
+    let is_taken = |variable: &String| {
+        let mut params = params.iter();
+        params.any(|param| param.takes_all_arguments() || param.name() == Some(variable))
+    };
+    let missing: Vec<_> = variables.iter().filter(|name| !is_taken(name)).collect();
+    if !missing.is_empty() {
+        for variable in missing {
             let message = format!(
-                "no parameter takes the variable `{variable}`: add `{variable}: String` (or `u64`, an enum, …)"
+                "no parameter takes the variable `{variable}`: add `{variable}: String` (or `u64`, an enum, …), or rename a parameter"
             );
             errors.add_at(uri, message);
         }
+        return;
     }
     for param in params {
         if !variables

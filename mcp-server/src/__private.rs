@@ -47,7 +47,7 @@ pub use crate::result::{IntoToolResult, Json, ToolError};
 pub use crate::routes::{
     CompletionRoute, PromptRoute, ResourceRoute, Routes, TemplateRoute, ToolRoute,
 };
-pub use crate::server::{IntoServer, Server};
+pub use crate::server::Server;
 pub use doc::doc;
 pub use output::{
     HandlerOutput, IsCompletion, IsContents, IsPrompt, IsToolResult, NotCompletion, NotContents,
@@ -61,4 +61,4 @@ pub use probe::{
     RouteParameter,
 };
 pub use routes::{completion, prompt, resource, template, tool};
-pub use server_block::ServerBlock;
+pub use server_block::OnlyBlockWithoutRoutes;

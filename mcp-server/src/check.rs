@@ -145,7 +145,7 @@ impl<'a> SetupChecker<'a> {
             if route.can_be_task() && self.config.context.tasks.is_none() {
                 self.report(format!(
                     "the {description} can become a task, and the server runs no tasks; add \
-                     `.tasks(Tasks::in_memory())`"
+                     `.tasks(Tasks::in_memory())` (`mcp::tasks`, feature `tasks`)"
                 ));
             }
             for problem in route.schema_problems(&self.config.context.validation) {

@@ -107,8 +107,8 @@ pub use result::{
     user,
 };
 pub use routes::{
-    CompletionRoute, PageCursor, PromptExt, PromptRoute, ResourceExt, ResourceRoute, Routes,
-    ScopedCall, TemplateRoute, ToolExt, ToolRoute,
+    CompletionRoute, IntoRoute, PageCursor, PromptExt, PromptRoute, ResourceExt, ResourceRoute,
+    Routes, ScopedCall, TemplateRoute, ToolExt, ToolRoute,
 };
 pub use server::{IntoServer, Server};
 pub use tokens::{TokenError, TokenSealer};

@@ -9,10 +9,12 @@
 //! | `uri_template` | matching of URIs with templates |
 //! | `resource_list` | computed lists of resources |
 //! | `tool`, `resource`, `template`, `prompt`, `completion` | one kind of route each |
+//! | `into_route` | functions with an attribute as routes |
 //! | `router` | sets of routes |
 
 mod choices;
 mod completion;
+mod into_route;
 mod prompt;
 mod required_scopes;
 mod resource;
@@ -26,6 +28,7 @@ mod uri_template;
 
 pub(crate) use choices::Choices;
 pub use completion::CompletionRoute;
+pub use into_route::IntoRoute;
 pub use prompt::{PromptExt, PromptRoute};
 pub use required_scopes::ScopedCall;
 pub(crate) use resource::ResourceHandler;

@@ -21,7 +21,7 @@ use crate::middleware::{LayerStack, Middleware, Next};
 use crate::notify::Notify;
 use crate::registry::{ServerConfig, SharedRegistry};
 use crate::routes::{
-    CompletionRoute, PromptRoute, ResourceRoute, Routes, TemplateRoute, ToolRoute,
+    CompletionRoute, IntoRoute, PromptRoute, ResourceRoute, Routes, TemplateRoute, ToolRoute,
 };
 use crate::tokens::TokenSealer;
 
@@ -70,8 +70,9 @@ impl fmt::Debug for ReplaceCall {
 #[diagnostic::on_unimplemented(
     message = "`{Self}` does not become a server",
     label = "expected a `Server`, or a value with `#[mcp::server]`",
-    note = "a type of yours needs `#[mcp::server]` on its `impl` block",
+    note = "a type of yours needs `#[mcp::server]` on its `impl` block, and must be `Send + Sync`",
     note = "`Routes` are added to a server: `Server::new(name, version).merge(routes)`",
+    note = "pass a `Server` itself; only `StreamableHttp`, `Serve`, `StdioServer` and `InProcess` take an `Arc<Server>`",
     note = "`InProcess(server)` is the target of a client: pass the server itself here"
 )]
 pub trait IntoServer {
@@ -254,34 +255,34 @@ impl Server {
 
     /// Adds a tool: a route, or a function with `#[tool]`.
     #[must_use]
-    pub fn tool(self, tool: impl Into<ToolRoute>) -> Self {
-        self.configure(|config| config.tools.push(tool.into()))
+    pub fn tool(self, tool: impl IntoRoute<ToolRoute>) -> Self {
+        self.configure(|config| config.tools.push(tool.into_route()))
     }
 
     /// Adds a resource: a route, or a function with `#[resource]`.
     #[must_use]
-    pub fn resource(self, resource: impl Into<ResourceRoute>) -> Self {
-        self.configure(|config| config.resources.push(resource.into()))
+    pub fn resource(self, resource: impl IntoRoute<ResourceRoute>) -> Self {
+        self.configure(|config| config.resources.push(resource.into_route()))
     }
 
     /// Adds a URI template, a resource family: a route, or a function with `#[resource]`.
     #[must_use]
-    pub fn template(self, template: impl Into<TemplateRoute>) -> Self {
-        self.configure(|config| config.templates.push(template.into()))
+    pub fn template(self, template: impl IntoRoute<TemplateRoute>) -> Self {
+        self.configure(|config| config.templates.push(template.into_route()))
     }
 
     /// Adds a prompt: a route, or a function with `#[prompt]`.
     #[must_use]
-    pub fn prompt(self, prompt: impl Into<PromptRoute>) -> Self {
-        self.configure(|config| config.prompts.push(prompt.into()))
+    pub fn prompt(self, prompt: impl IntoRoute<PromptRoute>) -> Self {
+        self.configure(|config| config.prompts.push(prompt.into_route()))
     }
 
     /// Adds a completion: a route, or a function with `#[completion]`. Without macros, a prompt and a
     /// template take their completions themselves: [`PromptRoute::completion`],
     /// [`TemplateRoute::completion`].
     #[must_use]
-    pub fn completion(self, completion: impl Into<CompletionRoute>) -> Self {
-        self.configure(|config| config.completions.push(completion.into()))
+    pub fn completion(self, completion: impl IntoRoute<CompletionRoute>) -> Self {
+        self.configure(|config| config.completions.push(completion.into_route()))
     }
 
     /// Adds all routes of a router.

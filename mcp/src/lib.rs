@@ -131,12 +131,12 @@ pub use mcp_server::{
     ClientInfo, CompletionError, CompletionHandler, CompletionRoute, ContentPolicy, EditError,
     Elicit, ElicitChoice, ElicitField, Extension, FromCall, FromCallAsync, FromHeader, Handler,
     Header, Headers, Identity, IntoCompletion, IntoContents, IntoPrompt, IntoResourceList,
-    IntoServer, IntoToolResult, Json, ListHandler, Log, NotFound, Notify, PageCursor, Prefix,
-    Progress, PromptError, PromptExt, PromptHandler, PromptRoute, Prompts, Questions, RawArgs,
-    ReadHandler, Rejection, RequestMeta, ResourceError, ResourceExt, ResourceList, ResourceRoute,
-    Resources, RouteSpec, Routes, Sampling, ScopedCall, Server, SetupError, State, StateKeys,
-    TemplateRoute, Templates, TokenError, TokenSealer, ToolError, ToolExt, ToolRoute, Tools,
-    WeakSecret, assistant, routes, user,
+    IntoRoute, IntoServer, IntoToolResult, Json, ListHandler, Log, NotFound, Notify, PageCursor,
+    Prefix, Progress, PromptError, PromptExt, PromptHandler, PromptRoute, Prompts, Questions,
+    RawArgs, ReadHandler, Rejection, RequestMeta, ResourceError, ResourceExt, ResourceList,
+    ResourceRoute, Resources, RouteSpec, Routes, Sampling, ScopedCall, Server, SetupError, State,
+    StateKeys, TemplateRoute, Templates, TokenError, TokenSealer, ToolError, ToolExt, ToolRoute,
+    Tools, WeakSecret, assistant, routes, user,
 };
 #[cfg(feature = "http")]
 pub use mcp_transport_http as http;

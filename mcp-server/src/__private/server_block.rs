@@ -4,22 +4,24 @@ use std::sync::Arc;
 
 use crate::server::{IntoServer, Server};
 
-/// A type whose `impl` block has `#[mcp::server]`.
+/// A type with an `impl` block that has `#[mcp::server]` without the option `routes`.
 ///
 /// Generated code implements this trait instead of [`IntoServer`] for the type's `Arc`: the
-/// orphan rule forbids the latter in the user's crate.
-#[diagnostic::on_unimplemented(
-    message = "`Arc<{Self}>` does not become a server",
-    label = "`{Self}` has no `#[mcp::server]`",
-    note = "a type of yours needs `#[mcp::server]` on its `impl` block",
-    note = "pass a `Server` itself; only `StreamableHttp`, `Serve`, `StdioServer` and `InProcess` take an `Arc<Server>`"
-)]
-pub trait ServerBlock: Send + Sync + Sized + 'static {
+/// orphan rule forbids the latter in the user's crate. The compiler prints the name when two blocks of a type
+/// implement it.
+pub trait OnlyBlockWithoutRoutes: Send + Sync + Sized + 'static {
     /// Creates the server.
     fn server(self: Arc<Self>) -> Server;
 }
 
-impl<T: ServerBlock> IntoServer for Arc<T> {
+#[diagnostic::do_not_recommend]
+impl<T: OnlyBlockWithoutRoutes> IntoServer for T {
+    fn into_server(self) -> Server {
+        Arc::new(self).server()
+    }
+}
+
+impl<T: OnlyBlockWithoutRoutes> IntoServer for Arc<T> {
     fn into_server(self) -> Server {
         self.server()
     }

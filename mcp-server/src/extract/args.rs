@@ -43,6 +43,7 @@ use crate::schema;
 #[expect(clippy::exhaustive_structs, reason = "parameters destructure it")]
 pub struct Args<T>(pub T);
 
+#[diagnostic::do_not_recommend]
 impl<T: DeserializeOwned + JsonSchema> FromCall for Args<T> {
     fn from_call(call: &mut CallContext) -> Result<Self, Rejection> {
         let mut arguments = call.take_arguments();

@@ -22,7 +22,8 @@ use crate::rejection::Rejection;
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not an extractor",
     label = "a handler cannot take this",
-    note = "take arguments as `Args<{Self}>`, shared values as `State<{Self}>`, what a layer inserted as `Extension<{Self}>`"
+    note = "`Args<T>` needs `#[derive(serde::Deserialize, schemars::JsonSchema)]` on `T`, both of them, without borrowed fields",
+    note = "take arguments as `Args<T>`, shared values as `State<T>`, what a layer inserted as `Extension<T>`"
 )]
 pub trait FromCall: Sized {
     /// Finds the value in the call.

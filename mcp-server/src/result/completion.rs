@@ -16,7 +16,7 @@ use super::error::CompletionError;
     message = "a completion cannot return `{Self}`",
     label = "this does not become suggestions",
     note = "return a `Vec<String>`, a `Vec<&str>`, an array of these, `Completion` or `CompleteResult`",
-    note = "a `Result` needs an error that `?` turns into `CompletionError`: any `std::error::Error`, `anyhow::Error`, `String` or `&str`"
+    note = "a `Result` needs an error that `?` turns into `CompletionError`: any `std::error::Error`, `anyhow::Error`, `String` or `&str`; an error must be `Send + Sync`: write `Result<_, CompletionError>` in place of `Result<_, Box<dyn Error>>`"
 )]
 pub trait IntoCompletion {
     /// Converts the value into suggestions.
@@ -59,6 +59,7 @@ impl<T: Into<String>, const N: usize> IntoCompletion for [T; N] {
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl<T: IntoCompletion, E: Into<CompletionError>> IntoCompletion for Result<T, E> {
     fn into_completion(self) -> Result<CompleteResult, CompletionError> {
         self.map_err(Into::into)?.into_completion()

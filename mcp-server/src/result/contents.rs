@@ -30,8 +30,8 @@ use super::json::Json;
 #[diagnostic::on_unimplemented(
     message = "reading a resource cannot return `{Self}`",
     label = "this does not become contents",
-    note = "return `Json<{Self}>` for JSON, or a `String`, `Vec<u8>`, `Blob`, `ResourceContents`, `Vec<ResourceContents>`, `ReadResourceResult`, an `Option` of these",
-    note = "a `Result` needs an error that `?` turns into `ResourceError`: `NotFound`, any `std::error::Error`, `anyhow::Error`, `String` or `&str`"
+    note = "return `Json<T>` for JSON, or a `String`, `Vec<u8>`, `Blob`, `ResourceContents`, `Vec<ResourceContents>`, `ReadResourceResult`, an `Option` of these",
+    note = "a `Result` needs an error that `?` turns into `ResourceError`: `NotFound`, any `std::error::Error`, `anyhow::Error`, `String` or `&str`; an error must be `Send + Sync`: write `Result<_, ResourceError>` in place of `Result<_, Box<dyn Error>>`"
 )]
 pub trait IntoContents {
     /// Converts the value into contents. An empty URI means the request's URI.
@@ -117,6 +117,7 @@ impl<T: IntoContents> IntoContents for Option<T> {
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl<T: IntoContents, E: Into<ResourceError>> IntoContents for Result<T, E> {
     fn into_contents(self) -> Result<ReadResourceResult, ResourceError> {
         self.map_err(Into::into)?.into_contents()

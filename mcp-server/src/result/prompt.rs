@@ -20,7 +20,7 @@ use super::error::{PromptError, check_method, foreign_result};
     message = "a prompt cannot return `{Self}`",
     label = "this does not become a conversation",
     note = "return a `String`, a `PromptMessage` (`user(…)`, `assistant(…)`), an array or a `Vec` of them, or `GetPromptResult`",
-    note = "a `Result` needs an error that `?` turns into `PromptError`: any `std::error::Error`, `anyhow::Error`, `String` or `&str`"
+    note = "a `Result` needs an error that `?` turns into `PromptError`: any `std::error::Error`, `anyhow::Error`, `String` or `&str`; an error must be `Send + Sync`: write `Result<_, PromptError>` in place of `Result<_, Box<dyn Error>>`"
 )]
 pub trait IntoPrompt {
     /// Converts the value into messages.
@@ -101,6 +101,7 @@ impl<const N: usize> IntoPrompt for [PromptMessage; N] {
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl<T: IntoPrompt, E: Into<PromptError>> IntoPrompt for Result<T, E> {
     fn into_prompt(self) -> Result<GetPromptResult, PromptError> {
         self.map_err(Into::into)?.into_prompt()

@@ -42,7 +42,7 @@ pub struct ResourceList {
 #[diagnostic::on_unimplemented(
     message = "a list of resources cannot be `{Self}`",
     label = "this does not become a list",
-    note = "return a `Vec<Resource>` or a `ResourceList`, or a `Result` of these"
+    note = "return a `Vec<Resource>` or a `ResourceList`, or a `Result` of these whose error `?` turns into `ResourceError`"
 )]
 pub trait IntoResourceList {
     /// Converts the value into a list.
@@ -68,6 +68,7 @@ impl IntoResourceList for Vec<Resource> {
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl<T: IntoResourceList, E: Into<ResourceError>> IntoResourceList for Result<T, E> {
     fn into_resource_list(self) -> Result<ResourceList, ResourceError> {
         self.map_err(Into::into)?.into_resource_list()

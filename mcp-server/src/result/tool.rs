@@ -39,8 +39,8 @@ use crate::schema;
 #[diagnostic::on_unimplemented(
     message = "a tool cannot return `{Self}`",
     label = "this does not become a result",
-    note = "return `Json<{Self}>` (or derive `mcp::Output` for it) for structured content, or a `String`, a number, `ContentBlock`, `CallToolResult`, a `Vec` or an `Option` of these",
-    note = "a `Result` needs an error that `?` turns into `ToolError`: any `std::error::Error`, `anyhow::Error`, `String` or `&str`"
+    note = "return `Json<T>` (or derive `mcp::Output` for `T`) for structured content, or a `String`, a number, `ContentBlock`, `CallToolResult`, a `Vec` or an `Option` of these",
+    note = "a `Result` needs an error that `?` turns into `ToolError`: any `std::error::Error`, `anyhow::Error`, `String` or `&str`; an error must be `Send + Sync`: write `Result<_, ToolError>` in place of `Result<_, Box<dyn Error>>`"
 )]
 pub trait IntoToolResult {
     /// Converts the value into a result.
@@ -243,6 +243,7 @@ fn concatenate(parts: Vec<CallToolResult>) -> CallToolResult {
     result
 }
 
+#[diagnostic::do_not_recommend]
 impl<T: IntoToolResult, E: Into<ToolError>> IntoToolResult for Result<T, E> {
     fn into_tool_result(self) -> Result<CallToolResult, ToolError> {
         self.map_err(Into::into)?.into_tool_result()

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::completion::CompletionRoute;
+use super::into_route::IntoRoute;
 use super::prompt::PromptRoute;
 use super::resource::ResourceRoute;
 use super::scope::RouteScope;
@@ -60,36 +61,36 @@ impl Routes {
 
     /// Adds a tool: a route, or a function with `#[tool]`.
     #[must_use]
-    pub fn tool(mut self, tool: impl Into<ToolRoute>) -> Self {
-        self.tools.push(tool.into());
+    pub fn tool(mut self, tool: impl IntoRoute<ToolRoute>) -> Self {
+        self.tools.push(tool.into_route());
         self
     }
 
     /// Adds a resource: a route, or a function with `#[resource]`.
     #[must_use]
-    pub fn resource(mut self, resource: impl Into<ResourceRoute>) -> Self {
-        self.resources.push(resource.into());
+    pub fn resource(mut self, resource: impl IntoRoute<ResourceRoute>) -> Self {
+        self.resources.push(resource.into_route());
         self
     }
 
     /// Adds a URI template: a route, or a function with `#[resource]` and a template.
     #[must_use]
-    pub fn template(mut self, template: impl Into<TemplateRoute>) -> Self {
-        self.templates.push(template.into());
+    pub fn template(mut self, template: impl IntoRoute<TemplateRoute>) -> Self {
+        self.templates.push(template.into_route());
         self
     }
 
     /// Adds a prompt: a route, or a function with `#[prompt]`.
     #[must_use]
-    pub fn prompt(mut self, prompt: impl Into<PromptRoute>) -> Self {
-        self.prompts.push(prompt.into());
+    pub fn prompt(mut self, prompt: impl IntoRoute<PromptRoute>) -> Self {
+        self.prompts.push(prompt.into_route());
         self
     }
 
     /// Adds a completion: a route, or a function with `#[completion]`.
     #[must_use]
-    pub fn completion(mut self, completion: impl Into<CompletionRoute>) -> Self {
-        self.completions.push(completion.into());
+    pub fn completion(mut self, completion: impl IntoRoute<CompletionRoute>) -> Self {
+        self.completions.push(completion.into_route());
         self
     }
 
