@@ -300,6 +300,16 @@ pub(super) fn check_accepts_events(headers: &HeaderMap) -> Result<(), Rejection>
     Err(not_acceptable(headers, names::EVENT_STREAM_TYPE))
 }
 
+/// Returns true for the head of a GET that asks for a page: it names HTML and no event streams, and has no header of the
+/// protocol.
+pub(super) fn is_page_request(headers: &HeaderMap) -> bool {
+    let has_own = headers.contains_key(names::LAST_EVENT_ID)
+        || headers
+            .keys()
+            .any(|name| name.as_str().starts_with(names::MCP_PREFIX));
+    !has_own && accept::asks_for_page(accept_lines(headers))
+}
+
 fn accept_lines(headers: &HeaderMap) -> impl Iterator<Item = &[u8]> {
     let lines = headers.get_all(names::ACCEPT).into_iter();
     lines.map(HeaderValue::as_bytes)

@@ -33,8 +33,10 @@ pub(super) async fn handle<B: http_body::Body>(
     body: B,
 ) -> Response<Body> {
     let mut body = pin!(body);
+    let is_browser = head.method == Method::GET && guard::is_page_request(&head.headers);
     if let Err(rejection) = check_head(&endpoint, &head) {
-        return reject(&endpoint, rejection, &head.headers, body).await;
+        let refused = reject(&endpoint, rejection, &head.headers, body).await;
+        return response::for_user(refused, is_browser);
     }
     // GET and DELETE are boxed so that they do not enlarge the POST future.
     let answered = match head.method {
@@ -59,7 +61,8 @@ pub(super) async fn handle<B: http_body::Body>(
             }
         },
     };
-    answered.unwrap_or_else(|rejection| refuse(&endpoint, rejection))
+    let answered = answered.unwrap_or_else(|rejection| refuse(&endpoint, rejection));
+    response::for_user(answered, is_browser)
 }
 
 fn refuse(endpoint: &EndpointState, rejection: Rejection) -> Response<Body> {

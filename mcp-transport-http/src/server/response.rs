@@ -225,6 +225,23 @@ pub(super) fn error(
     with_fault_headers(json(status, message), fault)
 }
 
+/// The text for a user who opens an endpoint's URL in a browser. It contains nothing of the request.
+const PAGE: &str = "This is an endpoint of the Model Context Protocol: it answers programs, not browsers.\n\n\
+    To look at it, run `mcp inspect URL` with the address of this page. To use it, add the address to an MCP client.\n";
+
+/// Replaces the JSON-RPC error for a GET by a text, if a browser's user reads it. Status and other headers stay.
+pub(super) fn for_user(mut response: Response<Body>, is_browser: bool) -> Response<Body> {
+    let is_replaced = matches!(response.status().as_u16(), 400 | 405 | 406);
+    if !is_browser || !is_replaced {
+        return response;
+    }
+    *response.body_mut() = Body::from(Bytes::from_static(PAGE.as_bytes()));
+    let headers = response.headers_mut();
+    headers.insert(names::CONTENT_TYPE, names::TEXT);
+    headers.remove(names::CONTENT_LENGTH);
+    response
+}
+
 /// Adds the headers for a fault: the time to wait after too many calls, and the challenge for a call whose
 /// caller lacks scopes. A layer that knows the authorization server replaces the challenge by a complete
 /// one.

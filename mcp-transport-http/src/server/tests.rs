@@ -234,6 +234,52 @@ fn rejected_head_is_answered_with_a_json_rpc_error() {
     assert_eq!(response.headers()[names::ALLOW], "POST");
 }
 
+/// Chrome, Firefox and Safari.
+const BROWSERS: [&str; 3] = [
+    "text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,image/webp,*/*;q=0.8",
+    "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8",
+    "text/html",
+];
+
+#[test]
+fn browser_gets_a_sentence_and_clients_get_an_error() {
+    let get = |accept: &str| {
+        let mut request = set(tool_call(false), names::ACCEPT, accept);
+        *request.method_mut() = Method::GET;
+        let own: Vec<_> = request.headers().keys().cloned().collect();
+        for name in own {
+            if name.as_str().starts_with("mcp-") {
+                request.headers_mut().remove(name);
+            }
+        }
+        request
+    };
+    for accept in BROWSERS {
+        let response = call_now(&endpoint(echo), get(accept));
+        assert_eq!(response.status(), 405, "{accept}");
+        assert_eq!(response.headers()[names::ALLOW], "POST");
+        assert_eq!(response.headers()[names::CONTENT_TYPE], names::TEXT);
+        let text = str::from_utf8(response.body()).unwrap();
+        assert!(text.contains("mcp inspect URL"), "{text}");
+    }
+    // A refused host learns nothing, and nothing of a request is repeated.
+    let foreign = set(get(BROWSERS[0]), names::HOST, "<b>.example.com");
+    assert_eq!(rejection(foreign).0, 403);
+    let with_header = |name, value| set(get(BROWSERS[0]), name, value);
+    for request in [
+        get("*/*"),
+        get("text/event-stream"),
+        get("text/html, text/event-stream"),
+        get("text/html;q=0, */*"),
+        with_header(names::MCP_PROTOCOL_VERSION, "2025-11-25"),
+        with_header(names::MCP_SESSION_ID, "1"),
+        with_header(names::LAST_EVENT_ID, "1"),
+    ] {
+        let expected = (405, codes::INVALID_REQUEST, json!("absent"));
+        assert_eq!(rejection(request), expected);
+    }
+}
+
 #[test]
 fn invalid_modern_request_has_the_status_of_its_error() {
     // spec: ERR-14, HTTP-SM-02, HTTP-SM-04, HTTP-SM-05, HTTP-SM-06, META-09, HTTP-SM-10, VER-02

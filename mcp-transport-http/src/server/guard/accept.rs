@@ -54,6 +54,23 @@ pub(super) fn allows_events<'a>(lines: impl Iterator<Item = &'a [u8]>) -> bool {
     lines.peek().is_none() || parse(lines).1
 }
 
+/// Returns true when the `Accept` lines name HTML, and neither JSON nor event streams. Browsers send such lines for pages.
+pub(super) fn asks_for_page<'a>(mut lines: impl Iterator<Item = &'a [u8]>) -> bool {
+    let Some(line) = lines.next().filter(|_| lines.next().is_none()) else {
+        return false;
+    };
+    let ranges = line.split(|&byte| byte == b',').map(trim_blanks);
+    let mut names_page = false;
+    for (range, is_allowed) in ranges.map(parse_range) {
+        let is = |media_type: &str| range.eq_ignore_ascii_case(media_type.as_bytes());
+        if is(JSON_TYPE) || is(EVENT_STREAM_TYPE) {
+            return false;
+        }
+        names_page |= is_allowed && is("text/html");
+    }
+    names_page
+}
+
 /// Returns whether the lines allow JSON, and whether they allow event streams.
 fn parse<'a>(lines: impl Iterator<Item = &'a [u8]>) -> (bool, bool) {
     let (mut json, mut events) = (Preference::default(), Preference::default());
