@@ -17,6 +17,7 @@ use crate::page::list_result;
 use crate::setters::setters;
 use crate::{
     ContentBlock, ExtraFields, Icon, JsonObject, Meta, RawObject, TextContent, de, escape_line,
+    shorten,
 };
 
 /// Returns true for a valid tool name.
@@ -402,12 +403,13 @@ impl CallToolResult {
         if let Some(raw) = &self.structured_content {
             return serde_json::from_str(raw.get()).or_else(|error| {
                 let value = wrapped(raw).and_then(|inner| serde_json::from_str(inner.get()).ok());
-                value.ok_or(UnexpectedResult::OtherShape(error))
+                value.ok_or_else(|| UnexpectedResult::other_shape(raw.get(), error))
             });
         }
-        serde_json::from_str(&text)
-            .or_else(|error| serde_json::from_value(text.into()).map_err(|_| error))
-            .map_err(UnexpectedResult::OtherShape)
+        serde_json::from_str(&text).or_else(|error| {
+            let string = serde_json::from_value(text.as_str().into());
+            string.map_err(|_| UnexpectedResult::other_shape(&text, error))
+        })
     }
 }
 
@@ -427,8 +429,21 @@ pub enum UnexpectedResult {
     #[error("the tool failed: {}", escape_line(.0))]
     ToolFailed(String),
     /// The result is not a valid value of the type.
-    #[error("the tool's result has another shape: {}", one_line(.0))]
-    OtherShape(#[source] serde_json::Error),
+    #[error("the tool's result has another shape: {}; it is `{}`", one_line(.error), escape_line(.text))]
+    OtherShape {
+        /// The structured content or the text, at most 200 characters of it.
+        text: String,
+        /// The first place that does not fit.
+        #[source]
+        error: serde_json::Error,
+    },
+}
+
+impl UnexpectedResult {
+    fn other_shape(text: &str, error: serde_json::Error) -> Self {
+        let text = shorten(text, 200).into_owned();
+        Self::OtherShape { text, error }
+    }
 }
 
 /// Returns the message of an error that may contain text of a peer.
@@ -486,10 +501,17 @@ mod tests {
             error.parse::<f64>().unwrap_err().to_string(),
             r"the tool failed: no\nINFO paid\u{1b}[2K"
         );
+        let error = CallToolResult::new(vec![ContentBlock::text("12 disks\u{1b}[2K")]);
+        assert_eq!(
+            error.parse::<f64>().unwrap_err().to_string(),
+            "the tool's result has another shape: trailing characters at line 1 column 4; \
+             it is `12 disks\\u{1b}[2K`"
+        );
+        let error = CallToolResult::from_json(&json!({"text": "x".repeat(1000)})).unwrap();
+        let error = error.parse::<f64>().unwrap_err().to_string();
         assert!(
-            CallToolResult::new(vec![ContentBlock::text("x")])
-                .parse::<f64>()
-                .is_err()
+            error.contains("it is `{\"text\":\"xx") && error.chars().count() < 400,
+            "{error}"
         );
     }
 
