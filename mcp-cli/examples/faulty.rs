@@ -145,6 +145,10 @@ fn call(defect: &str, params: &Value) -> Option<Outcome> {
         return match defect {
             "internal-error" => Some(Err((-32603, "oops".to_owned()))),
             "refused-example" => Some(Err((-32602, "not today".to_owned()))),
+            "dropped-content" => Some(Ok(json!({
+                "content": [{"type": "image", "data": "", "mimeType": "image/png"}],
+                "structuredContent": {"sum": sum},
+            }))),
             "output-schema" => Some(Ok(json!({"content": [], "structuredContent": {}}))),
             _ => Some(Ok(json!({
                 "content": [{"type": "text", "text": sum.to_string()}],

@@ -73,6 +73,7 @@ fn each_defect_is_found() {
         ("accepted", 1),
         ("unknown-tool", 1),
         ("output-schema", 1),
+        ("dropped-content", 0),
         ("invalid", 1),
         ("cancel", 1),
         ("sessions", 1),

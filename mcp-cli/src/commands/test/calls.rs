@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use mcp::CallToolResult;
 use mcp::schema::{JsonSchema, Validator as _, check_result};
 use mcp::types::Tool;
+use mcp::{CallToolResult, ContentBlock};
 use serde_json::{Map, Value};
 
 use super::broken::{Broken, Kind, broken};
@@ -32,6 +32,8 @@ const ANSWER: &str = "give the work a time limit, and answer with a tool error w
 const NAME_IT: &str = "return a tool error (`isError`) that names the argument and what it must be";
 pub(super) const OUTPUT_REPAIR: &str =
     "correct the result or the `outputSchema`; clients refuse such results";
+const DROPPED_REPAIR: &str =
+    "answer with content alone: put the data into a text block, or images into a tool of their own";
 const TOOL_ERROR: &str = "return a tool error (`isError`) with a text that says what to do instead";
 
 /// Calls that succeed, for checks that repeat them.
@@ -69,12 +71,14 @@ pub(super) async fn examples(
             );
             check.add(found.warning());
         }
+        let mut drops_content = false;
         for args in samples.valid {
             let place = place(tool, &args);
             let (outcome, took) = session.call(&tool.name, &args).await?;
             calls += 1;
             if let Outcome::Result(result) = &outcome {
                 errors += usize::from(result.is_error());
+                drops_content |= has_dropped_content(result);
                 if !result.is_error() {
                     let tool = tool.name.clone();
                     keep(good, GoodCall { tool, args, took });
@@ -86,12 +90,25 @@ pub(super) async fn examples(
                 break;
             }
         }
+        if drops_content {
+            let place = format!("tool `{}`", tool.name);
+            let what = "a result has structured content and other blocks than text: Claude Code gives the model the structured content alone";
+            let rule = "dropped-content";
+            let found = Finding::new(Confidence::Likely, rule, place, what, DROPPED_REPAIR);
+            check.add(found.warning());
+        }
     }
     if calls > 0 {
         let tools = callable.tools.len();
         check.detail = format!("{calls} calls of {tools} tools; {errors} tool errors");
     }
     Ok(())
+}
+
+/// Returns true if a client that prefers structured content loses blocks, such as images.
+fn has_dropped_content(result: &CallToolResult) -> bool {
+    let is_text = |block: &ContentBlock| matches!(block, ContentBlock::Text(_));
+    result.structured_content.is_some() && !result.is_error() && !result.content.iter().all(is_text)
 }
 
 fn keep(good: &mut Option<GoodCalls>, call: GoodCall) {
