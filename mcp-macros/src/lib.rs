@@ -323,8 +323,6 @@ pub fn prompt(options: TokenStream, item: TokenStream) -> TokenStream {
 /// [`macro@tool`]), or one in an `impl` block that has [`#[mcp::server]`](macro@server).
 ///
 /// ```
-/// use mcp::prelude::*;
-///
 /// # struct Index;
 /// # impl Index { async fn starting_with(&self, _: &str) -> Vec<String> { Vec::new() } }
 /// # struct Reviews { index: Index, ids: Vec<String> }

@@ -10,7 +10,6 @@
 //! | detect changed tools, resources and prompts | [`snapshot!`] |
 //!
 //! ```
-//! use mcp::prelude::*;
 //! use serde_json::json;
 //!
 //! # #[derive(Clone)]

@@ -50,7 +50,6 @@ const RESERVED: [&str; 11] = [
 /// ```no_run
 /// use mcp::auth::{IdentityHeader, PrivateKey};
 /// use mcp::gateway::GatewayServer;
-/// use mcp::prelude::*;
 ///
 /// # fn run() -> Result<(), Box<dyn std::error::Error>> {
 /// let key = PrivateKey::from_pem(&std::fs::read_to_string("gateway.pem")?)?;

@@ -80,7 +80,6 @@ impl GroupBuilder {
     /// use std::time::Duration;
     ///
     /// use mcp::Group;
-    /// use mcp::prelude::*;
     ///
     /// let group = Group::builder()
     ///     .target("files", "http://127.0.0.1:8001/mcp", Client::builder())
@@ -233,7 +232,6 @@ impl Group {
     ///
     /// ```
     /// use mcp::Group;
-    /// use mcp::prelude::*;
     ///
     /// let group = Group::builder()
     ///     .target("files", "http://127.0.0.1:8001/mcp", Client::builder())

@@ -27,7 +27,6 @@ use crate::error::{Error, ErrorKind};
 ///
 /// ```no_run
 /// use mcp::Group;
-/// use mcp::prelude::*;
 /// use serde_json::json;
 ///
 /// # async fn example() -> mcp::Result<()> {
@@ -48,7 +47,6 @@ use crate::error::{Error, ErrorKind};
 ///
 /// ```
 /// use mcp::Group;
-/// use mcp::prelude::*;
 ///
 /// let group = Group::builder()
 ///     .target("files", "http://127.0.0.1:8001/mcp", Client::builder())

@@ -39,7 +39,6 @@ impl Group {
     ///
     /// ```no_run
     /// use mcp::group::Group;
-    /// use mcp::prelude::*;
     ///
     /// # async fn run() -> mcp::Result<()> {
     /// let group = Group::load("mcp.json")?;
@@ -63,7 +62,6 @@ impl GroupBuilder {
     ///
     /// ```
     /// use mcp::group::Group;
-    /// use mcp::prelude::*;
     ///
     /// let group = Group::builder()
     ///     .target("weather", "https://example.com/mcp", Client::builder())

@@ -43,7 +43,6 @@ impl GatewayConfig {
     /// use mcp::HttpClient;
     /// use mcp::gateway::config::GatewayConfig;
     /// use mcp::group::Variables;
-    /// use mcp::prelude::*;
     ///
     /// # fn run() -> mcp::Result<()> {
     /// let config = GatewayConfig::read("gateway.toml")?;

@@ -21,7 +21,6 @@ const MAX_FILE_SIZE: u64 = 1 << 20;
 /// ```
 /// use mcp::gateway::config::GatewayConfig;
 /// use mcp::group::Variables;
-/// use mcp::prelude::*;
 ///
 /// let config = GatewayConfig::parse(
 ///     r#"

@@ -73,7 +73,6 @@ pub(crate) const DEFAULT_TOOL_NAME: usize = 48;
 ///
 /// ```no_run
 /// use mcp::gateway::{Gateway, GatewayServer};
-/// use mcp::prelude::*;
 ///
 /// # async fn run() -> Result<(), Box<dyn std::error::Error>> {
 /// let gateway = Gateway::new("tools", "1.0.0")
@@ -152,7 +151,6 @@ impl GatewayControl {
     ///
     /// ```no_run
     /// use mcp::gateway::{Gateway, GatewayServer};
-    /// use mcp::prelude::*;
     ///
     /// # async fn run() -> Result<(), Box<dyn std::error::Error>> {
     /// let gateway = Gateway::new("tools", "1.0.0")
@@ -219,7 +217,6 @@ impl Gateway {
     ///
     /// ```no_run
     /// use mcp::gateway::{Gateway, GatewayServer};
-    /// use mcp::prelude::*;
     ///
     /// let gateway = Gateway::new("tools", "1.0.0")
     ///     .server(GatewayServer::new("files", |client| client.connect("http://127.0.0.1:8001/mcp")))
@@ -284,7 +281,6 @@ impl Gateway {
     ///
     /// ```no_run
     /// use mcp::gateway::{Gateway, GatewayServer, ToolMode};
-    /// use mcp::prelude::*;
     ///
     /// let gateway = Gateway::new("tools", "1.0.0")
     ///     .server(GatewayServer::new("files", |client| client.connect("http://127.0.0.1:8001/mcp")))
@@ -341,7 +337,6 @@ impl Gateway {
     ///
     /// ```no_run
     /// use mcp::gateway::{Gateway, GatewayServer};
-    /// use mcp::prelude::*;
     /// use mcp::toolset::PinFile;
     ///
     /// # fn run() -> Result<(), mcp::group::ConsentError> {

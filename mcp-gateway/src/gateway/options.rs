@@ -26,7 +26,6 @@ use crate::patterns::ToolPatterns;
 /// ```no_run
 /// use std::time::Duration;
 /// use mcp::gateway::{CallLimits, Gateway, GatewayServer, ToolOptions};
-/// use mcp::prelude::*;
 /// use serde_json::json;
 ///
 /// # async fn run() -> Result<(), Box<dyn std::error::Error>> {
@@ -118,7 +117,6 @@ impl GatewayServer {
     /// ```no_run
     /// use mcp::gateway::{Gateway, GatewayServer};
     /// use mcp::group::GroupConfig;
-    /// use mcp::prelude::*;
     ///
     /// # fn run() -> mcp::Result<()> {
     /// let mut gateway = Gateway::new("tools", "1.0.0");
@@ -197,7 +195,6 @@ impl GatewayServer {
     /// ```
     /// use std::time::Duration;
     /// use mcp::gateway::GatewayServer;
-    /// use mcp::prelude::*;
     ///
     /// let files = GatewayServer::new("files", |client| client.connect("http://127.0.0.1:8001/mcp"))
     ///     .lazy("/var/cache/gateway/files.json")
@@ -229,7 +226,6 @@ impl GatewayServer {
     ///
     /// ```
     /// use mcp::gateway::GatewayServer;
-    /// use mcp::prelude::*;
     ///
     /// let files = GatewayServer::new("files", |client| client.connect("http://127.0.0.1:8001/mcp"))
     ///     .store_lists("/var/cache/gateway");
@@ -320,7 +316,6 @@ impl GatewayServer {
     /// ```
     /// use mcp::auth::{OAuth, TokenExchange};
     /// use mcp::gateway::GatewayServer;
-    /// use mcp::prelude::*;
     ///
     /// # fn run() -> Result<(), mcp::auth::AuthError> {
     /// const CRM: &str = "https://crm.example.com/mcp";
@@ -357,7 +352,6 @@ impl GatewayServer {
     /// ```no_run
     /// use mcp::auth::{IdentityHeader, PrivateKey};
     /// use mcp::gateway::GatewayServer;
-    /// use mcp::prelude::*;
     ///
     /// # fn run() -> Result<(), Box<dyn std::error::Error>> {
     /// let key = PrivateKey::from_pem(&std::fs::read_to_string("gateway.pem")?)?;
@@ -389,7 +383,6 @@ impl GatewayServer {
     ///
     /// ```
     /// use mcp::gateway::GatewayServer;
-    /// use mcp::prelude::*;
     ///
     /// let shop = GatewayServer::new("shop", |client| client.connect("http://127.0.0.1:8001/mcp"))
     ///     .extension("com.example/budget", ["budget/*"]);
@@ -411,7 +404,6 @@ impl GatewayServer {
     ///
     /// ```
     /// use mcp::gateway::GatewayServer;
-    /// use mcp::prelude::*;
     ///
     /// let billing = GatewayServer::new("billing", |client| client.connect("http://127.0.0.1:8002/mcp"))
     ///     .visible_to(|caller| caller.has_scope("billing"));
