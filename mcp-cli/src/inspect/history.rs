@@ -85,7 +85,8 @@ impl History {
         let event = &event;
         // An event whose `Serialize` fails is not shown.
         if let Ok(json) = serde_json::to_string(&OtherEvent { kind, ms, event }) {
-            self.push(json, None);
+            // JSON of the server may have line breaks between its tokens. An event is one line.
+            self.push(json.replace(['\r', '\n'], " "), None);
         }
     }
 
@@ -137,6 +138,9 @@ impl History {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeMap;
+
+    use serde_json::value::RawValue;
     use serde_json::{Value, json};
 
     use super::{History, MAX_BYTES, MAX_EVENTS, MAX_MESSAGE};
@@ -156,6 +160,15 @@ mod tests {
         let kept = history.kept.lock();
         assert!(kept.bytes <= MAX_BYTES);
         assert!(kept.events.len() <= MAX_BYTES / (MAX_MESSAGE - 100));
+    }
+
+    #[test]
+    fn event_is_one_line_and_keeps_its_numbers() {
+        let history = History::new();
+        let raw = RawValue::from_string("{\"n\":\r\n1e400}".to_owned()).unwrap();
+        history.add("task", BTreeMap::from([("task", raw)]));
+        let json = &history.after(0)[0].json;
+        assert!(json.ends_with(r#""task":{"n":  1e400}}"#), "{json}");
     }
 
     #[test]
