@@ -66,7 +66,7 @@ function detail({ id, tool, states }, isAsked) {
   return [
     el("h2", {}, tool ?? "Task"),
     el("p", {}, el("code", {}, id)),
-    isOver ? null : [el("progress", { "aria-label": "Progress" }), el("p", { class: "quiet" }, task.statusMessage ?? task.status)],
+    isOver || isAsked ? null : [el("progress", { "aria-label": "Progress" }), el("p", { class: "quiet" }, task.statusMessage ?? task.status)],
     el("div", { class: "row" }, isOver ? null : button("Cancel the task", cancel), status),
     el("h3", {}, "States"),
     el("table", {}, states.map(({ ms, task: it }) => el("tr", {},
