@@ -14,7 +14,7 @@ use mcp_auth::{Authorizer, OAuth};
 use mcp_core::ClientProfile;
 use mcp_core::extension::Registration;
 use mcp_core::schema::Validator;
-use mcp_core::tower::{LayerStack, Middleware};
+use mcp_core::tower::{Layers, Middleware};
 use mcp_types::ext::tasks::TasksSettings;
 use mcp_types::meta::keys;
 use mcp_types::{
@@ -75,8 +75,8 @@ pub struct ClientBuilder {
     pub(crate) login: Option<Login>,
     pub(crate) extensions: Vec<Registration<ClientCapabilities>>,
     /// The layers around calls.
-    pub(crate) layers: LayerStack,
-    pub(crate) inbound_layers: LayerStack,
+    pub(crate) layers: Layers,
+    pub(crate) inbound_layers: Layers,
     pub(crate) notification_handlers: NotificationHandlers,
 }
 
@@ -103,8 +103,8 @@ impl Default for ClientBuilder {
             #[cfg(feature = "auth")]
             login: None,
             extensions: Vec::new(),
-            layers: LayerStack::default(),
-            inbound_layers: LayerStack::default(),
+            layers: Layers::default(),
+            inbound_layers: Layers::default(),
             notification_handlers: NotificationHandlers::default(),
         }
     }
@@ -176,9 +176,12 @@ impl ClientBuilder {
     // spec: EXT-01
     pub fn extension(mut self, extension: impl IntoClientExtension) -> Self {
         let parts = ClientSetup::collect(extension);
-        let id = parts.registration.id();
-        self.layers.add_extension(id, parts.layers);
-        self.inbound_layers.add_extension(id, parts.inbound_layers);
+        if let Some(layer) = parts.layers.into_layer() {
+            self.layers.add(layer);
+        }
+        if let Some(layer) = parts.inbound_layers.into_layer() {
+            self.inbound_layers.add(layer);
+        }
         for (method, handler) in parts.requests {
             self.inputs.on_custom(method, handler);
         }
@@ -220,56 +223,6 @@ impl ClientBuilder {
     /// ```
     pub fn layer(mut self, layer: impl Middleware) -> Self {
         self.layers.add(layer);
-        self
-    }
-
-    /// Puts an extension's layers around the client's calls here, instead of where
-    /// [`extension`](Self::extension) is called, which follows: around the layers that were added
-    /// before, and inside those that are added later. `id` is the extension's identifier.
-    ///
-    /// [`connect`](Self::connect) fails when the extension is not registered, or was registered before.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use mcp::Client;
-    /// use mcp::extension::{ClientExtension, ClientSetup, Extension};
-    /// use mcp::middleware::{Exchange, Next, from_fn};
-    ///
-    /// struct Quota;
-    ///
-    /// impl Extension for Quota {
-    ///     const ID: &'static str = "com.example/quota";
-    ///     type ServerSettings = ();
-    ///     type ClientSettings = ();
-    /// }
-    ///
-    /// impl ClientExtension for Quota {
-    ///     fn settings(&self) {}
-    ///
-    ///     fn register(self, setup: &mut ClientSetup<Self>) {
-    ///         setup.layer(from_fn(|exchange: Exchange, next: Next| next.run(exchange)));
-    ///     }
-    /// }
-    ///
-    /// let builder = Client::builder()
-    ///     // The log is around the quota, although the extension is added last.
-    ///     .layers_of(Quota::ID)
-    ///     .layer(from_fn(|exchange: Exchange, next: Next| async move {
-    ///         println!("{}", exchange.call.method_name());
-    ///         next.run(exchange).await
-    ///     }))
-    ///     .extension(Quota);
-    /// ```
-    pub fn layers_of(mut self, id: impl Into<String>) -> Self {
-        self.layers.reserve(id);
-        self
-    }
-
-    /// Puts the layers of an extension around the messages of the server here; see
-    /// [`layers_of`](Self::layers_of) and [`inbound_layer`](Self::inbound_layer).
-    pub fn inbound_layers_of(mut self, id: impl Into<String>) -> Self {
-        self.inbound_layers.reserve(id);
         self
     }
 

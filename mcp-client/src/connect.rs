@@ -9,7 +9,6 @@ use std::sync::{Arc, OnceLock};
 use http::header::AUTHORIZATION;
 use mcp_core::close_signal::CloseSignal;
 use mcp_core::extension::{Registration, find_problems};
-use mcp_core::tower::LayerStack;
 use mcp_core::versioning::newest_common;
 use mcp_core::{Channel, ClientRequest, ResultBody, ServerIdentity};
 use mcp_types::meta::keys;
@@ -74,13 +73,8 @@ pub(crate) async fn open(
         return Err(ErrorKind::Root(uri).into());
     }
     builder.profile.capabilities = builder.inputs.declare(builder.profile.capabilities);
-    let stacks = [&builder.layers, &builder.inbound_layers];
-    publish(
-        &builder.extensions,
-        &mut builder.profile.capabilities,
-        stacks,
-    )?;
-    builder.inputs.layers = builder.inbound_layers.compose();
+    publish(&builder.extensions, &mut builder.profile.capabilities)?;
+    builder.inputs.layers = builder.inbound_layers;
     let handlers = builder.notification_handlers;
     let (notifications, queue) = NotificationQueue::new(handlers, &builder.inputs.layers);
     let memory = ProbeMemory::current().with_file(builder.silence_file);
@@ -129,7 +123,7 @@ pub(crate) async fn open(
             open_requests: Arc::default(),
             #[cfg(feature = "auth")]
             authorizer,
-            layers: builder.layers.compose(),
+            layers: builder.layers,
             notifications,
             connection: OnceLock::new(),
             observed_session: Mutex::default(),
@@ -151,15 +145,12 @@ pub(crate) async fn open(
     Ok(client)
 }
 
-/// Adds the extension settings to the capabilities, and checks the extensions and the positions of
-/// their layers.
+/// Adds the extension settings to the capabilities, and checks the extensions.
 fn publish(
     extensions: &[Registration<ClientCapabilities>],
     capabilities: &mut ClientCapabilities,
-    stacks: [&LayerStack; 2],
 ) -> Result<(), Error> {
-    let problems = stacks.into_iter().flat_map(LayerStack::find_problems);
-    let mut problems: Vec<String> = problems.collect();
+    let mut problems = Vec::new();
     for registration in extensions {
         let (id, settings) = registration.published();
         if capabilities.has_extension(&id) {

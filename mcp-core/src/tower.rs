@@ -27,7 +27,7 @@ use crate::{BoxFuture, Exchange, Observer, Reply, catch_panic};
 pub use fault::BoxError;
 pub use from_fn::{FromFn, FromFnService, from_fn};
 #[doc(hidden)]
-pub use layers::{LayerStack, Layers, SharedLayer};
+pub use layers::{Layers, SharedLayer};
 
 /// A layer around calls: every tower layer whose service accepts an [`Exchange`] and returns a
 /// [`Reply`]. [`from_fn`] makes one from an async function.

@@ -32,10 +32,7 @@ impl SetupError {
 /// # Errors
 ///
 /// Returns a [`SetupError`] with all mistakes.
-pub(crate) fn check_server(
-    config: &ServerConfig,
-    found: impl Iterator<Item = String>,
-) -> Result<(), SetupError> {
+pub(crate) fn check_server(config: &ServerConfig) -> Result<(), SetupError> {
     let mut checker = SetupChecker::new(config);
     checker.check_listed(config.tools.iter());
     checker.check_listed(config.resources.iter());
@@ -47,7 +44,6 @@ pub(crate) fn check_server(
     if config.revisions.is_empty() {
         checker.report("`revisions` is an empty range; offer at least one revision".to_owned());
     }
-    checker.problems.extend(found);
     checker.finish()
 }
 

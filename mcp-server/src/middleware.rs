@@ -9,5 +9,5 @@ pub use mcp_core::tower::{
 pub use mcp_core::{Call, Exchange, Fault, Reply};
 
 pub use log::RequestLog;
-pub(crate) use mcp_core::tower::{LayerStack, Layers, SharedLayer};
+pub(crate) use mcp_core::tower::{Layers, SharedLayer};
 pub use rate_limit::RateLimit;

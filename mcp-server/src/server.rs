@@ -17,7 +17,7 @@ use crate::change_kinds::ChangeKinds;
 use crate::dispatch::dispatch;
 use crate::extension::{IntoServerExtension, ServerSetup, TasksExtension};
 use crate::handles::{Prompts, RawExtensions, Resources, Templates, Tools};
-use crate::middleware::{LayerStack, Middleware, Next};
+use crate::middleware::{Middleware, Next};
 use crate::notify::Notify;
 use crate::registry::{ServerConfig, SharedRegistry};
 use crate::routes::{
@@ -44,8 +44,7 @@ use crate::tokens::TokenSealer;
 #[derive(Debug, Clone)]
 pub struct Server {
     registry: Arc<SharedRegistry>,
-    layer_stack: LayerStack,
-    /// The layers of the stack around the registry.
+    /// The layers around the registry.
     service: Next,
     /// Replaces calls before anything else sees them.
     replace_call: Option<ReplaceCall>,
@@ -101,7 +100,6 @@ impl Server {
         };
         Self {
             registry,
-            layer_stack: LayerStack::around(service.clone()),
             service,
             replace_call: None,
             observer: None,
@@ -154,7 +152,6 @@ impl Server {
     ///
     /// The extension's layers are added here, as if by [`layer`](Self::layer): they are around the
     /// layers that were added before, and inside those that are added later.
-    /// [`layers_of`](Self::layers_of) gives them another position.
     ///
     /// [`check`](Self::check) reports extensions with the same identifier, methods with the same name,
     /// and requirements of the extension that the server does not meet.
@@ -173,58 +170,10 @@ impl Server {
             self.registry.announce(Notify::CHANGE_KINDS);
         }
         let layers = std::mem::take(&mut parts.layers);
-        let id = parts.registration.id();
-        self.layer_stack.add_extension(id, layers);
-        self.compose_layers();
+        if let Some(layer) = layers.into_layer() {
+            self = self.layer(layer);
+        }
         self.configure(|config| config.add_extension(parts))
-    }
-
-    /// Places the extension layers here instead of where [`extension`](Self::extension) is called,
-    /// which follows: around the layers that were added before, and inside those that are added
-    /// later. `id` is the extension's identifier. For extensions that are added elsewhere,
-    /// such as by a function of another crate.
-    ///
-    /// [`check`](Self::check) reports a position for an extension that is not registered, or was
-    /// registered before.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use mcp::Server;
-    /// use mcp::extension::{Extension, ServerExtension, ServerSetup};
-    /// use mcp::middleware::{Exchange, Next, from_fn};
-    ///
-    /// struct Quota;
-    ///
-    /// impl Extension for Quota {
-    ///     const ID: &'static str = "com.example/quota";
-    ///     type ServerSettings = ();
-    ///     type ClientSettings = ();
-    /// }
-    ///
-    /// impl ServerExtension for Quota {
-    ///     fn settings(&self) {}
-    ///
-    ///     fn register(self, setup: &mut ServerSetup<Self>) {
-    ///         setup.layer(from_fn(|exchange: Exchange, next: Next| next.run(exchange)));
-    ///     }
-    /// }
-    ///
-    /// let server = Server::new("files", "1.0.0")
-    ///     // The log is around the quota, although the extension is added last.
-    ///     .layers_of(Quota::ID)
-    ///     .layer(from_fn(|exchange: Exchange, next: Next| async move {
-    ///         println!("{}", exchange.call.method_name());
-    ///         next.run(exchange).await
-    ///     }))
-    ///     .extension(Quota);
-    /// server.check()?;
-    /// # Ok::<(), mcp::SetupError>(())
-    /// ```
-    #[must_use]
-    pub fn layers_of(mut self, id: impl Into<String>) -> Self {
-        self.layer_stack.reserve(id);
-        self
     }
 
     /// Returns a handle that replaces extensions while the server runs, for programs that pass messages on.
@@ -319,8 +268,10 @@ impl Server {
     /// ```
     #[must_use]
     pub fn layer(mut self, layer: impl Middleware) -> Self {
-        self.layer_stack.add(layer);
-        self.compose_layers();
+        if let Some(observer) = layer.observer() {
+            self.observer = Some(observer);
+        }
+        self.service = layer.wrap(self.service);
         self
     }
 
@@ -494,12 +445,6 @@ impl Server {
     pub fn validate_with(self, validator: impl Validator) -> Self {
         let validator: Arc<dyn Validator> = Arc::new(validator);
         self.configure(|config| config.context.validation.validator = Some(validator))
-    }
-
-    fn compose_layers(&mut self) {
-        let layers = self.layer_stack.compose();
-        self.observer = layers.observer().cloned();
-        self.service = layers.into_service();
     }
 
     fn configure(self, change: impl FnOnce(&mut ServerConfig)) -> Self {

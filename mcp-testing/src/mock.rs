@@ -2,6 +2,7 @@
 
 mod example;
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use mcp::catalog::Snapshot;
@@ -20,8 +21,8 @@ const MAX_CALLS: usize = 10_000;
 
 /// Creates a server with a snapshot's catalog, for tests of clients and agents.
 ///
-/// Tools answer with an example of their output schema, or with a text. [`Mock::answer`] and
-/// [`Mock::answer_for`] set recorded answers. Prompts and resources answer with their name or URI.
+/// Tools answer with an example of their output schema, or with a text. [`Mock::answer`] sets a
+/// recorded answer. Prompts and resources answer with their name or URI.
 ///
 /// # Examples
 ///
@@ -36,7 +37,7 @@ const MAX_CALLS: usize = 10_000;
 ///     "type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]
 /// }}]}"#.parse()?;
 /// let mock = mcp_testing::mock(snapshot)
-///     .answer_for("weather", json!({"city": "Rome"}), CallToolResult::from_text("sunny"));
+///     .answer("weather", CallToolResult::from_text("sunny"));
 /// let calls = mock.calls();
 /// let client = mcp_testing::connect(mock).await?;
 /// assert_eq!(client.call("weather", json!({"city": "Rome"})).await?.text(), "sunny");
@@ -61,16 +62,9 @@ pub struct Mock {
 
 #[derive(Debug, Clone, Default)]
 struct State {
-    answers: Vec<Answer>,
+    /// By tool.
+    answers: HashMap<String, CallToolResult>,
     calls: MockCalls,
-}
-
-#[derive(Debug, Clone)]
-struct Answer {
-    tool: String,
-    /// `None` for all arguments.
-    arguments: Option<Value>,
-    result: CallToolResult,
 }
 
 /// The tool calls that a [`Mock`] received. Clones share them.
@@ -92,29 +86,10 @@ impl MockCalls {
 }
 
 impl Mock {
-    /// Sets a tool's answer for all arguments that no [`answer_for`](Self::answer_for) matches.
+    /// Sets a tool's answer, for all arguments. For answers that depend on arguments, use a [`Server`] with a handler.
     #[must_use]
-    pub fn answer(self, tool: impl Into<String>, result: CallToolResult) -> Self {
-        self.with(tool.into(), None, result)
-    }
-
-    /// Sets a tool's answer for equal arguments.
-    #[must_use]
-    pub fn answer_for(
-        self,
-        tool: impl Into<String>,
-        arguments: Value,
-        result: CallToolResult,
-    ) -> Self {
-        self.with(tool.into(), Some(arguments), result)
-    }
-
-    fn with(mut self, tool: String, arguments: Option<Value>, result: CallToolResult) -> Self {
-        self.state.answers.push(Answer {
-            tool,
-            arguments,
-            result,
-        });
+    pub fn answer(mut self, tool: impl Into<String>, result: CallToolResult) -> Self {
+        self.state.answers.insert(tool.into(), result);
         self
     }
 
@@ -129,11 +104,8 @@ impl State {
     fn answer(&self, tool: &Value, arguments: &Value) -> Result<CallToolResult, ToolError> {
         let name = text(tool, "name");
         self.calls.add(name, arguments);
-        let of_tool = || self.answers.iter().filter(|answer| answer.tool == name);
-        let exact = of_tool().find(|answer| answer.arguments.as_ref() == Some(arguments));
-        let answer = exact.or_else(|| of_tool().find(|answer| answer.arguments.is_none()));
-        if let Some(answer) = answer {
-            return Ok(answer.result.clone());
+        if let Some(answer) = self.answers.get(name) {
+            return Ok(answer.clone());
         }
         match tool.get("outputSchema") {
             Some(schema) => Ok(CallToolResult::from_json(&example::of(schema))?),

@@ -104,8 +104,7 @@ impl Request<'_> {
         known: Subscription,
         progress: Progress,
     ) -> Result<SubscribeResult, RequestError> {
-        let rotation = self.webhooks.settings.rotation;
-        subscription.keep_earlier(known, self.webhooks.now(), rotation);
+        subscription.keep_earlier(known, self.webhooks.now());
         self.put(&subscription, &progress).await?;
         Ok(self.result(progress, false))
     }

@@ -12,6 +12,9 @@ use crate::WebhookRecord;
 use crate::secret::WebhookSecret;
 use crate::wire::{DeliveryStatus, Selector};
 
+/// The time for which messages are also signed with the earlier secret after a change.
+const ROTATION: Duration = Duration::from_secs(3600);
+
 /// A subscription. It has no `Debug`, because it contains secrets.
 #[derive(Clone, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -56,14 +59,14 @@ impl Subscription {
         Url::parse(&self.url).map_err(StoreError::new)
     }
 
-    /// Replaces the secret. The earlier one signs for a while, too.
-    pub(super) fn keep_earlier(&mut self, known: Self, now: u64, rotation: Duration) {
+    /// Replaces the secret. The earlier one signs for an hour, too.
+    pub(super) fn keep_earlier(&mut self, known: Self, now: u64) {
         self.earlier = if known.secret == self.secret {
             known.earlier
         } else {
             Some(EarlierSecret {
                 secret: known.secret,
-                until: now.saturating_add(rotation.as_millis() as u64),
+                until: now.saturating_add(ROTATION.as_millis() as u64),
             })
         };
     }

@@ -158,8 +158,6 @@ pub struct Webhooks {
 pub(super) struct WebhookSettings {
     pub(super) limits: WebhookLimits,
     pub(super) max_ttl: Duration,
-    /// The time for which an earlier secret signs, too.
-    pub(super) rotation: Duration,
     pub(super) post_timeout: Duration,
     pub(super) store_timeout: Duration,
     /// The waits before the second and each further attempt.
@@ -175,7 +173,6 @@ impl Webhooks {
             settings: WebhookSettings {
                 limits: WebhookLimits::default(),
                 max_ttl: Duration::from_secs(24 * 3600),
-                rotation: Duration::from_secs(3600),
                 post_timeout: Duration::from_secs(10),
                 store_timeout: Duration::from_secs(5),
                 backoff: [5, 30, 120, 300].map(Duration::from_secs).to_vec(),
@@ -222,14 +219,6 @@ impl Webhooks {
     #[must_use]
     pub fn max_ttl(mut self, ttl: Duration) -> Self {
         self.settings.max_ttl = ttl;
-        self
-    }
-
-    /// Sets the time for which messages are also signed with the earlier secret after a change. Default:
-    /// one hour.
-    #[must_use]
-    pub fn rotation(mut self, time: Duration) -> Self {
-        self.settings.rotation = time;
         self
     }
 

@@ -1,7 +1,5 @@
 //! A span and a log line per request.
 
-use std::fmt;
-use std::sync::Arc;
 use std::time::Instant;
 
 use mcp_core::tower::{Middleware, Next, from_fn};
@@ -43,25 +41,12 @@ const MAX_FIELD_BYTES: usize = 256;
 ///     .layer(RequestLog::new());
 /// ```
 ///
-/// [`on_span`](Self::on_span) connects the span to a tracing system:
-///
-/// ```
-/// use mcp::middleware::RequestLog;
-///
-/// let log = RequestLog::new().on_span(|span, exchange| {
-///     if let Some(trace) = exchange.trace() {
-///         // With `tracing-opentelemetry`: `span.set_parent(…)`.
-///         span.record("trace_id", format!("{:032x}", trace.parent.trace_id));
-///     }
-/// });
-/// ```
-#[derive(Clone, Default)]
+/// A layer that is added before it runs inside of the span, which is [`Span::current`] there: it can connect the span to a
+/// tracing system.
+#[derive(Debug, Clone, Default)]
 pub struct RequestLog {
     baggage: bool,
-    on_span: Option<Arc<OnSpan>>,
 }
-
-type OnSpan = dyn Fn(&Span, &Exchange) + Send + Sync;
 
 impl RequestLog {
     /// Creates a log of all requests, without baggage.
@@ -74,14 +59,6 @@ impl RequestLog {
     #[must_use]
     pub fn baggage(mut self) -> Self {
         self.baggage = true;
-        self
-    }
-
-    /// Calls `callback` with each span before its request runs. Spans that no subscriber is interested
-    /// in are skipped.
-    #[must_use]
-    pub fn on_span(mut self, callback: impl Fn(&Span, &Exchange) + Send + Sync + 'static) -> Self {
-        self.on_span = Some(Arc::new(callback));
         self
     }
 
@@ -136,18 +113,7 @@ impl RequestLog {
         if let (true, Some(baggage)) = (self.baggage, exchange.baggage()) {
             span.record("baggage", truncate(baggage.as_str()));
         }
-        if let Some(callback) = &self.on_span {
-            callback(&span, exchange);
-        }
         span
-    }
-}
-
-impl fmt::Debug for RequestLog {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("RequestLog")
-            .field("baggage", &self.baggage)
-            .finish_non_exhaustive()
     }
 }
 
@@ -157,9 +123,8 @@ fn truncate(text: &str) -> &str {
 
 impl Middleware for RequestLog {
     fn wrap(self, next: Next) -> Next {
-        let log = Arc::new(self);
         let logged = from_fn(move |exchange, next: Next| {
-            let span = log.span(&exchange);
+            let span = self.span(&exchange);
             let event = AnswerEvent::start(&span, &exchange.call);
             let running = async move {
                 let reply = next.run(exchange).await;

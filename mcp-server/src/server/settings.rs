@@ -151,7 +151,7 @@ impl Server {
     /// Returns a [`SetupError`] with every mistake and how to fix it.
     pub fn check(&self) -> Result<(), SetupError> {
         self.registry.read_config(|config| {
-            check::check_server(config, self.layer_stack.find_problems())?;
+            check::check_server(config)?;
             config
                 .lints_logged
                 .call_once(|| check::log_lints(check::lints(config)));

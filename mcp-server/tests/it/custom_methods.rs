@@ -426,39 +426,6 @@ fn application_orders_layers_of_extensions() {
 }
 
 #[test]
-fn application_puts_layers_of_an_extension_among_its_own() {
-    let log = Arc::default();
-    let server = Server::new("layers", "1.0.0")
-        .layer(recorder("first", &log))
-        .layers_of(Layered::ID)
-        .layer(recorder("last", &log))
-        .extension(Layered("outer", log.clone()));
-    server.check().unwrap();
-    kit::fault(reply(&server, request("x/y", "{}"), declared()));
-    assert_eq!(*log.lock().unwrap(), ["last", "outer", "inner", "first"]);
-}
-
-#[test]
-fn position_without_extension_or_after_it_or_twice_is_a_setup_error() {
-    let problems = |server: Server| server.check().unwrap_err().problems().to_vec();
-    let server = || Server::new("layers", "1.0.0");
-    let unknown = problems(server().layers_of("com.example/none"));
-    assert!(
-        unknown[0].contains("`com.example/none`, which is not registered"),
-        "{unknown:?}"
-    );
-    let layered = || Layered("outer", Arc::default());
-    let late = problems(server().extension(layered()).layers_of(Layered::ID));
-    assert!(
-        late[0].contains("call `layers_of` before `extension`"),
-        "{late:?}"
-    );
-    let twice = server().layers_of(Layered::ID).layers_of(Layered::ID);
-    let twice = problems(twice.extension(layered()));
-    assert!(twice[0].contains("twice"), "{twice:?}");
-}
-
-#[test]
 fn notification_handler_that_asks_is_a_setup_error() {
     struct Asking;
 

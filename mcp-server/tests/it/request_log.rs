@@ -4,6 +4,7 @@ use std::io::{self, Write};
 use std::sync::{Arc, Mutex, Once};
 
 use futures::FutureExt;
+use mcp_core::tower::{Next, from_fn};
 use mcp_core::{Call, Exchange, Principal, Service};
 use mcp_server::middleware::RequestLog;
 use mcp_server::{
@@ -191,14 +192,16 @@ fn trace_context_is_recorded() {
     assert!(!text.contains("Ada"), "{text}");
 
     let seen = Arc::new(Mutex::new(None));
-    let on_span = seen.clone();
-    let log = RequestLog::new().baggage().on_span(move |span, exchange| {
-        *on_span.lock().unwrap() = exchange.trace();
-        span.record("client", "custom");
+    let inside = seen.clone();
+    let connect = from_fn(move |exchange: Exchange, next: Next| {
+        *inside.lock().unwrap() = exchange.trace();
+        tracing::Span::current().record("client", "custom");
+        async move { next.run(exchange).await }
     });
     let server = Server::new("test", "1.0.0")
         .tool(Tool::new("plain").handler(|| "plain"))
-        .layer(log);
+        .layer(connect)
+        .layer(RequestLog::new().baggage());
     let text = logged(Level::INFO, || {
         kit::call_with(&server, "plain", traced, "{}");
     });

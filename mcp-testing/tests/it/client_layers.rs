@@ -374,18 +374,14 @@ impl mcp::extension::ClientExtension for Recorded {
 
 #[tokio::test]
 async fn application_puts_layers_of_an_extension_among_those_of_the_client() {
-    use mcp::extension::Extension as _;
-
     let log = Log::default();
-    let builder = Client::builder()
-        .layers_of(Recorded::ID)
-        .layer(recorder("outer", &log))
-        .inbound_layers_of(Recorded::ID)
-        .inbound_layer(recorder("inbound outer", &log))
-        .on_elicit(|_: ElicitRequest| async { ElicitResult::decline() });
-    // A copied builder has its own positions.
+    let builder = Client::builder().on_elicit(|_: ElicitRequest| async { ElicitResult::decline() });
+    // A copied builder has its own layers.
     let other = builder.clone().extension(Recorded(Log::default()));
-    let builder = builder.extension(Recorded(log.clone()));
+    let builder = builder
+        .extension(Recorded(log.clone()))
+        .layer(recorder("outer", &log))
+        .inbound_layer(recorder("inbound outer", &log));
     let ask = async |ask: Ask| -> Result<String, ToolError> {
         let answer = ask
             .raw_form("sure", "Sure?", mcp::types::FormSchema::new())
@@ -414,17 +410,4 @@ async fn application_puts_layers_of_an_extension_among_those_of_the_client() {
         .filter(|line| !line.contains("notifications/"))
         .collect();
     assert_eq!(log, expected);
-}
-
-#[tokio::test]
-async fn position_for_a_missing_extension_is_an_error_of_the_client() {
-    let builder = Client::builder().layers_of("com.example/none");
-    let error = mcp_testing::connect_with(server(), builder)
-        .await
-        .unwrap_err();
-    let error = error.to_string();
-    assert!(
-        error.contains("`com.example/none`, which is not registered"),
-        "{error}"
-    );
 }

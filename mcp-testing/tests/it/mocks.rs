@@ -49,14 +49,10 @@ async fn recorded_answers_come_before_examples() {
             "find",
             CallToolResult::from_json(&json!({"any": 1})).unwrap(),
         )
-        .answer_for(
-            "find",
-            json!({"q": "a"}),
-            CallToolResult::error("no such thing"),
-        );
+        .answer("plain", CallToolResult::error("no such thing"));
     let calls = mock.calls();
     let client = mcp_testing::connect(mock).await.unwrap();
-    let failed = client.call("find", json!({"q": "a"})).await.unwrap();
+    let failed = client.call("plain", ()).await.unwrap();
     assert!(failed.is_error());
     let other = client.call("find", json!({"q": "b"})).await.unwrap();
     assert_eq!(other.structured(), Some(json!({"any": 1})));
