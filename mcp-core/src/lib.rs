@@ -31,7 +31,7 @@
 //!
 //! | layer | modules |
 //! |---|---|
-//! | 0 | `backoff`, `call`, `close_signal`, `connection`, `deadline`, `deserialize`, `egress`, `endpoint_metrics`, `expiring`, `fault`, `framing`, `headers`, `log_limit`, `notification`, `panic`, `public_document`, `raw_result`, `request_meta_object`, `server_identity`, `stream_control` |
+//! | 0 | `backoff`, `call`, `close_signal`, `connection`, `deadline`, `deserialize`, `egress`, `endpoint_metrics`, `expiring`, `fault`, `framing`, `headers`, `log_limit`, `notification`, `pace`, `panic`, `public_document`, `raw_result`, `request_meta_object`, `server_identity`, `stream_control` |
 //! | 1 | `extension`, `extensions`, `header_mismatch`, `input`, `pending`, `reply`, `request_name`, `server_request` |
 //! | 2 | `client_context`, `observe` |
 //! | 3 | `gate`, `schema` |
@@ -82,6 +82,7 @@ pub mod modern;
 mod notification;
 mod notification_sender;
 mod observe;
+mod pace;
 mod panic;
 mod pending;
 #[doc(hidden)]
@@ -135,6 +136,7 @@ pub use notification::{ClientNotification, ServerNotification};
 pub use notification_sender::{NotificationBuffer, NotificationSender};
 pub(crate) use observe::NotificationObserver;
 pub use observe::{Observation, ObservedMessage, Observer};
+pub use pace::Pace;
 pub use panic::{CatchPanic, Panicked, catch_panic, catch_panic_sync};
 pub use raw_result::RawResult;
 pub use reply::{Defect, Listing, Reply, ResultBody};

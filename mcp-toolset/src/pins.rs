@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 
 use mcp_client::catalog::{Diff, Snapshot, SnapshotError};
 use mcp_client::group::{Consent, ConsentError, Consents, Subject};
+use mcp_core::Pace;
 use mcp_types::{Prompt, Tool, escape_line, escaped};
 use parking_lot::Mutex;
 use serde_json::{Value, json};
@@ -77,8 +78,8 @@ struct State {
     holds_new: bool,
     /// The last lists that are not written yet, by kind and server.
     unwritten: BTreeMap<(&'static str, String), Definitions>,
-    /// The time from which the changes of a server are written at once.
-    paces: BTreeMap<String, Instant>,
+    /// The pace at which the changes of a server are logged and written.
+    paces: BTreeMap<String, Pace>,
 }
 
 /// Definitions of one kind by name, as a server lists them.
@@ -390,13 +391,8 @@ impl State {
 
     /// Returns whether a change of a server is logged and written now, and counts it.
     fn permits(&mut self, server: &str, now: Instant) -> bool {
-        let known = self.paces.get(server);
-        let free_at = known.map_or(now, |free_at| now.max(*free_at)) + CHANGE_INTERVAL;
-        let is_permitted = free_at <= now + CHANGE_INTERVAL * MAX_CHANGES;
-        if is_permitted {
-            self.paces.insert(server.to_owned(), free_at);
-        }
-        is_permitted
+        let pace = self.paces.entry(server.to_owned()).or_default();
+        pace.permit(now, MAX_CHANGES, CHANGE_INTERVAL).is_ok()
     }
 }
 

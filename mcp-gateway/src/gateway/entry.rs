@@ -5,13 +5,14 @@ use std::sync::Arc;
 
 use futures_util::future::join_all;
 use mcp_client::group::{Group, GroupBuilder, Health, Naming, candidate_names, prefixed};
+use mcp_core::Pace;
 use mcp_core::backoff::Backoff;
 use mcp_types::Tool;
 use tokio::sync::oneshot;
 use tokio::time::Instant;
 
 use super::changes::Kinds;
-use super::drift::Pace;
+use super::drift;
 use super::error::GatewayError;
 use super::listing::Listing;
 use super::manifest::Manifest;
@@ -149,7 +150,7 @@ impl ListedServer {
         if let (Some(old), Some(new)) = (&all.tools, &new.tools)
             && old != new
         {
-            self.drift.log(&self.upstream.server, old, new);
+            drift::log(&mut self.drift, &self.upstream.server, old, new);
         }
         self.is_saved &= !all.replace(new);
         if let Some(manifest) = &self.manifest

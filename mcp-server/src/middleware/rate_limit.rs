@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use hmac_sha256::Hash;
 use mcp_core::tower::{Middleware, Next, from_fn};
-use mcp_core::{Exchange, Fault, LogLimit, Principal, Reply};
+use mcp_core::{Exchange, Fault, LogLimit, Pace, Principal, Reply};
 use parking_lot::Mutex;
 
 /// Callers that are counted separately. When a new caller exceeds this number, callers whose whole quota is
@@ -51,8 +51,7 @@ type CallerKey = [u8; 32];
 /// ```
 #[derive(Clone)]
 pub struct RateLimit {
-    /// The time at which each caller's whole quota is free. A call moves it by one share of the period.
-    callers: Arc<Mutex<HashMap<CallerKey, Instant>>>,
+    callers: Arc<Mutex<HashMap<CallerKey, Pace>>>,
     calls: u32,
     period: Duration,
 }
@@ -82,18 +81,19 @@ impl RateLimit {
         let mut key = principal.map(key_of).unwrap_or_default();
         let mut callers = self.callers.lock();
         if callers.len() >= MAX_CALLERS && !callers.contains_key(&key) {
-            callers.retain(|_, free_at| *free_at > now);
+            callers.retain(|_, pace| !pace.is_free(now));
             if callers.len() >= MAX_CALLERS {
                 key = CallerKey::default();
             }
         }
-        let free_at = callers.get(&key).map_or(now, |free_at| now.max(*free_at)) + share;
-        let wait = free_at.saturating_duration_since(now + share * self.calls);
-        if wait.is_zero() {
-            callers.insert(key, free_at);
-            return Ok(());
-        }
+        let counted = callers
+            .entry(key)
+            .or_default()
+            .permit(now, self.calls, share);
         drop(callers);
+        let Err(wait) = counted else {
+            return Ok(());
+        };
         self.log(principal, wait);
         Err(Fault::rate_limited("too many calls", wait))
     }

@@ -184,6 +184,20 @@ fn hidden_resource_is_not_read_through_template() {
     assert!(matches!(anonymous, Reply::Fault(_)), "{anonymous:?}");
 }
 
+#[test]
+fn prompts_and_discovery_have_their_own_cache_times() {
+    let (minute, hour) = (Duration::from_secs(60), Duration::from_secs(3600));
+    let server = Server::new("s", "1")
+        .prompts_cache(CacheHint::public(minute))
+        .discover_cache(CacheHint::public(hour));
+    let server = self::server(server.prompt(Prompt::new("review").handler(|| "Review it")));
+    assert_eq!(server.profile().cache, CacheHint::public(hour));
+    match block_on(server.call(exchange(Call::ListPrompts(Page::default())))) {
+        Reply::Complete { cache, .. } => assert_eq!(cache, Some(CacheHint::public(minute))),
+        other => panic!("{other:?}"),
+    }
+}
+
 // spec: CACHE-11, CACHE-12
 #[test]
 fn filtered_list_has_full_pages() {
