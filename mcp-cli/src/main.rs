@@ -20,6 +20,7 @@
 //! | `credentials` | logins, and where their tokens are stored |
 //! | `target` | connections to servers |
 //! | `revisions` | a server's revisions, and its schemas as their clients see them |
+//! | `local_users` | the users of this machine's sockets |
 //! | `page_guard` | who may use a page of this program |
 //! | `inspect` | the page of the inspector |
 //! | `admin` | the admin page of a gateway |
@@ -34,6 +35,7 @@ mod failure;
 mod hosts;
 mod inspect;
 mod lints;
+mod local_users;
 mod log;
 mod name_cache;
 #[expect(clippy::print_stderr, reason = "the only module that prints")]

@@ -24,7 +24,7 @@ use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
 use crate::failure::{Failure, usage};
-use crate::output;
+use crate::{local_users, output};
 
 /// Keeps other origins from loading what the page loads.
 const RESOURCE_POLICY: HeaderName = HeaderName::from_static("cross-origin-resource-policy");
@@ -152,7 +152,7 @@ impl Guard {
         if let Some(token) = self.token_of(request) {
             // The URL was an argument of the browser, which other users of the machine can read.
             let peer = request.extensions().get::<ConnectInfo<SocketAddr>>();
-            if peer.is_some_and(|peer| is_of_another_user(peer.0, self.port)) {
+            if peer.is_some_and(|peer| local_users::is_of_another(peer.0, self.port)) {
                 return Some(refuse(StatusCode::FORBIDDEN, "another user's connection"));
             }
             return Some(self.let_in(token, self.has_cookie(headers)));
@@ -217,47 +217,6 @@ impl Guard {
         let headers = [(header::LOCATION, page), (header::SET_COOKIE, cookie)];
         (StatusCode::SEE_OTHER, headers).into_response()
     }
-}
-
-/// Returns true if the other end of a connection to a port of this machine belongs to another user, but for the system's own.
-/// Only Linux tells; elsewhere a second use of the token ends what the first one has begun.
-fn is_of_another_user(peer: SocketAddr, port: u16) -> bool {
-    /// Largest table of connections that is read, in bytes.
-    const MAX_TABLE: u64 = 16 << 20;
-
-    #[cfg(target_os = "linux")]
-    {
-        use std::os::unix::fs::MetadataExt as _;
-
-        let own = std::fs::metadata("/proc/self").map(|own| own.uid());
-        let table =
-            mcp::group::files::read("/proc/net/tcp".as_ref(), MAX_TABLE).unwrap_or_default();
-        let user = user_of(&table, peer, port);
-        user.is_some_and(|user| user != 0 && own.is_ok_and(|own| own != user))
-    }
-    #[cfg(not(target_os = "linux"))]
-    {
-        let _ = (peer, port, MAX_TABLE);
-        false
-    }
-}
-
-/// Finds the user in a table of connections, whose line is that of the other end.
-fn user_of(table: &str, peer: SocketAddr, port: u16) -> Option<u32> {
-    let SocketAddr::V4(peer) = peer else {
-        return None;
-    };
-    let address = u32::from_ne_bytes(peer.ip().octets());
-    let local = format!("{address:08X}:{:04X}", peer.port());
-    let remote = format!(":{port:04X}");
-    table.lines().find_map(|line| {
-        let mut fields = line.split_whitespace().skip(1);
-        let is_local = fields.next() == Some(&local);
-        let is_remote = fields.next().is_some_and(|field| field.ends_with(&remote));
-        // State, queues, timer, retransmissions, user.
-        let user = fields.nth(4)?;
-        (is_local && is_remote).then(|| user.parse().ok())?
-    })
 }
 
 /// Compares two secrets in constant time.
@@ -350,37 +309,4 @@ fn text<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Option<&'a str> {
 
 fn refuse(status: StatusCode, reason: &'static str) -> Response {
     (status, reason).into_response()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::user_of;
-
-    #[test]
-    fn user_of_a_connection_is_found() {
-        let table = "  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode\n   \
-            0: 0100007F:1F90 0100007F:C001 01 00000000:00000000 00:00000000 00000000     1 0 1 1 0 20 4 30 10 -1\n   \
-            1: 0100007F:C001 0100007F:1F90 01 00000000:00000000 00:00000000 00000000  1000 0 2 1 0 20 4 30 10 -1\n";
-        let peer = |port| std::net::SocketAddr::from(([127, 0, 0, 1], port));
-        assert_eq!(user_of(table, peer(0xC001), 0x1F90), Some(1000));
-        assert_eq!(user_of(table, peer(0xC002), 0x1F90), None);
-        assert_eq!(user_of(table, peer(0xC001), 0x1F91), None);
-        assert_eq!(user_of("", peer(1), 1), None);
-    }
-
-    #[cfg(target_os = "linux")]
-    #[test]
-    fn own_connection_is_not_that_of_another_user() {
-        use std::net::{TcpListener, TcpStream};
-        use std::os::unix::fs::MetadataExt as _;
-
-        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        let address = listener.local_addr().unwrap();
-        let stream = TcpStream::connect(address).unwrap();
-        let table = std::fs::read_to_string("/proc/net/tcp").unwrap();
-        let own = std::fs::metadata("/proc/self").unwrap().uid();
-        let peer = stream.local_addr().unwrap();
-        assert_eq!(user_of(&table, peer, address.port()), Some(own));
-        assert!(!super::is_of_another_user(peer, address.port()));
-    }
 }

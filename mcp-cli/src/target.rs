@@ -370,7 +370,7 @@ async fn approve(
              settings of logins are approved in a terminal only"
         ));
     }
-    let question = whole(&format!("{path} wants to {wish}. Allow it?")).ok_or_else(|| {
+    let question = questions::whole(&format!("{path} wants to {wish}. Allow it?")).ok_or_else(|| {
         usage!(
             "the server of {path} is too long to be shown in a question; copy its entry to your own file if you trust it"
         )
@@ -390,25 +390,6 @@ async fn approve(
         });
     }
     Ok(())
-}
-
-/// The maximum number of characters of a question: all of it fits on a small screen.
-const MAX_QUESTION: usize = 1_500;
-
-/// Returns a question with text of others, in which nothing can be pushed out of sight: blanks that come together and
-/// blanks of other scripts are escaped. `None` if it is too long.
-fn whole(question: &str) -> Option<String> {
-    let mut shown = String::new();
-    let mut is_after_blank = false;
-    for c in question.chars() {
-        if c.is_whitespace() && (c != ' ' || is_after_blank) {
-            shown.extend(c.escape_unicode());
-        } else {
-            shown.push(c);
-        }
-        is_after_blank = c.is_whitespace();
-    }
-    (shown.chars().count() <= MAX_QUESTION).then_some(shown)
 }
 
 /// Describes an environment variable of an entry. The value is shown if it stands in the file itself, because variables

@@ -120,10 +120,10 @@ pub(crate) fn keep(path: &Path, content: &[u8]) -> io::Result<(bool, PathBuf)> {
     let mut kept = path.to_owned().into_os_string();
     kept.push(".mcp-backup");
     let kept = PathBuf::from(kept);
-    match File::create_new(&kept) {
+    match files::create_new(&kept, true) {
         Ok(mut file) => {
-            file.set_permissions(fs::metadata(path)?.permissions())?;
             file.write_all(content)?;
+            file.set_permissions(fs::metadata(path)?.permissions())?;
             Ok((true, kept))
         }
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok((false, kept)),

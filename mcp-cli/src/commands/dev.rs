@@ -3,12 +3,14 @@
 //! | module | contents, lowest first |
 //! |---|---|
 //! | `plan` | the command, its folder, and the program that cargo builds for it |
+//! | `address` | the address of a program over HTTP |
 //! | `build` | builds by cargo, and their errors |
 //! | `callers` | the credentials that callers need |
 //! | `current` | what runs: the program, its process, and whether it is that of the sources |
 //! | `sources` | changes of source files |
 //! | `front` | the server for clients: a call waits for the build, runs, or fails with the build's errors |
 
+mod address;
 mod build;
 mod callers;
 mod current;

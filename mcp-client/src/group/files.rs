@@ -1,6 +1,6 @@
 //! Text files of bounded size.
 
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File};
 use std::io::{self, ErrorKind, Read, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -101,7 +101,8 @@ pub fn replace(path: &Path, content: &[u8]) -> io::Result<()> {
     replace_with(path, true, |file| file.write_all(content))
 }
 
-/// Replaces a file like [`replace`] by one that `write` fills. `is_private`: if it is new, only the user can read it.
+/// Replaces a file like [`replace`] by one that `write` fills. `is_private`: if it is new, only the user can read it. Until it
+/// is complete, only the user can read a file that replaces another one.
 ///
 /// # Errors
 ///
@@ -111,23 +112,16 @@ pub fn replace_with(
     is_private: bool,
     write: impl FnOnce(&mut File) -> io::Result<()>,
 ) -> io::Result<()> {
-    let mut options = File::options();
-    options.write(true).create_new(true);
-    #[cfg(unix)]
-    if is_private {
-        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    }
-    #[cfg(not(unix))]
-    let _ = is_private;
-    let (temporary, mut file) = create_beside(path, &options)?;
+    // Not that of a link's target.
+    let old = fs::symlink_metadata(path)
+        .ok()
+        .filter(fs::Metadata::is_file);
+    let (temporary, mut file) = create_beside(path, is_private || old.is_some())?;
     let written = (|| {
-        // Not those of a link's target.
-        if let Ok(old) = fs::symlink_metadata(path)
-            && old.is_file()
-        {
+        write(&mut file)?;
+        if let Some(old) = old {
             file.set_permissions(old.permissions())?;
         }
-        write(&mut file)?;
         file.sync_all()
     })();
     let moved = written.and_then(|()| fs::rename(&temporary, path));
@@ -138,9 +132,26 @@ pub fn replace_with(
     moved
 }
 
+/// Creates a file. `is_private`: only the user can open it, from the start. Who has opened it reads also what is written later.
+///
+/// # Errors
+///
+/// Returns an error if it is there already, or cannot be created.
+pub fn create_new(path: &Path, is_private: bool) -> io::Result<File> {
+    let mut options = File::options();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    if is_private {
+        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    }
+    #[cfg(not(unix))]
+    let _ = is_private;
+    options.open(path)
+}
+
 /// Creates a file for the new content. A program that was killed can have left one of the same name: in a container, all
 /// programs have the same process ID.
-fn create_beside(path: &Path, options: &OpenOptions) -> io::Result<(PathBuf, File)> {
+fn create_beside(path: &Path, is_private: bool) -> io::Result<(PathBuf, File)> {
     static COUNT: AtomicU64 = AtomicU64::new(0);
 
     let mut attempts = 0;
@@ -148,7 +159,7 @@ fn create_beside(path: &Path, options: &OpenOptions) -> io::Result<(PathBuf, Fil
         attempts += 1;
         let number = COUNT.fetch_add(1, Ordering::Relaxed);
         let temporary = path.with_extension(format!("{}-{number}.tmp", std::process::id()));
-        match options.open(&temporary) {
+        match create_new(&temporary, is_private) {
             Ok(file) => return Ok((temporary, file)),
             Err(error) if error.kind() == ErrorKind::AlreadyExists && attempts < MAX_ATTEMPTS => {}
             Err(error) => return Err(error),
@@ -187,7 +198,7 @@ mod tests {
     use std::io::ErrorKind;
     use std::time::SystemTime;
 
-    use super::{WRITER_LIMIT, read_from, remove_leftovers, replace};
+    use super::{WRITER_LIMIT, create_new, read_from, remove_leftovers, replace, replace_with};
 
     #[cfg(unix)]
     #[test]
@@ -257,6 +268,31 @@ mod tests {
         left.sort();
         let expected = ["draft.2-b.tmp", "lists.18-0.tmp", "lists.json", "notes.tmp"];
         assert_eq!(left, expected);
+        fs::remove_dir_all(&folder).unwrap();
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn new_content_has_the_mode_of_its_file_only_when_it_is_complete() {
+        use std::fs::Permissions;
+        use std::os::unix::fs::PermissionsExt as _;
+
+        let mode = |file: &fs::File| file.metadata().unwrap().permissions().mode() & 0o777;
+        let folder = std::env::temp_dir().join(format!("mcp-modes-{}", std::process::id()));
+        fs::create_dir_all(&folder).unwrap();
+        for old in [0o600, 0o640, 0o644] {
+            let path = folder.join("settings.json");
+            fs::write(&path, "old").unwrap();
+            fs::set_permissions(&path, Permissions::from_mode(old)).unwrap();
+            replace_with(&path, false, |file| {
+                assert_eq!(mode(file), 0o600);
+                Ok(())
+            })
+            .unwrap();
+            assert_eq!(mode(&fs::File::open(&path).unwrap()), old);
+        }
+        let backup = create_new(&folder.join("backup"), true).unwrap();
+        assert_eq!(mode(&backup), 0o600);
         fs::remove_dir_all(&folder).unwrap();
     }
 

@@ -17,10 +17,10 @@ use mcp::types::{CallToolResult, escape_line};
 use mcp::{ClientBuilder, Over};
 use parking_lot::Mutex;
 use serde_json::json;
-use tokio::net::TcpStream;
-use tokio::time::{Instant, sleep, timeout};
-use url::{Host, Url};
+use tokio::time::{sleep, timeout};
+use url::Url;
 
+use super::address::{self, RETRY, printed_urls};
 use super::callers::Callers;
 use super::current::{Current, MAX_DRAIN, Running, does_not_run, end_of_program};
 use super::plan::{Plan, Program};
@@ -34,9 +34,6 @@ pub(super) const SERVER: &str = "server";
 /// Time in which the end of a program is seen after a call to it has failed.
 const END_DELAY: Duration = Duration::from_millis(200);
 
-/// Time between two attempts to reach a program over HTTP.
-const RETRY: Duration = Duration::from_millis(50);
-
 /// Refusals after which a program gets no other request: it has had a second to print a token.
 const MAX_REFUSALS: usize = 20;
 
@@ -46,12 +43,6 @@ const TOKEN: &str = "Authorization: Bearer ";
 /// The reason why an address gets no credentials, before the URL.
 const UNKNOWN_ADDRESS: &str = "credentials go only to an address that this command knows: let the program serve the port in the \
     variable PORT, or the address in ADDRESS, or pass --url";
-
-/// The path of a printed URL without one.
-const DEFAULT_PATH: &str = "/mcp";
-
-/// Time for the end of a program at a port of this machine.
-const MAX_CONNECT: Duration = Duration::from_secs(1);
 
 /// The header of a token.
 const AUTHORIZATION: &str = "Authorization";
@@ -288,7 +279,8 @@ impl Front {
 /// Returns a description if the program cannot be reached in either way.
 async fn open(client: ClientBuilder, program: &Program, front: &Front) -> Result<Running, String> {
     let port = program.port().map_err(|error| error.to_string())?;
-    let is_taken = is_address_taken(program, port).await?;
+    let is_taken =
+        address::is_taken(program.url.as_ref(), !program.headers.is_empty(), port).await?;
     let command = program.command(port).map_err(|error| error.to_string())?;
     let process = ChildChannel::spawn(command).map_err(|error| Error::from(error).to_string())?;
     let (stderr, over_pipe) = (process.stderr_tail(), client.clone());
@@ -306,20 +298,24 @@ async fn open(client: ClientBuilder, program: &Program, front: &Front) -> Result
                 // Another program may listen at an address that this one only prints.
                 let is_asked = url.port_or_known_default() == Some(port)
                     && matches!(url.host_str(), Some("127.0.0.1" | "localhost"));
-                let address = match &program.url {
-                    None if is_asked => listening(&url, &["127.0.0.1"]).await,
-                    None => None,
-                    Some(url) => {
-                        // One address for the session: another program may listen at the other one later.
-                        if typed.is_none() {
-                            typed = typed_address(url).await;
-                        }
-                        let Some(address) = &typed else {
-                            continue;
-                        };
-                        Some(address.clone())
-                    }
+                let found = match (&program.url, &typed) {
+                    // One address for the session: another program may listen at the other one later.
+                    (Some(_), Some(address)) => Ok(address.clone()),
+                    (Some(url), None) => address::typed(url).await,
+                    (None, _) if is_asked => address::asked(&url).await,
+                    (None, _) => Err(None),
                 };
+                if let Err(Some(reason)) = found {
+                    problem = Some(format!("{url}: {reason}"));
+                    continue;
+                }
+                let address = found.ok();
+                if program.url.is_some() {
+                    typed = address.clone();
+                    if address.is_none() {
+                        continue;
+                    }
+                }
                 let is_own = !is_taken && (program.url.is_some() || address.is_some());
                 let token = printed_token(&printed, refusals).filter(|_| is_own);
                 let mut client = client.clone();
@@ -390,45 +386,6 @@ async fn open(client: ClientBuilder, program: &Program, front: &Front) -> Result
     }
 }
 
-/// Returns true if another program listens at the address of the program before its start.
-///
-/// # Errors
-///
-/// Returns a description if that program would get the user's headers.
-async fn is_address_taken(program: &Program, port: u16) -> Result<bool, String> {
-    // The user's variables can name a port at which another program listens.
-    let local = program
-        .url
-        .is_none()
-        .then(|| format!("http://localhost:{port}"));
-    let asked = local.and_then(|local| config::parse_url(&local));
-    let is_taken = match program.url.as_ref().or(asked.as_ref()) {
-        Some(url) => is_taken(url).await,
-        None => false,
-    };
-    if let (Some(url), true, false) = (&program.url, is_taken, program.headers.is_empty()) {
-        return Err(format!(
-            "another program listens at {url} already, and would get the --header: end it, or pass another --url"
-        ));
-    }
-    Ok(is_taken)
-}
-
-/// Returns a URL with the first of these hosts at which a program listens: `localhost` can mean two addresses, and another
-/// program may listen at the other one. `None`: nothing listens there.
-async fn listening(url: &Url, hosts: &[&str]) -> Option<Url> {
-    for host in hosts {
-        let mut address = url.clone();
-        address.set_host(Some(host)).ok()?;
-        let addresses = address.socket_addrs(|| None).ok()?;
-        let connecting = TcpStream::connect(&*addresses);
-        if let Ok(Ok(_)) = timeout(MAX_CONNECT, connecting).await {
-            return Some(address);
-        }
-    }
-    None
-}
-
 fn with_credentials(
     mut client: ClientBuilder,
     token: Option<&str>,
@@ -440,33 +397,6 @@ fn with_credentials(
     headers.iter().fold(client, |client, (name, value)| {
         client.header(name.as_str(), value.as_str())
     })
-}
-
-/// Returns a URL of the command line, whose name `localhost` is one address. `None`: nothing listens there.
-async fn typed_address(url: &Url) -> Option<Url> {
-    if url.scheme() == "http" && url.host_str() == Some("localhost") {
-        return listening(url, &["127.0.0.1", "[::1]"]).await;
-    }
-    Some(url.clone())
-}
-
-/// Returns true if a program listens at a URL of this machine.
-async fn is_taken(url: &Url) -> bool {
-    let addresses = url.socket_addrs(|| None).unwrap_or_default();
-    let local = addresses
-        .into_iter()
-        .filter(|address| address.ip().is_loopback());
-    for address in local {
-        let end = Instant::now() + MAX_CONNECT;
-        // A former program may still be ending.
-        while let Ok(Ok(_)) = timeout(MAX_CONNECT, TcpStream::connect(address)).await {
-            if Instant::now() >= end {
-                return true;
-            }
-            sleep(RETRY).await;
-        }
-    }
-    false
 }
 
 /// Says which headers clients of the port need, without their values.
@@ -494,37 +424,6 @@ fn printed_token(text: &str, refusals: usize) -> Option<&str> {
     }
 }
 
-/// Finds URLs of this machine in what a program has printed.
-fn printed_urls(text: &str) -> Vec<Url> {
-    let is_separator = |c: char| c.is_whitespace() || "\"'`<>()[]{},;".contains(c);
-    let words = text
-        .split(is_separator)
-        .filter(|word| word.starts_with("http://"));
-    let urls = words.filter_map(|word| {
-        let mut url = config::parse_url(word.trim_end_matches('.'))?;
-        match url.host()? {
-            Host::Domain("localhost") => {}
-            Host::Ipv4(address) if address.is_loopback() => {}
-            // Servers accept requests for names of this machine only.
-            Host::Ipv4(address) if address.is_unspecified() => {
-                url.set_host(Some("127.0.0.1")).ok()?;
-            }
-            _ => return None,
-        }
-        if url.path() == "/" {
-            url.set_path(DEFAULT_PATH);
-        }
-        Some(url)
-    });
-    let mut found: Vec<Url> = Vec::new();
-    urls.for_each(|url| {
-        if !found.contains(&url) {
-            found.push(url);
-        }
-    });
-    found
-}
-
 /// Answers a call that does not run: as an error that a model sees, where the protocol has one.
 fn refusal(is_tool: bool, problem: &str) -> Reply {
     if is_tool {
@@ -535,31 +434,7 @@ fn refusal(is_tool: bool, problem: &str) -> Reply {
 
 #[cfg(test)]
 mod tests {
-    use tokio::net::TcpListener;
-
-    use super::{config, listening, printed_token, printed_urls};
-
-    #[tokio::test]
-    async fn localhost_is_the_address_that_the_program_was_asked_to_serve() {
-        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-        let port = listener.local_addr().unwrap().port();
-        let printed = config::parse_url(&format!("http://localhost:{port}/mcp")).unwrap();
-        let asked = listening(&printed, &["127.0.0.1"]).await.unwrap();
-        assert_eq!(asked.as_str(), format!("http://127.0.0.1:{port}/mcp"));
-        // Another program at the other address, where this machine has one.
-        let other = TcpListener::bind(("::1", port)).await.is_ok_and(|other| {
-            std::mem::forget(other);
-            true
-        });
-        let both = ["127.0.0.1", "[::1]"];
-        assert_eq!(listening(&printed, &both).await, Some(asked));
-        // A program that listens at the other address only gets no credentials, unless the user has typed the name.
-        drop(listener);
-        assert_eq!(listening(&printed, &["127.0.0.1"]).await, None);
-        let typed = listening(&printed, &both).await;
-        let typed = typed.map(|typed| typed.host_str().unwrap_or_default().to_owned());
-        assert_eq!(typed.as_deref(), other.then_some("[::1]"));
-    }
+    use super::printed_token;
 
     #[test]
     fn last_token_is_found_in_what_a_program_prints() {
@@ -578,30 +453,5 @@ mod tests {
         let text = "Authorization: Bearer own\nrequest: Authorization: Bearer other\n";
         let tokens = [0, 1, 2].map(|refusals| printed_token(text, refusals));
         assert_eq!(tokens, [Some("other"), Some("own"), Some("other")]);
-    }
-
-    #[test]
-    fn urls_of_this_machine_are_found_in_what_a_program_prints() {
-        for (text, expected) in [
-            ("http://127.0.0.1:40123/mcp\n", "http://127.0.0.1:40123/mcp"),
-            (
-                "INFO: Uvicorn running on http://127.0.0.1:8000 (Press CTRL+C to quit)",
-                "http://127.0.0.1:8000/mcp",
-            ),
-            (
-                "serving at http://127.0.0.1:80/a; see it with `mcp inspect http://127.0.0.1:80/a`",
-                "http://127.0.0.1/a",
-            ),
-            (
-                "{\"url\":\"http://localhost:3000/mcp\"}",
-                "http://localhost:3000/mcp",
-            ),
-            ("listening on http://0.0.0.0:1/x.", "http://127.0.0.1:1/x"),
-            ("see http://example.com/ and https://127.0.0.1/", ""),
-            ("http:// http://[::1", ""),
-        ] {
-            let found: Vec<_> = printed_urls(text).iter().map(ToString::to_string).collect();
-            assert_eq!(found.join(" "), expected, "{text}");
-        }
     }
 }

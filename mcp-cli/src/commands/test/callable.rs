@@ -1,8 +1,8 @@
 //! The tools that a test calls.
 
 use mcp::gateway::ToolPatterns;
-use mcp::types::Tool;
 use mcp::types::legacy_tasks::TaskSupport;
+use mcp::types::{Tool, shorten};
 
 use super::report::Check;
 use crate::cli::TestArgs;
@@ -70,8 +70,16 @@ pub(super) async fn select(tools: Vec<Tool>, args: &TestArgs, output: &Output) -
 }
 
 fn names(tools: &[Tool]) -> String {
-    let names: Vec<_> = tools.iter().map(|tool| tool.name.as_str()).collect();
-    names.join(", ")
+    /// Names that a question shows.
+    const MAX_NAMES: usize = 10;
+
+    let shown = tools.iter().take(MAX_NAMES);
+    let names: Vec<_> = shown.map(|tool| shorten(&tool.name, 100)).collect();
+    let names = names.join(", ");
+    match tools.len().saturating_sub(MAX_NAMES) {
+        0 => names,
+        more => format!("{names}, and {more} more"),
+    }
 }
 
 fn is_read_only(tool: &Tool) -> bool {
