@@ -23,6 +23,7 @@
 //! | `pins` | [`PinFile`]: the tools and prompts whose definitions a user has approved |
 //! | `approval` | [`Approval`]: which calls run |
 //! | `logged` | what the log of a tool set has said already |
+//! | `lists` | the tools of a set's servers, kept while nothing has changed |
 //! | `set` | [`ToolSet`] |
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
@@ -39,6 +40,8 @@ mod approval;
 #[cfg(feature = "client")]
 mod budget;
 mod definition;
+#[cfg(feature = "client")]
+mod lists;
 #[cfg(feature = "client")]
 mod logged;
 #[cfg(feature = "client")]

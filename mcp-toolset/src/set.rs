@@ -1,29 +1,23 @@
 //! [`ToolSet`]: the server tools for a model.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
-use std::{fmt, mem};
 
-use futures_util::FutureExt as _;
-use futures_util::future::{BoxFuture, Shared};
 use futures_util::stream::{self, StreamExt as _};
 use mcp_client::Client;
-use mcp_client::group::{Group, GroupList};
+use mcp_client::group::Group;
 use mcp_core::schema::{JsonSchema, SchemaError, Validator as _};
 use mcp_types::{CallToolResult, RawObject, Tool, escape_line};
 use parking_lot::Mutex;
 use serde_json::{Value, json};
-use tokio::runtime::Handle;
 use tokio::task::yield_now;
-use tokio::time::timeout;
 
 use crate::approval::{Approval, Decision, ProposedCall};
 use crate::budget::{self, READ_RESULT, StoredResults, Tokens, read_result_tool};
-use crate::definition::Definition as _;
+use crate::lists::{List, Lists, Source};
 use crate::logged::Logged;
 use crate::media::MediaLeft;
-use crate::names::{Names, folded};
+use crate::names::folded;
 use crate::pins::PinFile;
 use crate::provider::Provider;
 use crate::rank::{Ranker, WordRanker};
@@ -49,17 +43,8 @@ const MAX_CALLS: usize = 128;
 /// Calls that run at once.
 const MAX_RUNNING: usize = 16;
 
-/// Longest wait of a call for the lists of a group that are known already.
-const LIST_LIMIT: Duration = Duration::from_secs(1);
-
-/// Longest time in which an unchanged list is not compared with the pins again: a file that could not be written may be
-/// writable by then.
-const CHECK_INTERVAL: Duration = Duration::from_secs(10);
-
 /// Answer to a call of a tool that has changed while the user was asked.
 const CHANGED: &str = "the tool has changed while the user was asked, so that the call did not run; read its definition again";
-
-type Filter = Arc<dyn Fn(&Tool) -> bool + Send + Sync>;
 
 /// The tools of a [`Group`] or a [`Client`] for a model: definitions in its provider's shape, a reply's calls, and
 /// results as the provider's blocks.
@@ -92,51 +77,13 @@ type Filter = Arc<dyn Fn(&Tool) -> bool + Send + Sync>;
 /// ```
 #[must_use = "a tool set does nothing until its definitions are sent to a model"]
 pub struct ToolSet {
-    source: Source,
-    /// The name of a client's server.
-    server_name: Arc<str>,
-    filters: Vec<Filter>,
+    lists: Lists,
     approval: Option<Approval>,
-    pins: Option<PinFile>,
     budget: Option<Tokens>,
     is_text_only: bool,
     ranker: Option<Arc<dyn Ranker>>,
     results: StoredResults,
-    listed: Mutex<Arc<List>>,
-    /// The request for the lists of a group that runs.
-    pending: Mutex<Option<Gathering>>,
     logged: Mutex<Logged>,
-    made: Mutex<Option<Made>>,
-}
-
-/// The list of a group, and what it was made of.
-#[derive(Clone)]
-struct Made {
-    servers: Vec<Arc<str>>,
-    gathered: Arc<GroupList<Tool>>,
-    /// The number of the pin file before it was compared.
-    pins: u64,
-    at: Instant,
-    list: Arc<List>,
-}
-
-/// A request for the lists of a group. `None`: it has panicked.
-type Gathering = Shared<BoxFuture<'static, Option<Arc<GroupList<Tool>>>>>;
-
-enum Source {
-    Group(Group),
-    Client(Client),
-}
-
-/// The tools of the last list.
-#[derive(Default)]
-struct List {
-    tools: Vec<Tool>,
-    names: Names,
-    /// A group's servers and the tools' own names there, by tool name.
-    servers: BTreeMap<String, (Arc<str>, String)>,
-    /// The names of tools that are held.
-    held: BTreeSet<String>,
 }
 
 impl From<&Group> for ToolSet {
@@ -154,19 +101,13 @@ impl From<&Client> for ToolSet {
 impl ToolSet {
     fn new(source: Source) -> Self {
         Self {
-            source,
-            server_name: "".into(),
-            filters: Vec::new(),
+            lists: Lists::new(source),
             approval: None,
-            pins: None,
             budget: None,
             is_text_only: false,
             ranker: None,
             results: StoredResults::default(),
-            listed: Mutex::default(),
-            pending: Mutex::default(),
             logged: Mutex::default(),
-            made: Mutex::default(),
         }
     }
 
@@ -174,13 +115,13 @@ impl ToolSet {
     /// file need different names. Default: empty. The name that a server gives itself is not used, because it can change it.
     /// Servers of a group have their names there.
     pub fn server_name(mut self, name: impl Into<Arc<str>>) -> Self {
-        self.server_name = name.into();
+        self.lists.server_name = name.into();
         self
     }
 
     /// Leaves out tools that `filter` does not accept. A group's tools have their names in the group. Calls of them fail.
     pub fn filter(mut self, filter: impl Fn(&Tool) -> bool + Send + Sync + 'static) -> Self {
-        self.filters.push(Arc::new(filter));
+        self.lists.filters.push(Arc::new(filter));
         self
     }
 
@@ -193,7 +134,7 @@ impl ToolSet {
     /// Offers only tools with the definitions in a lock file: a server cannot change what the model reads. See [`PinFile`].
     /// Default: the definitions that the servers send.
     pub fn pin(mut self, pins: PinFile) -> Self {
-        self.pins = Some(pins);
+        self.lists.pins = Some(pins);
         self
     }
 
@@ -210,6 +151,7 @@ impl ToolSet {
     /// to 500,000 characters, with `anthropic/maxResultSizeChars` in the `_meta` of the tool or of the result.
     pub fn result_budget(mut self, budget: Tokens) -> Self {
         self.budget = Some(budget);
+        self.lists.own.insert(READ_RESULT);
         self
     }
 
@@ -221,6 +163,12 @@ impl ToolSet {
     /// Offers the three [`search`] tools instead of all tools.
     pub fn deferred_with(mut self, ranker: impl Ranker) -> Self {
         self.ranker = Some(Arc::new(ranker));
+        let own = [
+            search::SEARCH_TOOLS,
+            search::DESCRIBE_TOOLS,
+            search::CALL_TOOL,
+        ];
+        self.lists.own.extend(own);
         self
     }
 
@@ -233,7 +181,7 @@ impl ToolSet {
     ///
     /// Returns the client's error. A server of a group that cannot be listed is left out, with a warning in the log.
     pub async fn definitions(&self, provider: Provider) -> Result<Value, mcp_client::Error> {
-        let list = self.list().await?;
+        let list = self.lists.list().await?;
         let profile = provider.profile();
         let own: Vec<Tool> = self.own_tools().collect();
         let all = list.tools.iter().filter(|_| self.ranker.is_none());
@@ -325,7 +273,7 @@ impl ToolSet {
         if calls.is_empty() {
             return Vec::new();
         }
-        let list = match self.current_list().await {
+        let list = match self.lists.current().await {
             Ok(list) => list,
             Err(error) => return vec![failed(&error); calls.len()],
         };
@@ -386,7 +334,7 @@ impl ToolSet {
             return self.call(list, tool, arguments).await;
         }
         let held = list.names.find(name).filter(|own| list.held.contains(*own));
-        let refusal = held.and_then(|own| Some(self.pins.as_ref()?.refusal(own)));
+        let refusal = held.and_then(|own| Some(self.lists.pins.as_ref()?.refusal(own)));
         CallToolResult::error(refusal.unwrap_or_else(unknown))
     }
 
@@ -410,7 +358,7 @@ impl ToolSet {
         {
             return CallToolResult::error(format!("the arguments do not fit: {violations}"));
         }
-        let (server, own) = list.origin(&tool.name, &self.server_name);
+        let (server, own) = list.origin(&tool.name);
         if let Some(approval) = &self.approval {
             let call = ProposedCall {
                 server: server.clone(),
@@ -420,39 +368,23 @@ impl ToolSet {
             };
             match approval.decide(call).await {
                 Decision::Refused(reason) => return CallToolResult::error(reason),
-                Decision::Agreed if !self.still_lists(list, tool).await => {
+                Decision::Agreed if !self.lists.still_has(list, tool).await => {
                     return CallToolResult::error(CHANGED);
                 }
                 Decision::Agreed | Decision::Allowed => {}
             }
         }
         // By server and own name: the tool's name in the group may be another server's by now.
-        let called = async { self.client(&server).await?.call(own, &arguments).await };
+        let called = async {
+            self.lists
+                .client(&server)
+                .await?
+                .call(own, &arguments)
+                .await
+        };
         let mut result = called.await.unwrap_or_else(|error| failed(&error));
         budget::add_hint(&mut result, tool);
         result
-    }
-
-    /// Returns the client of a server.
-    async fn client(&self, server: &str) -> Result<Client, mcp_client::Error> {
-        match &self.source {
-            Source::Group(group) => group.client(server).await,
-            Source::Client(client) => Ok(client.clone()),
-        }
-    }
-
-    /// Returns whether the server still has the tool with this definition.
-    async fn still_lists(&self, list: &List, tool: &Tool) -> bool {
-        let (server, own) = list.origin(&tool.name, &self.server_name);
-        // No other server delays the call.
-        let listed = async { self.client(&server).await?.list_tools().await };
-        let mut listed = listed.await.into_iter().flatten();
-        // Of two tools with one name, the first counts.
-        let Some(mut now) = listed.find(|other| other.name == own) else {
-            return false;
-        };
-        now.name.clone_from(&tool.name);
-        now.pinned() == tool.pinned()
     }
 
     /// Returns the tools of the set itself.
@@ -464,222 +396,9 @@ impl ToolSet {
 
     /// Returns the name of the set's own tool that a model has named. Models change case and separators.
     fn own_name(&self, name: &str) -> Option<&'static str> {
-        let is_offered = |own: &&str| match *own {
-            READ_RESULT => self.budget.is_some(),
-            _ => self.ranker.is_some(),
-        };
-        let own = [
-            search::SEARCH_TOOLS,
-            search::DESCRIBE_TOOLS,
-            search::CALL_TOOL,
-            READ_RESULT,
-        ];
         let wanted = folded(name);
-        let mut offered = own.into_iter().filter(is_offered);
-        offered.find(|own| folded(own) == wanted)
-    }
-
-    /// Compares the tools of a server with the pins, on a thread for blocking work in a Tokio runtime: another process may
-    /// have the lock of the file. Returns the names of those that are held.
-    async fn held(&self, server: &Arc<str>, tools: Vec<(&str, &Tool)>) -> Vec<String> {
-        let Some(pins) = &self.pins else {
-            return Vec::new();
-        };
-        let listed: Vec<Tool> = tools.iter().map(|(_, tool)| (*tool).clone()).collect();
-        if let Ok(runtime) = Handle::try_current() {
-            let (pins, server) = (pins.clone(), server.clone());
-            let checked = runtime.spawn_blocking(move || pins.check(&server, &listed));
-            if let Err(error) = checked.await {
-                // What was not recorded is not offered.
-                tracing::error!(error = %mcp_types::escaped(&error), "the pins cannot be checked");
-            }
-        } else {
-            pins.check(server, &listed);
-        }
-        let held = tools.into_iter();
-        let held = held.filter(|(_, tool)| !pins.offers(server, tool));
-        held.map(|(name, _)| name.to_owned()).collect()
-    }
-
-    /// Requests the tools from all servers.
-    async fn list(&self) -> Result<Arc<List>, mcp_client::Error> {
-        match &self.source {
-            Source::Client(client) => self.list_of_client(client).await,
-            Source::Group(group) => {
-                let gathered = Arc::new(group.list_tools().await);
-                Ok(self.list_of_group(group, gathered).await)
-            }
-        }
-    }
-
-    /// Requests the list of tools. `None`: a server of the group has not answered in time. The request goes on, and the next one
-    /// takes its answer: a server that does not answer does not delay the others for longer.
-    async fn list_in_time(&self) -> Option<Result<Arc<List>, mcp_client::Error>> {
-        let (Source::Group(group), Ok(runtime)) = (&self.source, Handle::try_current()) else {
-            return Some(self.list().await);
-        };
-        let gathering = {
-            let mut pending = self.pending.lock();
-            let running = pending.take().filter(|running| running.peek().is_none());
-            let start = || {
-                let group = group.clone();
-                let listing = runtime.spawn(async move { group.list_tools().await });
-                async move { listing.await.ok().map(Arc::new) }
-                    .boxed()
-                    .shared()
-            };
-            pending.insert(running.unwrap_or_else(start)).clone()
-        };
-        let gathered = timeout(LIST_LIMIT, gathering).await.ok()??;
-        Some(Ok(self.list_of_group(group, gathered).await))
-    }
-
-    async fn list_of_client(&self, client: &Client) -> Result<Arc<List>, mcp_client::Error> {
-        let mut tools = client.list_tools().await?;
-        // Of two tools with one name, the first counts, as in groups and lock files.
-        let mut seen = BTreeSet::new();
-        tools.retain(|tool| seen.insert(tool.name.clone()));
-        let listed = tools.iter().map(|tool| (&*tool.name, tool));
-        let held = self.held(&self.server_name, listed.collect()).await;
-        Ok(self.keep(tools, BTreeMap::new(), held.into_iter().collect()))
-    }
-
-    /// Returns the number of the pin file, which another process may have changed.
-    async fn pins_number(&self) -> u64 {
-        let Some(pins) = self.pins.clone() else {
-            return 0;
-        };
-        match Handle::try_current() {
-            Ok(runtime) => {
-                let refreshing = runtime.spawn_blocking(move || pins.refresh());
-                refreshing.await.unwrap_or_default()
-            }
-            Err(_) => pins.refresh(),
-        }
-    }
-
-    /// Returns the list that was made of the same answers and pins.
-    fn unchanged(
-        &self,
-        servers: &[Arc<str>],
-        gathered: &GroupList<Tool>,
-        pins: u64,
-    ) -> Option<Arc<List>> {
-        let made = self.made.lock().clone()?;
-        let is_checked = made.list.held.is_empty() || made.at.elapsed() < CHECK_INTERVAL;
-        let failed = |list: &GroupList<Tool>| -> Vec<Arc<str>> {
-            let failures = list.failures.iter();
-            failures.map(|(server, _)| server.clone()).collect()
-        };
-        let is_same = is_checked
-            && made.pins == pins
-            && made.servers == servers
-            && failed(&made.gathered) == failed(gathered)
-            && made.gathered.items == gathered.items;
-        is_same.then_some(made.list)
-    }
-
-    /// Makes the list of what the servers of a group have answered, unless it is the former one.
-    async fn list_of_group(&self, group: &Group, list: Arc<GroupList<Tool>>) -> Arc<List> {
-        let names = group.health().into_iter().map(|(server, _)| server);
-        let servers_listed: Vec<Arc<str>> = names.collect();
-        let pins = self.pins_number().await;
-        if let Some(made) = self.unchanged(&servers_listed, &list, pins) {
-            return made;
-        }
-        self.logged.lock().warn_of_failures(&list.failures);
-        // Also those without tools: tools that follow later are new.
-        let is_listed = |server: &&Arc<str>| {
-            let mut failures = list.failures.iter();
-            !failures.any(|(failed, _)| failed == *server)
-        };
-        let mut by_server: BTreeMap<&Arc<str>, Vec<_>> = servers_listed
-            .iter()
-            .filter(is_listed)
-            .map(|server| (server, Vec::new()))
-            .collect();
-        for listed in &list.items {
-            let tools = by_server.entry(&listed.server).or_default();
-            tools.push((&*listed.name, &listed.item));
-        }
-        let mut held = BTreeSet::new();
-        for (server, tools) in by_server {
-            held.extend(self.held(server, tools).await);
-        }
-        let mut servers = BTreeMap::new();
-        let named = list.items.iter().map(|listed| {
-            let mut tool = listed.item.clone();
-            let own = mem::replace(&mut tool.name, listed.name.clone());
-            servers.insert(tool.name.clone(), (listed.server.clone(), own));
-            tool
-        });
-        let tools = named.collect();
-        let made = self.keep(tools, servers, held);
-        *self.made.lock() = Some(Made {
-            servers: servers_listed,
-            gathered: list,
-            pins,
-            at: Instant::now(),
-            list: made.clone(),
-        });
-        made
-    }
-
-    /// Keeps the list of the tools that are offered, which have their names in the group.
-    fn keep(
-        &self,
-        mut tools: Vec<Tool>,
-        servers: BTreeMap<String, (Arc<str>, String)>,
-        mut held: BTreeSet<String>,
-    ) -> Arc<List> {
-        let own: Vec<Tool> = self.own_tools().collect();
-        let own: Vec<&str> = own.iter().map(|tool| &*tool.name).collect();
-        // Also those that are left out or held: no other tool answers to their names.
-        let all = tools.iter().map(|tool| &*tool.name);
-        // The name that a model is shown is the one that it calls: a search shows the tools' own names.
-        let names = if self.ranker.is_some() {
-            Names::own(all, &own)
-        } else {
-            Names::new(all, &own)
-        };
-        tools.retain(|tool| self.filters.iter().all(|filter| filter(tool)));
-        tools.retain(|tool| !own.contains(&&*tool.name));
-        let offered: BTreeSet<&str> = tools.iter().map(|tool| &*tool.name).collect();
-        held.retain(|held| offered.contains(&**held));
-        tools.retain(|tool| !held.contains(&tool.name));
-        let list = Arc::new(List {
-            tools,
-            names,
-            servers,
-            held,
-        });
-        *self.listed.lock() = list.clone();
-        list
-    }
-
-    /// Returns the list that the model knows. Before the first definitions, it is requested. A deferred set follows changes.
-    async fn current_list(&self) -> Result<Arc<List>, mcp_client::Error> {
-        let listed = self.listed.lock().clone();
-        if listed.tools.is_empty() {
-            return self.list().await;
-        }
-        if self.ranker.is_none() {
-            return Ok(listed);
-        }
-        self.list_in_time().await.unwrap_or(Ok(listed))
-    }
-}
-
-impl List {
-    /// Returns the server of a tool and its own name there. A client's server has the name `default`.
-    fn origin(&self, name: &str, default: &Arc<str>) -> (Arc<str>, String) {
-        let of_group = self.servers.get(name).cloned();
-        of_group.unwrap_or_else(|| (default.clone(), name.to_owned()))
-    }
-
-    fn find(&self, name: &str) -> Option<&Tool> {
-        let own = self.names.find(name)?;
-        self.tools.iter().find(|tool| tool.name == own)
+        let mut own = self.lists.own.iter().copied();
+        own.find(|own| folded(own) == wanted)
     }
 }
 
@@ -726,54 +445,7 @@ fn failed(error: &mcp_client::Error) -> CallToolResult {
 impl fmt::Debug for ToolSet {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("ToolSet")
-            .field("tools", &self.listed.lock().tools.len())
+            .field("tools", &self.lists.last().tools.len())
             .finish_non_exhaustive()
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use std::sync::Arc;
-
-    use mcp::InProcess;
-    use mcp::group::Group;
-    use mcp::prelude::*;
-
-    use super::ToolSet;
-    use crate::PinFile;
-
-    #[tokio::test]
-    async fn unchanged_list_of_a_group_is_made_once() {
-        let server = Arc::new(Server::new("files", "1.0.0"));
-        let tools = server.tools();
-        tools.put(Tool::new("read").handler(|| "read")).unwrap();
-        let served = server.clone();
-        let group = Group::builder()
-            .server("files", move || Client::connect(InProcess(served.clone())))
-            .build();
-        let folder = std::env::temp_dir().join(format!("mcp-made-{}", std::process::id()));
-        std::fs::create_dir_all(&folder).unwrap();
-        let file = folder.join("mcp.lock");
-        let _ = std::fs::remove_file(&file);
-        let pins = PinFile::open(&file).unwrap();
-        let set = ToolSet::from(&group).deferred().pin(pins);
-        let list = async || set.list().await.unwrap();
-        // The first list writes the file.
-        list().await;
-        let first = list().await;
-        assert!(Arc::ptr_eq(&first, &list().await));
-        tools.put(Tool::new("write").handler(|| "written")).unwrap();
-        let held = async {
-            while list().await.held.is_empty() {
-                tokio::task::yield_now().await;
-            }
-        };
-        let limit = std::time::Duration::from_secs(20);
-        tokio::time::timeout(limit, held).await.unwrap();
-        assert!(Arc::ptr_eq(&list().await, &list().await));
-        // A user approves it with another process.
-        let user = PinFile::open(&file).unwrap();
-        assert!(user.approve(&user.held()[0]).unwrap());
-        assert_eq!(list().await.tools.len(), 2);
     }
 }
