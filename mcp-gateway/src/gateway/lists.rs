@@ -30,6 +30,7 @@ use super::served::Served;
 use super::setup::{Setup, check_settings};
 use super::starting::{Handles, Starting};
 use super::status::{GatewayStatus, ServerStatus};
+use super::taken_uris::LeftOut;
 use super::updates::{UpdateSource, Updates};
 use super::upstream::Upstream;
 use crate::patterns::ToolPatterns;
@@ -87,6 +88,8 @@ pub(super) struct ServerLists {
     pins_seen: u64,
     /// The tools that clients list when they find the others by search. `None`: they list all.
     always_listed: Option<ToolPatterns>,
+    /// The items that are left out since other servers answer for their URIs.
+    left_out: LeftOut,
 }
 
 impl ServerLists {
@@ -114,6 +117,7 @@ impl ServerLists {
             is_settled: false,
             pins_seen: 0,
             always_listed,
+            left_out: LeftOut::new(),
         }
     }
 
@@ -317,6 +321,7 @@ impl ServerLists {
                     self.starting.add_listed(Kinds::PROMPTS);
                     self.serve_tools(&all, false);
                     self.serve_prompts(&all, false);
+                    self.serve_resources(false);
                 }
                 () = or_never(self.updates.as_mut().map(Updates::changed)) => {
                     self.updates.iter_mut().for_each(Updates::subscribe);
@@ -545,28 +550,15 @@ impl ServerLists {
         if kinds.prompts {
             unchanged.prompts = !self.serve_prompts(&[index], false);
         }
+        // No server answers for the page of another server's tool.
+        let differ = (kinds.resources || kinds.tools) && self.serve_resources(false);
         if kinds.resources {
-            unchanged.resources = !self.serve_resources(&[index], false);
-            // A URI may be free now that another server lists, too.
-            let others: Vec<usize> = self.incomplete_resources().collect();
-            self.serve_resources(&others, false);
+            unchanged.resources = !differ;
             self.update_sources(&[index]);
         }
         // The server may know of a difference that its list does not show.
         self.announce(announced.and(unchanged));
         self.servers[index].report_restart();
-    }
-
-    /// Returns the servers with resources that another server has.
-    fn incomplete_resources(&self) -> impl Iterator<Item = usize> {
-        let servers = self.servers.iter().enumerate();
-        let incomplete = servers.filter(|(_, entry)| {
-            let listed = entry.listing.resources.as_ref().map_or(0, Vec::len)
-                + entry.listing.templates.as_ref().map_or(0, Vec::len);
-            let server = &entry.upstream.server;
-            listed != self.resources.items(server).len() + self.templates.items(server).len()
-        });
-        incomplete.map(|(index, _)| index)
     }
 
     async fn reload(

@@ -24,11 +24,6 @@ impl Pages {
         })
     }
 
-    /// Returns true if a URI is that of another server's page.
-    pub(super) fn is_foreign(&self, server: &str, uri: &str) -> bool {
-        self.0.get(uri).is_some_and(|owner| &**owner != server)
-    }
-
     pub(super) fn iter(&self) -> impl Iterator<Item = (&str, &Arc<str>)> {
         self.0.iter().map(|(uri, server)| (uri.as_str(), server))
     }

@@ -1,5 +1,6 @@
 //! URIs that servers answer for, so that no server answers for the resources of another one.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use mcp_types::uri_template::{Part, parts};
@@ -9,58 +10,88 @@ use crate::patterns::{Piece, overlap};
 /// Steps of all comparisons for one list. Items that would need more are refused.
 const MAX_STEPS: usize = 50_000_000;
 
-/// The URIs and URI templates of the servers so far.
+/// The URIs and URI templates of the servers so far. An item that is added precedes those of other servers that follow.
 #[derive(Debug)]
 pub(super) struct TakenUris {
     taken: Vec<(Arc<str>, UriPattern)>,
+    uris: HashMap<String, Arc<str>>,
     steps: usize,
+    left_out: LeftOut,
 }
+
+/// The owners of the URIs of items that are left out, by server and item. `None`: a template without a scheme, which could
+/// match each URI.
+pub(super) type LeftOut = HashMap<(Arc<str>, String), Option<Arc<str>>>;
 
 impl Default for TakenUris {
     fn default() -> Self {
         Self {
             taken: Vec::new(),
+            uris: HashMap::new(),
             steps: MAX_STEPS,
+            left_out: LeftOut::new(),
         }
     }
 }
 
 impl TakenUris {
     /// Adds an item of a server.
-    pub(super) fn add(&mut self, server: &Arc<str>, pattern: UriPattern) {
+    pub(super) fn add(&mut self, server: &Arc<str>, item: &str, pattern: UriPattern) {
+        if !pattern.is_template {
+            self.uris
+                .entry(item.to_owned())
+                .or_insert_with(|| server.clone());
+        }
         self.taken.push((server.clone(), pattern));
     }
 
-    /// Returns the items for whose URIs no other server may answer, and adds them. The log names the others.
-    pub(super) fn take<T: Clone>(
-        &mut self,
-        server: &Arc<str>,
-        items: &[T],
-        uri: impl Fn(&T) -> &str,
-        pattern: impl Fn(&str) -> UriPattern,
-    ) -> Vec<T> {
-        let free = items.iter().filter(|item| {
-            let (uri, pattern) = (uri(item), pattern(uri(item)));
-            let is_free = self.is_free(server, uri, &pattern);
-            if is_free {
-                self.add(server, pattern);
-            }
-            is_free
-        });
-        free.cloned().collect()
+    /// Adds an item, unless another server answers for its URIs, or it is a template without a scheme. Returns whether it was
+    /// added.
+    pub(super) fn take(&mut self, server: &Arc<str>, item: &str, pattern: UriPattern) -> bool {
+        let owner = self.owner(server, item, &pattern);
+        if owner.is_none() && pattern.has_scheme() {
+            self.add(server, item, pattern);
+            return true;
+        }
+        let left_out = (server.clone(), item.to_owned());
+        self.left_out.insert(left_out, owner);
+        false
     }
 
-    /// Returns true if no other server answers for the URIs of an item. The log names it otherwise.
-    pub(super) fn is_free(&mut self, server: &Arc<str>, item: &str, pattern: &UriPattern) -> bool {
+    /// Returns the other server that answers for a URI of an item.
+    pub(super) fn owner(
+        &mut self,
+        server: &Arc<str>,
+        item: &str,
+        pattern: &UriPattern,
+    ) -> Option<Arc<str>> {
+        if !pattern.is_template
+            && let Some(owner) = self.uris.get(item)
+        {
+            return Some(owner.clone()).filter(|owner| owner != server);
+        }
         let others = self.taken.iter().filter(|(owner, _)| owner != server);
         // Equal URIs are found by their names.
         let mut others = others.filter(|(_, taken)| pattern.is_template || taken.is_template);
         let steps = &mut self.steps;
-        let Some((owner, _)) = others.find(|(_, taken)| taken.overlaps(pattern, steps)) else {
-            return true;
-        };
-        tracing::warn!(server = %mcp_types::escaped(&server), item, owner = %mcp_types::escaped(&owner), "the gateway leaves out an item: another server answers for its URIs");
-        false
+        let found = others.find(|(_, taken)| taken.overlaps(pattern, steps));
+        found.map(|(owner, _)| owner.clone())
+    }
+
+    /// Returns the items that were not taken. Logs those that are not among the `former` ones.
+    pub(super) fn into_left_out(self, former: &LeftOut) -> LeftOut {
+        for (left_out, owner) in &self.left_out {
+            if former.contains_key(left_out) {
+                continue;
+            }
+            let (server, item) = left_out;
+            let Some(owner) = owner else {
+                tracing::warn!(server = %mcp_types::escaped(&server), item, "the gateway leaves out a template: it has no scheme");
+                continue;
+            };
+            tracing::warn!(server = %mcp_types::escaped(&server), item, owner = %mcp_types::escaped(&owner), "the gateway leaves out an item: another server answers for its URIs");
+        }
+        self.left_out
     }
 }
 
@@ -96,6 +127,12 @@ impl UriPattern {
         }
     }
 
+    /// Returns false for a template such as `{+path}`, whose start could be each scheme.
+    fn has_scheme(&self) -> bool {
+        let mut start = self.pieces.iter().take_while(|piece| piece.is_single());
+        !self.is_template || start.any(|piece| bytes(":").any(|colon| colon == *piece))
+    }
+
     /// Returns true if a URI may match both patterns, and if there are too few steps left to find out.
     fn overlaps(&self, other: &Self, steps: &mut usize) -> bool {
         let (first, second) = (&*self.pieces, &*other.pieces);
@@ -121,7 +158,7 @@ fn bytes(text: &str) -> impl Iterator<Item = Piece> {
 mod tests {
     use std::sync::Arc;
 
-    use super::{MAX_STEPS, TakenUris, UriPattern};
+    use super::{LeftOut, MAX_STEPS, TakenUris, UriPattern};
 
     fn overlaps(first: &str, second: &str) -> bool {
         let pattern = |text: &str| {
@@ -164,6 +201,20 @@ mod tests {
     }
 
     #[test]
+    fn template_without_a_scheme_takes_nothing() {
+        let (one, two): (Arc<str>, Arc<str>) = (Arc::from("one"), Arc::from("two"));
+        for template in ["{+any}", "{scheme}://x", "b{+rest}"] {
+            let mut taken = TakenUris::default();
+            assert!(!taken.take(&one, template, UriPattern::template(template)));
+            assert!(taken.take(&two, "bank://a", UriPattern::uri("bank://a")));
+            assert_eq!(taken.into_left_out(&LeftOut::new()).len(), 1);
+        }
+        let mut taken = TakenUris::default();
+        assert!(taken.take(&one, "b:{+rest}", UriPattern::template("b:{+rest}")));
+        assert!(!taken.take(&two, "b:1", UriPattern::uri("b:1")));
+    }
+
+    #[test]
     fn work_is_limited() {
         let (one, two): (Arc<str>, Arc<str>) = (Arc::from("one"), Arc::from("two"));
         let template = |number: usize| {
@@ -171,9 +222,13 @@ mod tests {
             UriPattern::template(&format!("x:{{+a}}{long}{number}"))
         };
         let mut taken = TakenUris::default();
-        (0..100).for_each(|number| taken.add(&one, template(number)));
-        let free = (0..100).filter(|number| taken.is_free(&two, "x", &template(100 + number)));
-        assert!(free.count() < 50);
-        assert!(taken.is_free(&two, "x", &UriPattern::uri("y:1")));
+        (0..100).for_each(|number| taken.add(&one, "x", template(number)));
+        let is_free = |number: &u32| {
+            let template = template(100 + *number as usize);
+            taken.owner(&two, "x", &template).is_none()
+        };
+        assert!((0..100).filter(is_free).count() < 50);
+        let other = UriPattern::uri("y:1");
+        assert_eq!(taken.owner(&two, "y:1", &other), None);
     }
 }

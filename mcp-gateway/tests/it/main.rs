@@ -18,6 +18,7 @@ mod hostile;
 mod kit;
 mod lazy;
 mod logs;
+mod matrix;
 mod nodes;
 mod openapi;
 mod pins;

@@ -31,7 +31,7 @@ impl ServerLists {
         let all: Vec<usize> = (0..self.servers.len()).collect();
         self.serve_tools(&all, true);
         self.serve_prompts(&all, true);
-        self.serve_resources(&all, true);
+        self.serve_resources(true);
     }
 
     /// Notifies the clients that may have listed these kinds.
@@ -150,16 +150,20 @@ impl ServerLists {
         }
         let mut pages = self.pages(indices, is_complete);
         // Few servers have pages, and some have thousands of resources.
-        let mut taken = None;
         for (upstream, items) in &mut next {
+            let mut taken = None;
             for Named { item, .. } in items {
                 let uris = pages::uris(item);
                 if uris.is_empty() {
                     continue;
                 }
-                let taken = taken.get_or_insert_with(|| self.taken_uris(&[], false));
-                let is_own = pages.add(&upstream.server, &uris)
-                    && self.answers_for(taken, &upstream.server, &uris);
+                let taken = taken.get_or_insert_with(|| self.taken_before(&upstream.server));
+                let mut uris_taken = uris.iter();
+                let is_taken = |uri: &String| {
+                    let page = UriPattern::uri(uri);
+                    taken.owner(&upstream.server, uri, &page).is_some()
+                };
+                let is_own = pages.add(&upstream.server, &uris) && !uris_taken.any(is_taken);
                 if !is_own {
                     tracing::warn!(server = %mcp_types::escaped(&upstream.server), tool = %mcp_types::escaped(&item.name), "the gateway leaves out the page of a tool: another server answers for its URI");
                     pages::remove(item);
@@ -201,16 +205,20 @@ impl ServerLists {
         pages
     }
 
-    /// Returns true unless another server answers for one of the URIs.
-    fn answers_for(&self, taken: &mut TakenUris, server: &Arc<str>, uris: &[String]) -> bool {
-        uris.iter().all(|uri| {
-            let mut others = self.servers.iter().map(|other| &other.upstream.server);
-            let is_listed = others.any(|other| {
-                let resources = self.resources.items(other);
-                other != server && resources.iter().any(|resource| resource.name == *uri)
-            });
-            !is_listed && taken.is_free(server, uri, &UriPattern::uri(uri))
-        })
+    /// Returns the URIs of the servers before this one. Later servers give way to the pages of its tools.
+    fn taken_before(&self, server: &Arc<str>) -> TakenUris {
+        let mut taken = TakenUris::default();
+        let servers = self.servers.iter().map(|entry| &entry.upstream.server);
+        for other in servers.take_while(|other| *other != server) {
+            for resource in self.resources.items(other) {
+                taken.add(other, &resource.name, UriPattern::uri(&resource.name));
+            }
+            for template in self.templates.items(other) {
+                let pattern = UriPattern::template(&template.name);
+                taken.add(other, &template.name, pattern);
+            }
+        }
+        taken
     }
 
     pub(super) fn serve_prompts(&mut self, indices: &[usize], is_complete: bool) -> bool {
@@ -247,45 +255,49 @@ impl ServerLists {
         )
     }
 
-    /// Returns the URIs of the resources that stay.
-    fn taken_uris(&self, replaced: &[usize], is_complete: bool) -> TakenUris {
+    /// Serves the resources and templates of all servers, in their order: the server that has started first has no
+    /// precedence. If the URIs of two servers' items overlap, only the first item is served.
+    pub(super) fn serve_resources(&mut self, is_complete: bool) -> bool {
         let mut taken = TakenUris::default();
-        for server in self.staying(replaced, is_complete) {
-            for resource in self.resources.items(server) {
-                taken.add(server, UriPattern::uri(&resource.name));
-            }
-            for template in self.templates.items(server) {
-                taken.add(server, UriPattern::template(&template.name));
-            }
-        }
-        taken
-    }
-
-    /// Serves resources and templates. If the URIs of two servers' items overlap, only the first item is served.
-    pub(super) fn serve_resources(&mut self, indices: &[usize], is_complete: bool) -> bool {
-        let (mut resources, mut templates) = (Vec::new(), Vec::new());
-        let mut taken = self.taken_uris(indices, is_complete);
         let pages = self.pages(&[], false);
         for (uri, server) in pages.iter() {
-            taken.add(server, UriPattern::uri(uri));
+            taken.add(server, uri, UriPattern::uri(uri));
         }
+        let mut free: Vec<(Vec<Resource>, Vec<ResourceTemplate>)> = Vec::new();
+        for ListedServer {
+            upstream, listing, ..
+        } in &self.servers
+        {
+            let server = &upstream.server;
+            let resources = listing.resources.iter().flatten().filter(|resource| {
+                taken.take(server, &resource.uri, UriPattern::uri(&resource.uri))
+            });
+            let resources = resources.cloned().collect();
+            let templates = listing.templates.iter().flatten().filter(|template| {
+                let pattern = UriPattern::template(&template.uri_template);
+                taken.take(server, &template.uri_template, pattern)
+            });
+            free.push((resources, templates.cloned().collect()));
+        }
+        self.left_out = taken.into_left_out(&self.left_out);
         let own_name = |uri: &str| std::iter::once(uri.to_owned());
-        for &index in indices {
+        self.resources.reset_names(HashMap::new());
+        self.templates.reset_names(HashMap::new());
+        let (mut resources, mut templates) = (Vec::new(), Vec::new());
+        for (entry, free) in self.servers.iter().zip(&free) {
             let ListedServer {
                 upstream, listing, ..
-            } = &self.servers[index];
-            let server = &upstream.server;
-            if let Some(listed) = &listing.resources {
+            } = entry;
+            if listing.resources.is_some() {
                 let uri: fn(&Resource) -> &str = |resource| &resource.uri;
-                let mut free = taken.take(server, listed, uri, UriPattern::uri);
-                free.retain(|resource| !pages.is_foreign(server, &resource.uri));
-                let items = self.resources.name(server, &free, uri, own_name);
+                let items = &mut self.resources;
+                let items = items.name(&upstream.server, &free.0, uri, own_name);
                 resources.push((upstream, items));
             }
-            if let Some(listed) = &listing.templates {
+            if listing.templates.is_some() {
                 let uri: fn(&ResourceTemplate) -> &str = |template| &template.uri_template;
-                let free = taken.take(server, listed, uri, UriPattern::template);
-                let items = self.templates.name(server, &free, uri, own_name);
+                let items = &mut self.templates;
+                let items = items.name(&upstream.server, &free.1, uri, own_name);
                 templates.push((upstream, items));
             }
         }
