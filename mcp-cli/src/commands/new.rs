@@ -188,10 +188,16 @@ fn manifest(template: Template, name: &str, sdk: Option<&Path>, folder: &Path) -
     manifest.push_str(&format!(
         "tokio = {{ version = \"1\", features = [{tokio}] }}\n"
     ));
-    manifest.push_str(&format!(
-        "\n[dev-dependencies]\n{} }}\nserde_json = \"1\"\n",
-        package("omnimcp-testing", "mcp-testing")
-    ));
+    manifest.push_str("\n[dev-dependencies]\n");
+    if template == Template::Agent {
+        // The server of its test.
+        let sdk = package("omnimcp", "mcp");
+        manifest.push_str(&format!(
+            "{sdk}, default-features = false, features = [\"macros\"] }}\n"
+        ));
+    }
+    let testing = package("omnimcp-testing", "mcp-testing");
+    manifest.push_str(&format!("{testing} }}\nserde_json = \"1\"\n"));
     if is_inside_of_a_package(folder) {
         manifest.push_str("\n# A workspace of its own; remove the table to join the one around it.\n[workspace]\n");
     }

@@ -27,6 +27,19 @@ fn new_writes_a_crate_of_each_template() {
             .as_str()
             .unwrap();
         assert!(Path::new(sdk).join("Cargo.toml").is_file(), "{sdk}");
+        // Each template has `#[mcp::server]`, the agent in its test.
+        let has_macros = |table: &str| {
+            manifest[table].get("omnimcp").is_some_and(|sdk| {
+                let is_default = sdk.get("default-features").is_none();
+                let features = sdk.get("features").and_then(|list| list.as_array());
+                let mut features = features.into_iter().flatten();
+                is_default || features.any(|feature| feature.as_str() == Some("macros"))
+            })
+        };
+        assert!(
+            has_macros("dependencies") || has_macros("dev-dependencies"),
+            "{manifest}"
+        );
         for file in ["src/main.rs", "README.md", ".gitignore", "Cargo.lock"]
             .into_iter()
             .chain(extra)
