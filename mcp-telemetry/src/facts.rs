@@ -8,7 +8,7 @@ use mcp_types::{Method, ProtocolVersion, RequestId};
 use opentelemetry::KeyValue;
 
 use crate::error_type::{Failure, OTHER};
-use crate::known_names::{KnownName, KnownNames, NameKind, OperationKind};
+use crate::known_names::{KnownNames, NameKind};
 use crate::network::{Attributes, Network};
 
 /// Attribute names.
@@ -30,47 +30,29 @@ pub(crate) const EXECUTE_TOOL: &str = "execute_tool";
 #[derive(Debug, Clone)]
 pub(crate) struct Name {
     pub(crate) kind: NameKind,
-    text: NameText,
-}
-
-#[derive(Debug, Clone)]
-enum NameText {
+    text: Arc<str>,
     /// Metrics may contain the name.
-    Known(KnownName),
-    Unknown(Arc<str>),
+    is_known: bool,
 }
 
 impl Name {
     fn new(names: &KnownNames, kind: NameKind, text: &str) -> Self {
-        let text = match names.get(kind, text) {
-            Some(known) => NameText::Known(known),
-            None => NameText::Unknown(text.into()),
-        };
-        Self { kind, text }
-    }
-
-    /// Returns the name as the message has it.
-    pub(crate) fn as_str(&self) -> &str {
-        match &self.text {
-            NameText::Known(known) => known.text(),
-            NameText::Unknown(text) => text,
+        let known = names.get(kind, text);
+        Self {
+            kind,
+            is_known: known.is_some(),
+            text: known.unwrap_or_else(|| text.into()),
         }
     }
 
-    fn known(&self) -> Option<&KnownName> {
-        match &self.text {
-            NameText::Known(known) => Some(known),
-            NameText::Unknown(_) => None,
-        }
+    /// Returns the name if metrics may contain it.
+    fn known(&self) -> Option<&Arc<str>> {
+        self.is_known.then_some(&self.text)
     }
 
     /// Makes the name known, because the server has confirmed it.
     pub(crate) fn confirm(&mut self, names: &KnownNames) {
-        if let NameText::Unknown(text) = &self.text
-            && let Some(known) = names.add(self.kind, text)
-        {
-            self.text = NameText::Known(known);
-        }
+        self.is_known = self.is_known || names.add(self.kind, &self.text);
     }
 }
 
@@ -95,7 +77,7 @@ impl MethodName {
     pub(crate) fn as_str(&self) -> &str {
         match self {
             Self::Known(method) => method.as_str(),
-            Self::Other(name) => name.as_str(),
+            Self::Other(name) => &name.text,
         }
     }
 
@@ -103,7 +85,7 @@ impl MethodName {
         match self {
             Self::Known(method) => KeyValue::new(names::METHOD, method.as_str()),
             Self::Other(name) => match name.known() {
-                Some(known) => KeyValue::new(names::METHOD, known.text().clone()),
+                Some(text) => KeyValue::new(names::METHOD, text.clone()),
                 None => KeyValue::new(names::METHOD, OTHER),
             },
         }
@@ -221,7 +203,7 @@ impl Facts {
     /// Returns the span's name.
     pub(crate) fn span_name(&self) -> Cow<'_, str> {
         match &self.target {
-            Some(target) => format!("{} {}", self.method.as_str(), target.as_str()).into(),
+            Some(target) => format!("{} {}", self.method.as_str(), target.text).into(),
             None => self.method.as_str().into(),
         }
     }
@@ -252,7 +234,7 @@ impl Facts {
 
     fn named(&self, kind: NameKind) -> Option<&str> {
         let target = self.target.as_ref().filter(|target| target.kind == kind);
-        target.map(Name::as_str)
+        target.map(|target| &*target.text)
     }
 
     /// Returns the server's host and port, on the client side.
@@ -275,31 +257,6 @@ impl Facts {
         }
     }
 
-    /// Returns the metric's attributes for a successful call of a known name, which are made once.
-    /// `None` for other operations.
-    pub(crate) fn shared_attributes(&self) -> Option<&[KeyValue]> {
-        let known = self.target.as_ref()?.known()?;
-        let MethodName::Known(method) = self.method else {
-            return None;
-        };
-        // Those of a client contain the server's address.
-        if self.is_sent || self.uri.is_some() {
-            return None;
-        }
-        let (transport, http) = self.network.kind();
-        let kind = OperationKind {
-            method,
-            version: self.version,
-            transport,
-            http,
-        };
-        known.attributes(kind, || {
-            let mut attributes = Attributes::new();
-            self.push_attributes(None, false, &mut attributes);
-            attributes.into_vec().into()
-        })
-    }
-
     /// Adds the metric's attributes. They are not returned, because that copies half a kilobyte.
     pub(crate) fn push_attributes(
         &self,
@@ -314,8 +271,8 @@ impl Facts {
                 NameKind::Prompt => names::PROMPT,
                 _ => names::TOOL,
             };
-            if let Some(known) = target.known() {
-                attributes.push(KeyValue::new(key, known.text().clone()));
+            if let Some(text) = target.known() {
+                attributes.push(KeyValue::new(key, text.clone()));
             }
             if target.kind == NameKind::Tool {
                 attributes.push(KeyValue::new(names::OPERATION, EXECUTE_TOOL));

@@ -54,11 +54,6 @@ impl Network {
         }
     }
 
-    /// Returns the values that the attributes of a server metric depend on.
-    pub(crate) fn kind(&self) -> (Option<Transport>, Option<Version>) {
-        (self.transport, self.version)
-    }
-
     /// Returns `network.transport`.
     pub(crate) fn transport(&self) -> Option<&'static str> {
         Some(match self.transport? {

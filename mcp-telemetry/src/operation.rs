@@ -203,11 +203,6 @@ impl Operation {
         };
         let with_uri = self.settings.uris_in_metrics;
         let seconds = self.started.elapsed().as_secs_f64();
-        if failure.is_none()
-            && let Some(attributes) = self.facts.shared_attributes()
-        {
-            return histogram.record(seconds, attributes);
-        }
         let mut attributes = Attributes::new();
         self.facts
             .push_attributes(failure, with_uri, &mut attributes);

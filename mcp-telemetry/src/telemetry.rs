@@ -226,17 +226,11 @@ fn run(
         let _entered = operation.enter();
         next.run(exchange)
     };
-    // The box comes first, so that the operation is copied once.
-    let boxed = Box::new_uninit();
-    let running = Box::write(
-        boxed,
-        RunningCall {
-            reply,
-            operation: Some(operation),
-            task,
-        },
-    );
-    Box::into_pin(running)
+    Box::pin(RunningCall {
+        reply,
+        operation: Some(operation),
+        task,
+    })
 }
 
 /// A running call. An `async` block would store the operation and the reply twice.
