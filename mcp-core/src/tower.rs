@@ -65,24 +65,13 @@ where
     }
 }
 
-/// A function that answers calls. A trait of its own, because a call of a `dyn Fn` copies the exchange.
-trait Run: Send + Sync {
-    fn run(&self, exchange: Exchange) -> BoxFuture<'static, Reply>;
-}
-
-impl<F: Fn(Exchange) -> BoxFuture<'static, Reply> + Send + Sync> Run for F {
-    fn run(&self, exchange: Exchange) -> BoxFuture<'static, Reply> {
-        self(exchange)
-    }
-}
-
 /// The remaining layers of a call and its handler. Cloning is cheap.
 ///
 /// As a tower service it is always ready, even if an inner layer is not: the call waits instead. A layer that
 /// depends on an inner layer's readiness, such as `LoadShed`, therefore belongs into the same
 /// `ServiceBuilder` as that layer.
 #[derive(Clone)]
-pub struct Next(Arc<dyn Run>);
+pub struct Next(Arc<dyn Fn(Exchange) -> BoxFuture<'static, Reply> + Send + Sync>);
 
 impl Next {
     /// Wraps a function that answers calls. The function must not panic when it is called.
@@ -147,7 +136,7 @@ impl Next {
 
     /// Runs the call. Dropping the future cancels it.
     pub fn run(&self, exchange: Exchange) -> BoxFuture<'static, Reply> {
-        self.0.run(exchange)
+        (self.0)(exchange)
     }
 }
 

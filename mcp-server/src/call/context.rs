@@ -82,18 +82,13 @@ impl CallContext {
 
     /// The call from the result of [`into_parts`](Self::into_parts).
     pub(crate) fn from_parts(exchange: Exchange, route: RouteContext) -> Self {
-        // The box comes first, so that the exchange is copied once.
-        let inner = Box::new_uninit();
-        Self(Box::write(
-            inner,
-            Inner {
-                exchange,
-                route,
-                close_signal: None,
-                input_round: None,
-                prepared: Vec::new(),
-            },
-        ))
+        Self(Box::new(Inner {
+            exchange,
+            route,
+            close_signal: None,
+            input_round: None,
+            prepared: Vec::new(),
+        }))
     }
 
     /// Splits the call for layers, which see only the exchange. Layers run before

@@ -46,20 +46,12 @@ where
 {
     let masks_errors = call.masks_errors();
     match call.start_handler(needs) {
-        Ok(guard) => {
-            // The box comes first, so that the future, which may have many kilobytes, is not copied.
-            let boxed = Box::new_uninit();
-            let running = Box::write(
-                boxed,
-                RunningHandler {
-                    handler: Some(catch_panic(handler(call))),
-                    target,
-                    guard,
-                    masks_errors,
-                },
-            );
-            Box::into_pin(running)
-        }
+        Ok(guard) => Box::pin(RunningHandler {
+            handler: Some(catch_panic(handler(call))),
+            target,
+            guard,
+            masks_errors,
+        }),
         Err(fault) => Box::pin(ready(fault.into())),
     }
 }

@@ -363,11 +363,8 @@ impl ResponseFuture {
     where
         B: http_body::Body + Send + 'static,
     {
-        // The box comes first, so that the future, which has 1 KiB, is not copied.
-        let boxed = Box::new_uninit();
-        let response = Box::write(boxed, handle(state, Box::new(head), body));
         Self {
-            response: Box::into_pin(response),
+            response: Box::pin(handle(state, Box::new(head), body)),
         }
     }
 }
