@@ -5,12 +5,14 @@
 //! is something to stream, the call moves into a task of its own, so that a client that does not
 //! read cannot block it.
 
+use std::future::ready as ready_now;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::Poll;
 use std::time::{Duration, SystemTime};
 
 use bytes::Bytes;
+use futures_util::FutureExt;
 use futures_util::future::Either;
 use http::{HeaderValue, Response, StatusCode, request};
 use mcp_core::{
@@ -91,8 +93,9 @@ pub(super) fn start_notification(
     inbound: InboundNotification,
     head: Box<request::Parts>,
 ) -> Result<MessageOutcome, Fault> {
-    let handling = inbound.serve(service, config.gate.as_deref(), head.into());
-    handling.map(MessageOutcome::Notification)
+    let handling = inbound.serve(service, config.gate.as_deref(), head.into())?;
+    let response = handling.map(|()| response::accepted());
+    Ok(MessageOutcome::Response(Box::pin(response)))
 }
 
 /// Starts an authorized call.
@@ -115,20 +118,16 @@ pub(super) fn start(
     if let Some(buffer) = call.notifications() {
         buffer.count_in(&config.streams.counters.queued);
     }
-    let boxed = Box::new_uninit();
-    Box::write(
-        boxed,
-        CallResponse {
-            call: Some(call),
-            config: Arc::clone(config),
-            mode: options.mode,
-            on_disconnect: options.on_disconnect,
-            stored_stream: options.stored_stream,
-            expiry,
-            header_count,
-            session_id: None,
-        },
-    )
+    Box::new(CallResponse {
+        call: Some(call),
+        config: Arc::clone(config),
+        mode: options.mode,
+        on_disconnect: options.on_disconnect,
+        stored_stream: options.stored_stream,
+        expiry,
+        header_count,
+        session_id: None,
+    })
 }
 
 /// Time between two notifications about changes. Changes in between are combined.
@@ -163,31 +162,34 @@ pub(super) fn ready(mode: AnswerMode, target: &ReplyTarget, reply: Reply) -> Res
 
 /// The outcome of a message.
 pub(super) enum MessageOutcome {
-    /// The response is complete. Boxed like a call.
-    Response(Box<Response<Body>>),
-    /// The message started a call. Boxed, because it passes several functions, and the future of each
-    /// request would contain it.
+    /// The message started a call. Boxed, because it passes several functions.
     Call(Box<CallResponse>),
-    /// The message started the handler of a notification. The response follows its end, so that a
+    /// The response to another message. That of a notification follows the end of its handler, so that a
     /// client cannot start more handlers than it has requests.
-    Notification(BoxFuture<'static, ()>),
+    Response(BoxFuture<'static, Response<Body>>),
 }
 
 impl From<Response<Body>> for MessageOutcome {
     fn from(response: Response<Body>) -> Self {
-        Self::Response(Box::new(response))
+        Self::Response(Box::pin(ready_now(response)))
     }
 }
 
 impl MessageOutcome {
     /// Sets the session id for the header of the response.
-    pub(super) fn with_session_id(mut self, id: Option<HeaderValue>) -> Self {
-        match &mut self {
-            Self::Response(response) => response::set_session_id(response, id),
-            Self::Call(call) => call.session_id = id,
-            Self::Notification(_) => {}
+    pub(super) fn with_session_id(self, id: Option<HeaderValue>) -> Self {
+        match self {
+            Self::Call(mut call) => {
+                call.session_id = id;
+                Self::Call(call)
+            }
+            Self::Response(response) => {
+                Self::Response(Box::pin(response.map(move |mut response| {
+                    response::set_session_id(&mut response, id);
+                    response
+                })))
+            }
         }
-        self
     }
 
     /// Drops the outcome without running its call, which has not been polled.
@@ -197,28 +199,11 @@ impl MessageOutcome {
         }
     }
 
-    /// Returns the call that was started.
-    ///
-    /// # Errors
-    ///
-    /// Returns the response of another message. It is boxed, because the future of each request would
-    /// have the size of a [`MessageOutcome`].
-    pub(super) fn into_call(self) -> Result<Box<CallResponse>, BoxFuture<'static, Response<Body>>> {
-        match self {
-            Self::Call(call) => Ok(call),
-            other => Err(Box::pin(other.response())),
-        }
-    }
-
     /// Waits for the response.
     pub(super) async fn response(self) -> Response<Body> {
         match self {
-            Self::Response(response) => *response,
             Self::Call(mut call) => call.response().await,
-            Self::Notification(handling) => {
-                handling.await;
-                response::accepted()
-            }
+            Self::Response(response) => response.await,
         }
     }
 }

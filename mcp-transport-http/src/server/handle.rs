@@ -38,31 +38,26 @@ pub(super) async fn handle<B: http_body::Body>(
         let refused = reject(&endpoint, rejection, &head.headers, body).await;
         return response::for_user(refused, is_browser);
     }
-    // GET and DELETE are boxed so that they do not enlarge the POST future.
-    let answered = match head.method {
-        Method::GET => Box::pin(get(&endpoint, head)).await,
-        Method::DELETE => Box::pin(delete(&endpoint, head)).await,
-        _ => match request_body::read(body.as_mut(), endpoint.config.body_limits()).await {
-            Ok(message) => {
-                let mut call = match start(&endpoint, head, &message).await {
-                    Ok(outcome) => match outcome.into_call() {
-                        Ok(call) => call,
-                        Err(response) => return response.await,
-                    },
-                    Err(rejection) => return refuse(&endpoint, rejection),
-                };
-                // The call does not need the body: free it before the call waits.
-                drop(message);
-                return call.response().await;
-            }
-            Err(error) => {
-                let rejection = unreadable(error, &endpoint);
-                return reject(&endpoint, rejection, &head.headers, body).await;
-            }
-        },
+    if matches!(head.method, Method::GET | Method::DELETE) {
+        // Boxed so that it does not enlarge the POST future.
+        let answered = Box::pin(get_or_delete(&endpoint, head)).await;
+        let answered = answered.unwrap_or_else(|rejection| refuse(&endpoint, rejection));
+        return response::for_user(answered, is_browser);
+    }
+    let message = match request_body::read(body.as_mut(), endpoint.config.body_limits()).await {
+        Ok(message) => message,
+        Err(error) => {
+            let rejection = unreadable(error, &endpoint);
+            return reject(&endpoint, rejection, &head.headers, body).await;
+        }
     };
-    let answered = answered.unwrap_or_else(|rejection| refuse(&endpoint, rejection));
-    response::for_user(answered, is_browser)
+    let outcome = match start(&endpoint, head, &message).await {
+        Ok(outcome) => outcome,
+        Err(rejection) => return refuse(&endpoint, rejection),
+    };
+    // The call does not need the body: free it before the call waits.
+    drop(message);
+    outcome.response().await
 }
 
 fn refuse(endpoint: &EndpointState, rejection: Rejection) -> Response<Body> {
@@ -282,17 +277,8 @@ fn header_mismatch(
     compared.err().map(HeaderMismatch)
 }
 
-/// Responds to a GET. Its stream ends when the authorization of the caller expires.
-async fn get(endpoint: &EndpointState, head: Box<Parts>) -> Result<Response<Body>, Rejection> {
-    let expiry = lifetime::expiry(head.extensions.get());
-    let response = open_stream(endpoint, head).await?;
-    Ok(match expiry {
-        Some(expiry) => response::end_stream_on(response, lifetime::expired(expiry)),
-        None => response,
-    })
-}
-
-async fn open_stream(
+/// Responds to a GET, whose stream ends when the authorization of the caller expires, or to a DELETE.
+async fn get_or_delete(
     endpoint: &EndpointState,
     head: Box<Parts>,
 ) -> Result<Response<Body>, Rejection> {
@@ -301,26 +287,20 @@ async fn open_stream(
     if !endpoint.serves_legacy(&service.profile()) {
         return Err(guard::method_not_allowed(&head.method));
     }
-    guard::check_accepts_events(&head.headers)?;
     let context = endpoint.session_context(service);
-    let has_session = || {
-        McpHeaders::collect(&head.headers)
-            .session_id
-            .first
-            .is_some()
+    if head.method == Method::DELETE {
+        return session::delete(&context, &head).await;
+    }
+    guard::check_accepts_events(&head.headers)?;
+    let expiry = lifetime::expiry(head.extensions.get());
+    let session_id = McpHeaders::collect(&head.headers).session_id.first;
+    let response = if endpoint.config.sessions.http_sse && session_id.is_none() {
+        sse_2024::open(&endpoint.sse_connections, &context, head)?
+    } else {
+        session::get(&context, head).await?
     };
-    if endpoint.config.sessions.http_sse && !has_session() {
-        return sse_2024::open(&endpoint.sse_connections, &context, head);
-    }
-    session::get(&context, head).await
-}
-
-/// Responds to a DELETE.
-async fn delete(endpoint: &EndpointState, head: Box<Parts>) -> Result<Response<Body>, Rejection> {
-    let mut own = None;
-    let service = endpoint.service(&head, &mut own);
-    if !endpoint.serves_legacy(&service.profile()) {
-        return Err(guard::method_not_allowed(&head.method));
-    }
-    session::delete(&endpoint.session_context(service), &head).await
+    Ok(match expiry {
+        Some(expiry) => response::end_stream_on(response, lifetime::expired(expiry)),
+        None => response,
+    })
 }

@@ -167,7 +167,7 @@ async fn respond_to_batch(
             Ok(Message::Notification(notification)) => {
                 let handled = message::handle_notification(session, head.clone(), &notification);
                 // A batch has no error for a refused notification.
-                if let Ok(handling @ MessageOutcome::Notification(_)) = handled {
+                if let Ok(handling) = handled {
                     responses.push(Box::pin(handling.response()));
                 }
             }
