@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
+use mcp_core::backoff::Backoff;
 use parking_lot::Mutex;
 use redis::aio::{ConnectionManager, ConnectionManagerConfig};
 use redis::{
@@ -227,7 +228,7 @@ impl Commands {
     ) -> Result<T, RedisError> {
         let (connection, limit) = (&self.connection, self.timeout);
         let deadline = Instant::now() + limit;
-        let mut delay = FIRST_DELAY;
+        let mut backoff = Backoff::new(FIRST_DELAY, MAX_DELAY);
         loop {
             let manager = connection.manager.lock().clone();
             let Ok(result) = timeout_at(deadline, send(manager)).await else {
@@ -235,17 +236,16 @@ impl Commands {
                 return Err(RedisError::Timeout { operation, limit });
             };
             connection.silent.store(0, Ordering::Relaxed);
-            match result {
+            let error = match result {
                 Ok(value) => return Ok(value),
-                Err(error) if is_temporary(&error) && Instant::now() + delay < deadline => {
-                    sleep(delay).await;
-                    delay = (delay * 2).min(MAX_DELAY);
-                }
-                Err(error) => {
-                    let reason = reason(&error);
-                    return Err(RedisError::Command { operation, reason });
-                }
+                Err(error) => error,
+            };
+            let delay = backoff.next_delay();
+            if !is_temporary(&error) || Instant::now() + delay >= deadline {
+                let reason = reason(&error);
+                return Err(RedisError::Command { operation, reason });
             }
+            sleep(delay).await;
         }
     }
 }
