@@ -12,7 +12,7 @@ use crate::extract::FromCall;
 use crate::rejection::Rejection;
 
 /// The server behind a [`Broadcaster`] or a [`Notify`](crate::Notify).
-pub(crate) trait Publisher: Send + Sync {
+pub(crate) trait Publisher: fmt::Debug + Send + Sync {
     /// Publishes an event. Returns false if the server does not offer it.
     fn publish(&self, event: ChangeEvent) -> bool;
 }
@@ -67,7 +67,7 @@ pub(crate) trait Publisher: Send + Sync {
 /// let clients: Broadcaster = server.broadcaster();
 /// std::thread::spawn(move || clients.send::<Tick>(&TickParams { number: 1 }));
 /// ```
-#[derive(Clone)]
+#[derive(Debug, Clone)]
 pub struct Broadcaster(Weak<dyn Publisher>);
 
 impl Broadcaster {
@@ -144,11 +144,5 @@ impl FromCall for Broadcaster {
     fn from_call(call: &mut CallContext) -> Result<Self, Rejection> {
         let broadcaster = call.state::<Self>().cloned();
         broadcaster.ok_or_else(|| Rejection::Fault(Fault::internal("the call has no server")))
-    }
-}
-
-impl fmt::Debug for Broadcaster {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Broadcaster").finish_non_exhaustive()
     }
 }

@@ -1,6 +1,5 @@
 //! Announcements of changes to clients.
 
-use std::fmt;
 use std::sync::Weak;
 
 use mcp_core::ChangeEvent;
@@ -29,7 +28,7 @@ use crate::change_kinds::ChangeKinds;
 /// std::thread::spawn(move || notify.resource_updated("weather://rome"));
 /// ```
 // spec: SUB-12, SUB-14
-#[derive(Clone)]
+#[derive(Debug, Clone)]
 pub struct Notify(Weak<dyn Publisher>);
 
 impl Notify {
@@ -80,11 +79,5 @@ impl Notify {
                  handle before anything is added"
             );
         }
-    }
-}
-
-impl fmt::Debug for Notify {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Notify").finish_non_exhaustive()
     }
 }
