@@ -27,7 +27,6 @@ mod processes;
 #[cfg(test)]
 mod raw;
 #[cfg(test)]
-mod rmcp_names;
 #[cfg(test)]
 mod serve;
 #[cfg(test)]
