@@ -10,6 +10,7 @@
 //! | `bench-load PORT sessions` | opens sessions and keeps them open |
 //! | `bench-load PORT soak` | all kinds of client behavior, including broken connections |
 //! | `bench-soak-client URL SECONDS SERVER` | the client of the SDK with servers that die |
+//! | `bench-soak-gateway` | gateways with servers and clients that misbehave |
 //! | `bench-calls oauth N` | `N` calls of the client of the SDK without a socket, to count instructions |
 //! | `bench-streams N` | a server with `N` open GET streams, whose connections are in memory |
 //! | `bench-gateway PORT URL` | the gateway of the SDK before a server |
@@ -34,6 +35,7 @@ pub mod arguments;
 pub mod era;
 mod faulty_store;
 pub mod login;
+pub mod random;
 pub mod request;
 pub mod scenario;
 mod server;

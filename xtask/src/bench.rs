@@ -66,6 +66,9 @@ pub(crate) struct BenchArgs {
     /// Optimized programs for --soak
     #[arg(long, requires = "soak")]
     release: bool,
+    /// The gateways alone in --soak
+    #[arg(long, requires = "soak")]
+    gateways: bool,
 }
 
 impl BenchArgs {
@@ -88,7 +91,7 @@ pub(crate) fn run(workspace: &Workspace, args: &BenchArgs) -> Result<bool> {
         return instructions::run(workspace, args.renew);
     }
     if let Some(seconds) = args.soak {
-        return soak::command(workspace, seconds, args.release);
+        return soak::command(workspace, seconds, args.release, args.gateways);
     }
     let scenarios = args.scenarios()?;
     if let Some(commit) = &args.against {

@@ -7,7 +7,9 @@
 //! | `store fails` | the same, with session and event stores of which every 50th operation fails |
 //! | `client` | the client of the SDK in both eras, over HTTP and with child processes that die |
 //! | `pipe modern`, `pipe legacy` | calls over a pipe |
+//! | `mcp gateway`, `gateway` | servers that misbehave and clients that vanish; see [`gateway`] |
 
+mod gateway;
 mod reading;
 
 use std::fs;
@@ -50,14 +52,23 @@ const REPORT_TASKS: (&str, &str) = ("REPORT_TASKS", "1");
 const SPARE: u64 = 2;
 
 /// Builds the programs and runs the soak. Returns true if nothing leaks and the servers still respond.
-pub(crate) fn command(workspace: &Workspace, seconds: f64, release: bool) -> Result<bool> {
+pub(crate) fn command(
+    workspace: &Workspace,
+    seconds: f64,
+    release: bool,
+    gateway_only: bool,
+) -> Result<bool> {
     if !(5.0..=1e6).contains(&seconds) {
         return Err("--soak needs 5 to 1000000 seconds".into());
     }
     let profile = if release { PROFILE } else { "debug" };
-    let mut cargo = workspace.cargo("build --package bench --bins");
+    let mut cargo = workspace.cargo("build --package bench --package omnimcp-cli --bins");
     process::run(cargo.args(release.then_some("--release")))?;
-    run(workspace, seconds, profile)
+    if gateway_only {
+        gateway::run(workspace, seconds, profile)
+    } else {
+        run(workspace, seconds, profile)
+    }
 }
 
 /// The programs and the folder of a soak.
@@ -85,6 +96,20 @@ struct Measured {
 /// Runs the soak with the programs of a profile, which must be built. Returns true if nothing leaks
 /// and the servers still respond.
 pub(crate) fn run(workspace: &Workspace, seconds: f64, profile: &str) -> Result<bool> {
+    std::thread::scope(|scope| {
+        // An error cannot cross threads.
+        let gateways =
+            || gateway::run(workspace, seconds, profile).map_err(|error| error.to_string());
+        let gateways = scope.spawn(gateways);
+        let is_stable = run_servers(workspace, seconds, profile)?;
+        let gateways = gateways
+            .join()
+            .map_err(|_| "the soak of gateways panicked")?;
+        Ok(gateways? && is_stable)
+    })
+}
+
+fn run_servers(workspace: &Workspace, seconds: f64, profile: &str) -> Result<bool> {
     let soak = Soak {
         folder: workspace.target().join("bench"),
         server: workspace.binary(profile, SERVER_PROGRAM),
@@ -240,11 +265,11 @@ impl Soak {
             found.push("no response".to_owned());
         }
         if let Some(before) = process.before {
-            let [_, files, _, tasks] = before.values.map(|value| value + SPARE);
+            let [_, files, _, tasks, _] = before.values.map(|value| value + SPARE);
             match self.settle(process, files, tasks) {
                 Some(after) => {
                     println!("{after}  {name} (the load has ended)");
-                    let [_, now_files, _, now_tasks] = after.values;
+                    let [_, now_files, _, now_tasks, _] = after.values;
                     if now_files > files || now_tasks > tasks {
                         found.push(format!(
                             "{now_files} files and {now_tasks} tasks after the load, at most {files} \
@@ -265,7 +290,7 @@ impl Soak {
         let end = Instant::now() + QUIET;
         loop {
             let reading = self.reading(process)?;
-            let [_, now_files, _, now_tasks] = reading.values;
+            let [_, now_files, _, now_tasks, _] = reading.values;
             if (now_files <= files && now_tasks <= tasks) || Instant::now() > end {
                 return Some(reading);
             }

@@ -1,13 +1,12 @@
 //! All kinds of client behavior at the same time, to find memory leaks of a server.
 
 mod action;
-mod random;
 
 use std::io;
 use std::time::{Duration, Instant};
 
 use action::ACTIONS;
-use random::Random;
+use bench::random::Random;
 
 use crate::outcome::Outcome;
 

@@ -11,11 +11,12 @@ use serde::Serialize;
 use crate::bench::measure::{median, resident};
 
 /// The resources of a process, and the allowed growth in addition to [`SHARE`]. Each connection has a few tasks.
-pub(super) const RESOURCES: [(&str, f64); 4] = [
+pub(super) const RESOURCES: [(&str, f64); 5] = [
     ("bytes of memory", 4e6),
     ("open files", 16.0),
     ("threads", 16.0),
     ("tasks", 48.0),
+    ("processes", 16.0),
 ];
 /// Allowed growth, as a fraction.
 const SHARE: f64 = 0.05;
@@ -30,11 +31,12 @@ pub(super) struct Reading {
     /// Seconds since the start.
     pub(super) seconds: f64,
     /// The numbers of [`RESOURCES`].
-    pub(super) values: [u64; 4],
+    pub(super) values: [u64; 5],
 }
 
 impl Reading {
-    pub(super) const HEADING: &'static str = " seconds     kB resident  open files  threads  tasks";
+    pub(super) const HEADING: &'static str =
+        " seconds     kB resident  open files  threads  tasks  processes";
 
     /// Reads `/proc`, and the last number of tasks in the log of the process. Returns `None` on other
     /// systems.
@@ -46,20 +48,39 @@ impl Reading {
         let tasks = last_tasks(log).unwrap_or(0);
         Some(Self {
             seconds: start.elapsed().as_secs_f64(),
-            values: [resident(process).ok()?, count("fd")?, count("task")?, tasks],
+            values: [
+                resident(process).ok()?,
+                count("fd")?,
+                count("task")?,
+                tasks,
+                descendants(process),
+            ],
         })
     }
 }
 
 impl fmt::Display for Reading {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let [bytes, files, threads, tasks] = self.values;
+        let [bytes, files, threads, tasks, processes] = self.values;
         let (seconds, kilobytes) = (self.seconds, bytes / 1024);
         write!(
             f,
-            "{seconds:8.1} {kilobytes:15} {files:11} {threads:8} {tasks:6}"
+            "{seconds:8.1} {kilobytes:15} {files:11} {threads:8} {tasks:6} {processes:10}"
         )
     }
+}
+
+/// Returns the number of child processes, with theirs.
+fn descendants(process: u32) -> u64 {
+    let threads = fs::read_dir(format!("/proc/{process}/task"));
+    let threads = threads.into_iter().flatten().flatten();
+    let lists =
+        threads.filter_map(|thread| fs::read_to_string(thread.path().join("children")).ok());
+    let children = lists.flat_map(|list| {
+        let children = list.split_whitespace().map(|id| id.parse().unwrap_or(0));
+        children.collect::<Vec<u32>>()
+    });
+    children.map(|child| 1 + descendants(child)).sum()
 }
 
 /// Returns the number of the last line `tasks N` of a log.
@@ -113,7 +134,7 @@ mod tests {
     fn readings(bytes: fn(u64) -> u64, files: fn(u64) -> u64) -> Vec<Reading> {
         let reading = |number: u64| Reading {
             seconds: number as f64,
-            values: [bytes(number), files(number), 4, files(number)],
+            values: [bytes(number), files(number), 4, files(number), 2],
         };
         (0..60).map(reading).collect()
     }

@@ -4,11 +4,11 @@ use std::io;
 use std::time::Instant;
 
 use bench::era::{self, Era};
+use bench::random::Random;
 use bench::scenario::Scenario;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 
-use super::random::Random;
 use crate::http::{Connection, close_session, connect, open_session};
 use crate::outcome::Outcome;
 use crate::response::ResponseReader;

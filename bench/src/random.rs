@@ -5,10 +5,12 @@ use std::time::Duration;
 /// A pseudo-random number generator (SplitMix64). Each connection has its own generator, so that its
 /// numbers do not depend on the other connections.
 #[derive(Debug)]
-pub(crate) struct Random(u64);
+pub struct Random(u64);
 
 impl Random {
-    pub(crate) fn new(seed: u64) -> Self {
+    /// Creates a generator whose numbers depend on `seed` alone.
+    #[must_use]
+    pub fn new(seed: u64) -> Self {
         Self(seed)
     }
 
@@ -22,12 +24,12 @@ impl Random {
     }
 
     /// Returns a number below `limit`, which must not be 0.
-    pub(crate) fn below(&mut self, limit: usize) -> usize {
+    pub fn below(&mut self, limit: usize) -> usize {
         (self.next() % limit.max(1) as u64) as usize
     }
 
     /// Returns a duration below `milliseconds`.
-    pub(crate) fn pause(&mut self, milliseconds: usize) -> Duration {
+    pub fn pause(&mut self, milliseconds: usize) -> Duration {
         Duration::from_micros(self.below(milliseconds * 1000) as u64)
     }
 }
