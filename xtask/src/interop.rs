@@ -9,6 +9,7 @@
 //! | [`pipes`] | the cases over pipes |
 //! | [`bridges`] | programs between our client and our server |
 //! | [`hosts`] | agent programs with a scripted model |
+//! | [`agents`] | some of them in front of a gateway with many published servers |
 //! | [`authorization`] | the cases with an authorization server |
 //! | [`servers`] | servers that people use, with our client, the commands of `mcp` and typed clients |
 //! | [`definitions`] | definitions for model providers, of the tools of published servers |
@@ -17,6 +18,7 @@
 //! | [`drivers`] | pages and views in a browser, webhooks and telemetry |
 //! | [`browser`] | a user with a real browser, for programs that open a login page |
 
+mod agents;
 mod authorization;
 mod bridges;
 mod browser;
@@ -63,7 +65,8 @@ pub(crate) fn run(workspace: &Workspace, args: &InteropArgs) -> Result<bool> {
 
 /// Installs the peers and runs the selected cases. Our programs must be built.
 pub(crate) fn run_cases(workspace: &Workspace, args: &InteropArgs) -> Result<Summary> {
-    let mut cases = Cases::new(workspace, args.one_per_peer)?;
+    let only = args.only.as_deref().unwrap_or_default();
+    let mut cases = Cases::new(workspace, args.one_per_peer, only)?;
     http::add(&mut cases, args.one_per_peer);
     pipes::add(&mut cases, args.one_per_peer);
     hosts::add(&mut cases)?;
@@ -71,10 +74,11 @@ pub(crate) fn run_cases(workspace: &Workspace, args: &InteropArgs) -> Result<Sum
         bridges::add(&mut cases)?;
         authorization::add(&mut cases)?;
         let servers = servers::add(&mut cases)?;
+        agents::add(&mut cases, &servers)?;
         definitions::add(&mut cases, &servers)?;
         commands::add(&mut cases, &servers)?;
         typed::add(&mut cases, servers)?;
         drivers::add(&mut cases)?;
     }
-    cases.run(args.only.as_deref().unwrap_or_default())
+    cases.run()
 }

@@ -83,10 +83,24 @@ fn ticks(stat: &str) -> Option<u64> {
 ///
 /// Returns an error on systems without `/proc`.
 pub(crate) fn resident(process: u32) -> Result<u64> {
+    memory(process, "VmRSS:")
+}
+
+/// Returns the resident memory of a process without its mapped files, in bytes. The system drops pages of the program at any
+/// time.
+///
+/// # Errors
+///
+/// Returns an error on systems without `/proc`.
+pub(crate) fn anonymous(process: u32) -> Result<u64> {
+    memory(process, "RssAnon:")
+}
+
+fn memory(process: u32, name: &str) -> Result<u64> {
     let status = std::fs::read_to_string(format!("/proc/{process}/status"))?;
-    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
+    let line = status.lines().find_map(|line| line.strip_prefix(name));
     let kilobytes = line.and_then(|line| line.split_whitespace().next()?.parse::<u64>().ok());
-    Ok(kilobytes.ok_or("no VmRSS")? * 1024)
+    Ok(kilobytes.ok_or_else(|| format!("no {name}"))? * 1024)
 }
 
 #[cfg(test)]

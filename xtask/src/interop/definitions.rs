@@ -2,7 +2,10 @@
 
 use std::path::PathBuf;
 
+use serde_json::{Map, Value};
+
 use super::cases::{Cases, with};
+use super::peers::{Obstacle, Started};
 use super::servers::PeerServer;
 use crate::Result;
 
@@ -26,12 +29,26 @@ pub(super) fn add(cases: &mut Cases<'_>, servers: &[PeerServer]) -> Result<()> {
     Ok(())
 }
 
-fn add_case(
-    cases: &mut Cases<'_>,
+/// Returns the words that start a server that only lists its tools, and its environment variables.
+pub(super) fn listing_server(
+    cases: &Cases<'_>,
     name: &str,
-    variables: &str,
-    words: super::peers::Started<Vec<PathBuf>>,
-) {
+) -> Started<(Vec<PathBuf>, Map<String, Value>)> {
+    let rows = TABLE.lines().map(|row| row.split(" |").map(str::trim));
+    for mut columns in rows {
+        if columns.next() == Some(name) {
+            let mut column = || columns.next().unwrap_or_default();
+            let words = cases.peers.program(column())?;
+            let variables = column().split_whitespace();
+            let variables = variables.filter_map(|variable| variable.split_once('='));
+            let variables = variables.map(|(name, value)| (name.to_owned(), value.into()));
+            return Ok((words, variables.collect()));
+        }
+    }
+    Err(Obstacle::Failed(format!("no server {name}")))
+}
+
+fn add_case(cases: &mut Cases<'_>, name: &str, variables: &str, words: Started<Vec<PathBuf>>) {
     let command = with(cases.ours(CHECK), variables.split_whitespace());
     let start = words.map(|words| with(command, words));
     cases.add(format!("tool definitions of {name}"), start, ", 0 invalid");

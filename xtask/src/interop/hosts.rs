@@ -59,7 +59,7 @@ const OBJECTS: [&str; 12] = [
 const IDENTITY: &str = "io.modelcontextprotocol";
 
 /// A run of a host.
-struct Run<'a> {
+pub(super) struct Run<'a> {
     /// The words that start the host.
     program: &'a [PathBuf],
     home: &'a Path,
@@ -71,9 +71,9 @@ struct Run<'a> {
     mcp: &'a Path,
 }
 
-type Launch = fn(&Run<'_>) -> Result<Command>;
+pub(super) type Launch = fn(&Run<'_>) -> Result<Command>;
 
-const HOSTS: [(&str, &str, Launch); 6] = [
+pub(super) const HOSTS: [(&str, &str, Launch); 6] = [
     (
         "Gemini CLI",
         "npm @google/gemini-cli bundle/gemini.js",
@@ -111,7 +111,7 @@ pub(super) fn add(cases: &mut Cases<'_>) -> Result<()> {
     Ok(())
 }
 
-fn start(
+pub(super) fn start(
     cases: &mut Cases<'_>,
     name: &str,
     program: &str,

@@ -14,8 +14,12 @@ use crate::workspace::Workspace;
 /// The program with all clients.
 const PROGRAM: &str = "typed-clients";
 
-/// Generates the clients, builds the program, and adds a case for each server. `mcp` must be built.
+/// Generates the clients, builds the program, and adds a case for each server, unless none is selected. `mcp` must be built.
 pub(super) fn add(cases: &mut Cases<'_>, mut servers: Vec<PeerServer>) -> Result<()> {
+    let name = |server: &PeerServer| format!("typed client -> {}, pipe", server.name);
+    if !servers.iter().any(|server| cases.selects(&name(server))) {
+        return Ok(());
+    }
     let folder = cases.peers.folder("typed");
     fs::create_dir_all(folder.join("src"))?;
     for server in &mut servers {
@@ -37,9 +41,9 @@ pub(super) fn add(cases: &mut Cases<'_>, mut servers: Vec<PeerServer>) -> Result
     build.arg(folder.join("Cargo.toml"));
     process::run(build.arg("--target-dir").arg(cases.workspace.target()))?;
     for server in servers {
+        let name = name(&server);
         let client = with(cases.ours(PROGRAM), [&server.name]);
         let start = server.words.map(|words| with(client, words));
-        let name = format!("typed client -> {}, pipe", server.name);
         cases.add(name, start, server.typed_expected);
     }
     Ok(())

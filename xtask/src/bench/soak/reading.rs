@@ -8,7 +8,7 @@ use std::time::Instant;
 
 use serde::Serialize;
 
-use crate::bench::measure::{median, resident};
+use crate::bench::measure::{anonymous, median};
 
 /// The resources of a process, and the allowed growth in addition to [`SHARE`]. Each connection has a few tasks.
 pub(super) const RESOURCES: [(&str, f64); 5] = [
@@ -36,7 +36,7 @@ pub(super) struct Reading {
 
 impl Reading {
     pub(super) const HEADING: &'static str =
-        " seconds     kB resident  open files  threads  tasks  processes";
+        " seconds    kB anonymous  open files  threads  tasks  processes";
 
     /// Reads `/proc`, and the last number of tasks in the log of the process. Returns `None` on other
     /// systems.
@@ -49,7 +49,7 @@ impl Reading {
         Some(Self {
             seconds: start.elapsed().as_secs_f64(),
             values: [
-                resident(process).ok()?,
+                anonymous(process).ok()?,
                 count("fd")?,
                 count("task")?,
                 tasks,

@@ -8,6 +8,6 @@ const [url, command, ...args] = process.argv.slice(2);
 const client = new MultiServerMCPClient({ mcpServers: { shop: { transport: 'stdio', command, args } } });
 const model = new ChatOpenAI({ model: 'scripted', apiKey: 'none', configuration: { baseURL: `${url}/v1` }, maxRetries: 0 });
 const agent = createAgent({ model, tools: await client.getTools() });
-const state = await agent.invoke({ messages: [{ role: 'user', content: 'Call the tool.' }] });
+const state = await agent.invoke({ messages: [{ role: 'user', content: 'Call the tool.' }] }, { recursionLimit: 100 });
 console.log(state.messages.at(-1).content);
 await client.close();

@@ -1,12 +1,14 @@
 // A scripted language model with the APIs of OpenAI, Gemini and Anthropic: it makes the calls of STEPS, a JSON array of
 // `[tool, arguments]`, and then repeats the result of the last one. `$FOUND` in arguments is the first tool name
-// in the result before. It refuses requests whose tools have schemas that providers
+// in the result before. The step "report" ends with the names of the tools in the first request, and all results. It refuses
+// requests whose tools have schemas that providers
 // refuse: arrays without `items` (OpenAI), and `oneOf` (OpenAI, strict). It prints its URL on stderr.
 
 import http from 'node:http';
 
 const steps = JSON.parse(process.env.STEPS);
 let answers = 0;
+let first;
 
 /** Returns the reason why a provider refuses a schema. */
 function refusal(schema, path = '#') {
@@ -25,6 +27,8 @@ const isNamed = (name, wanted) => name === wanted || name.endsWith(`_${wanted}`)
 /** Returns the next call after the texts of these results, and the text that ends the conversation. */
 function next(results, names) {
     const last = results.at(-1);
+    if (names.length) first ??= names.join(' ');
+    if (steps[results.length] === 'report') return { end: `RESULT ${first} RESULTS ${results.join(' ')}` };
     const [wanted, args] = steps[results.length] ?? [];
     if (!wanted) return { end: `RESULT ${last}` };
     const name = names.find((name) => isNamed(name, wanted));
