@@ -28,6 +28,8 @@ pub(crate) enum Line {
     TooLong(Bytes),
 }
 
+/// A line that is longer than this frees the buffer that it was read into.
+const MAX_KEPT_BUFFER: usize = 256 * 1024;
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 /// The number of bytes that are kept of a line that is too long.
 const EXCERPT: usize = 256;
@@ -62,6 +64,11 @@ impl Lines {
             let mut line = self.buffer.split_to(end + 1).freeze();
             line.truncate(end);
             self.scanned = 0;
+            if end > MAX_KEPT_BUFFER {
+                // Otherwise the buffer uses this line's memory again, and keeps it for the life of the stream. The rest is
+                // at most what one read has returned.
+                self.buffer = BytesMut::from(&self.buffer[..]);
+            }
             if !std::mem::take(&mut self.skipping)
                 && let Some(line) = self.check(line)
             {
@@ -113,7 +120,7 @@ mod tests {
 
     use proptest::prelude::*;
 
-    use super::{EXCERPT, Line, Lines};
+    use super::{EXCERPT, Line, Lines, MAX_KEPT_BUFFER};
 
     const LIMIT: usize = 300;
 
@@ -132,6 +139,26 @@ mod tests {
 
     fn text(text: &str) -> Line {
         Line::Text(text.to_owned().into())
+    }
+
+    #[test]
+    fn memory_of_a_long_line_is_freed_with_it() {
+        const READ: usize = 16 * 1024;
+        const LONG: usize = 1 << 20;
+        let mut lines = Lines::new(2 * LONG);
+        let stream = format!("{}\nrest", "x".repeat(LONG));
+        let mut found = Vec::new();
+        for piece in stream.as_bytes().chunks(READ) {
+            lines.buffer().extend_from_slice(piece);
+            found.extend(std::iter::from_fn(|| lines.next_line()));
+        }
+        assert_eq!(found, [text(&"x".repeat(LONG))]);
+        found.clear();
+        lines.buffer().reserve(2 * READ);
+        let capacity = lines.buffer().capacity();
+        assert!(capacity < 2 * MAX_KEPT_BUFFER, "{capacity}");
+        lines.buffer().extend_from_slice(b"\n");
+        assert_eq!(lines.next_line(), Some(text("rest")));
     }
 
     #[test]
