@@ -38,7 +38,7 @@ fn new_writes_a_crate_of_each_template() {
         };
         assert!(
             has_macros("dependencies") || has_macros("dev-dependencies"),
-            "{manifest}"
+            "{manifest:?}"
         );
         for file in ["src/main.rs", "README.md", ".gitignore", "Cargo.lock"]
             .into_iter()

@@ -277,7 +277,7 @@ mod tests {
         use std::fs::Permissions;
         use std::os::unix::fs::PermissionsExt as _;
 
-        let mode = |file: &fs::File| file.metadata().unwrap().permissions().mode() & 0o777;
+        let mode = |file: &File| file.metadata().unwrap().permissions().mode() & 0o777;
         let folder = std::env::temp_dir().join(format!("mcp-modes-{}", std::process::id()));
         fs::create_dir_all(&folder).unwrap();
         for old in [0o600, 0o640, 0o644] {
@@ -289,7 +289,7 @@ mod tests {
                 Ok(())
             })
             .unwrap();
-            assert_eq!(mode(&fs::File::open(&path).unwrap()), old);
+            assert_eq!(mode(&File::open(&path).unwrap()), old);
         }
         let backup = create_new(&folder.join("backup"), true).unwrap();
         assert_eq!(mode(&backup), 0o600);

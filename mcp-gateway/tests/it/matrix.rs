@@ -1,7 +1,7 @@
 //! Each setting that restricts calls, in each mode of a gateway and of its endpoint: a call is refused or changed as in the
 //! usual mode.
 
-use std::path::PathBuf;
+use std::path::Path;
 use std::time::Duration;
 
 use http::Request;
@@ -46,7 +46,7 @@ impl Mode {
         matches!(self, Self::Lazy | Self::StoredLists)
     }
 
-    fn set_server(self, server: GatewayServer, file: &PathBuf) -> GatewayServer {
+    fn set_server(self, server: GatewayServer, file: &Path) -> GatewayServer {
         match self {
             Self::NoPrefix => server.prefix(""),
             Self::OneSession => server.one_session(),
@@ -141,7 +141,7 @@ impl Gate for Without {
     }
 }
 
-async fn open(mode: Mode, setting: Option<Setting>, folder: &PathBuf) -> StreamableHttp {
+async fn open(mode: Mode, setting: Option<Setting>, folder: &Path) -> StreamableHttp {
     let schema = json!({"type": "object", "properties": {"force": {"type": "boolean"}}});
     let schema: mcp::types::JsonObject = serde_json::from_value(schema).unwrap();
     let wipe = Tool::new("wipe").description("Wipes.").input_schema(schema);
@@ -156,7 +156,7 @@ async fn open(mode: Mode, setting: Option<Setting>, folder: &PathBuf) -> Streama
     let path = if mode == Mode::Lazy {
         folder.join("lists.json")
     } else {
-        folder.clone()
+        folder.to_owned()
     };
     let mut server = mode.set_server(server_of("disk", disk).tool("wipe", options), &path);
     if let Some(setting) = setting {

@@ -525,7 +525,7 @@ async fn order_of_the_file_decides_about_uris_whichever_server_starts_first() {
                 let (uris, templates) = if name == "bank" { bank } else { evil };
                 let mut served = resourceful(name, uris, templates);
                 if name == "evil" {
-                    served = served.layer(add_open.clone());
+                    served = served.layer(add_open);
                 }
                 let served = Arc::new(served);
                 let started = (name == late).then(|| started.clone());

@@ -74,8 +74,34 @@ async fn listening(
     Err(problem)
 }
 
+/// Returns the address of a program at a URL of the command line, or at one that it prints.
+///
+/// # Errors
+///
+/// Returns [`STRANGER`] if a program of another user listens there, and `None` if there is no address at which the program
+/// was asked to listen.
+pub(super) async fn find(
+    url: &Url,
+    is_typed: bool,
+    port: u16,
+) -> Result<Url, Option<&'static str>> {
+    if is_typed {
+        return typed(url).await;
+    }
+    if !is_asked(url, port) {
+        return Err(None);
+    }
+    asked(url).await
+}
+
+/// Returns whether a program that prints this URL was asked to listen there. Another program may listen at other addresses.
+pub(super) fn is_asked(url: &Url, port: u16) -> bool {
+    url.port_or_known_default() == Some(port)
+        && matches!(url.host_str(), Some("127.0.0.1" | "localhost"))
+}
+
 /// Returns the address of a program at a URL that it was asked to serve, as [`typed`].
-pub(super) async fn asked(url: &Url) -> Result<Url, Option<&'static str>> {
+async fn asked(url: &Url) -> Result<Url, Option<&'static str>> {
     listening(url, &["127.0.0.1"], another_listens).await
 }
 
@@ -84,7 +110,7 @@ pub(super) async fn asked(url: &Url) -> Result<Url, Option<&'static str>> {
 /// # Errors
 ///
 /// Returns [`STRANGER`] if a program of another user listens there, and `None` if none does.
-pub(super) async fn typed(url: &Url) -> Result<Url, Option<&'static str>> {
+async fn typed(url: &Url) -> Result<Url, Option<&'static str>> {
     let is_local = match url.host() {
         Some(Host::Domain("localhost")) if url.scheme() == "http" => {
             return listening(url, &["127.0.0.1", "[::1]"], another_listens).await;

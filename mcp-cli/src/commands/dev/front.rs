@@ -295,28 +295,23 @@ async fn open(client: ClientBuilder, program: &Program, front: &Front) -> Result
                 None => printed_urls(&printed),
             };
             for url in urls {
-                // Another program may listen at an address that this one only prints.
-                let is_asked = url.port_or_known_default() == Some(port)
-                    && matches!(url.host_str(), Some("127.0.0.1" | "localhost"));
-                let found = match (&program.url, &typed) {
+                let is_typed = program.url.is_some();
+                let is_asked = address::is_asked(&url, port);
+                let found = match &typed {
                     // One address for the session: another program may listen at the other one later.
-                    (Some(_), Some(address)) => Ok(address.clone()),
-                    (Some(url), None) => address::typed(url).await,
-                    (None, _) if is_asked => address::asked(&url).await,
-                    (None, _) => Err(None),
+                    Some(address) => Ok(address.clone()),
+                    None => address::find(&url, is_typed, port).await,
                 };
                 if let Err(Some(reason)) = found {
                     problem = Some(format!("{url}: {reason}"));
                     continue;
                 }
                 let address = found.ok();
-                if program.url.is_some() {
-                    typed = address.clone();
-                    if address.is_none() {
-                        continue;
-                    }
+                if is_typed && address.is_none() {
+                    continue;
                 }
-                let is_own = !is_taken && (program.url.is_some() || address.is_some());
+                typed = address.clone().filter(|_| is_typed);
+                let is_own = !is_taken && address.is_some();
                 let token = printed_token(&printed, refusals).filter(|_| is_own);
                 let mut client = client.clone();
                 if is_own {
@@ -335,9 +330,7 @@ async fn open(client: ClientBuilder, program: &Program, front: &Front) -> Result
                         }
                         return Ok((client, url));
                     }
-                    Err(error)
-                        if error.is_auth() && is_taken && (program.url.is_some() || is_asked) =>
-                    {
+                    Err(error) if error.is_auth() && is_taken && (is_typed || is_asked) => {
                         return Err(format!(
                             "{url}: {error}; this is another program, which has listened before the start"
                         ));
