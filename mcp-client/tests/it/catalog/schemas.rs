@@ -199,6 +199,45 @@ fn alternatives_have_the_impact_of_their_direction() {
 }
 
 #[test]
+fn changed_text_inside_an_alternative_is_cosmetic() {
+    let nullable = |schema: Value| json!({"anyOf": [schema, {"type": "null"}]});
+    let text = |text: &str| json!({"type": "string", "description": text});
+    let list = |description: &str| json!({"type": "array", "items": text(description)});
+    let both = |one: &str, two: &str| json!({"oneOf": [text(one), text(two)]});
+    check(&[
+        (nullable(text("a")), nullable(text("b")), "TT", "TT"),
+        (nullable(list("a")), nullable(list("b")), "TT", "TT"),
+        (
+            json!({"oneOf": [text("a")]}),
+            json!({"oneOf": [text("b")]}),
+            "TT",
+            "TT",
+        ),
+        (both("a", "b"), both("b", "a"), "--", "--"),
+        (both("a", "b"), both("a", "c"), "TT", "TT"),
+        (
+            text("a"),
+            json!({"description": "a", "anyOf": [{"type": "string"}]}),
+            "--",
+            "--",
+        ),
+        (
+            nullable(json!({"type": "number"})),
+            nullable(json!({"type": "integer", "title": "a"})),
+            "BC",
+            "CB",
+        ),
+    ]);
+    let diff = diff("inputSchema", &nullable(list("a")), &nullable(list("b")));
+    let paths: Vec<_> = diff
+        .differences()
+        .iter()
+        .map(|difference| &*difference.path)
+        .collect();
+    assert_eq!(paths, ["/tools/t/inputSchema/anyOf/0/items/description"]);
+}
+
+#[test]
 fn annotations_are_cosmetic_and_defaults_compatible() {
     check(&[
         (json!({"title": "a"}), json!({"title": "b"}), "TT", "TT"),

@@ -19,12 +19,17 @@ impl Comparison<'_> {
             (Some((name, _)), None) | (_, Some((name, _))) => *name,
         };
         self.annotations(old, new, path);
-        let whole = |of: &Keywords| vec![Value::Object(of.clone())];
+        let whole = |of: &Keywords| vec![Value::Object(siblings(of))];
         let was = was.map_or_else(|| whole(old), |(_, schemas)| schemas);
         let is = is.map_or_else(|| whole(new), |(_, schemas)| schemas);
         let path = join(path, name);
         let lost = self.uncovered(&was, &is, Delta::Narrower);
         let gained = self.uncovered(&is, &was, Delta::Wider);
+        for (index, schema) in is.iter().enumerate() {
+            if !gained.contains(&index) {
+                self.texts(&was, schema, &join(&path, &index.to_string()));
+            }
+        }
         // One alternative on each side: the details say more.
         if let ([lost], [gained]) = (&*lost, &*gained) {
             let path = join(&path, &gained.to_string());
@@ -40,6 +45,23 @@ impl Comparison<'_> {
             self.add(Delta::Wider, &path, reason);
         }
         true
+    }
+
+    /// Compares what a covered alternative says in addition to its values with the older alternative that is most like it.
+    fn texts(&mut self, old: &[Value], new: &Value, path: &str) {
+        let start = self.found.len();
+        let all = old.iter().map(|old| {
+            self.schema(old, new, path);
+            self.found.split_off(start)
+        });
+        let is_wider = |delta: Delta| matches!(delta, Delta::Wider | Delta::Unknown);
+        let nearest = all.min_by_key(|found| {
+            let wider = found.iter().filter(|(delta, ..)| is_wider(*delta));
+            (wider.count(), found.len())
+        });
+        let found = nearest.into_iter().flatten();
+        self.found
+            .extend(found.filter(|(delta, ..)| *delta != Delta::Narrower));
     }
 
     /// Returns the indices of schemas that no schema of `others` covers.
@@ -79,6 +101,13 @@ impl Comparison<'_> {
     }
 }
 
+/// Returns the keywords of a schema without those that [`Comparison::annotations`] compares.
+fn siblings(schema: &Keywords) -> Keywords {
+    let mut siblings = schema.clone();
+    siblings.retain(|key, _| key != "default" && !ANNOTATIONS.contains(&&**key));
+    siblings
+}
+
 /// Returns the keyword and its alternatives, each with the keywords next to it. `None` without
 /// alternatives.
 fn split(schema: &Keywords) -> Option<(&'static str, Vec<Value>)> {
@@ -88,8 +117,8 @@ fn split(schema: &Keywords) -> Option<(&'static str, Vec<Value>)> {
     let Some(Value::Array(alternatives)) = schema.get(name) else {
         return None;
     };
-    let mut siblings = schema.clone();
-    siblings.retain(|key, _| key != name && key != "default" && !ANNOTATIONS.contains(&&**key));
+    let mut siblings = siblings(schema);
+    siblings.remove(name);
     let merged = alternatives.iter().map(|alternative| match alternative {
         Value::Object(map) => {
             let mut merged = siblings.clone();
