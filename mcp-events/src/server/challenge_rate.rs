@@ -3,34 +3,33 @@
 use std::collections::HashMap;
 use std::time::Duration;
 
+use mcp_core::Pace;
 use parking_lot::Mutex;
 use tokio::time::Instant;
 
-/// Challenges that one caller may cause in each minute.
+/// Challenges that one caller may cause at once. One more is admitted after each interval.
 pub(super) const MAX_CHALLENGES: u32 = 30;
-/// Callers whose challenges are counted. Further ones have to wait for the next minute.
+const INTERVAL: Duration = Duration::from_secs(2);
+/// Callers whose challenges are counted. Further ones have to wait until one of them has caused none for a while.
 const MAX_CALLERS: usize = 10_000;
-const MINUTE: Duration = Duration::from_secs(60);
 
-/// The number of each caller's challenges in the current minute.
+/// The pace of each caller.
 #[derive(Debug, Default)]
-pub(super) struct ChallengeRate(Mutex<Option<(Instant, HashMap<String, u32>)>>);
+pub(super) struct ChallengeRate(Mutex<HashMap<String, Pace>>);
 
 impl ChallengeRate {
     /// Counts a challenge. Returns false if the caller has to wait.
     pub(super) fn admits(&self, owner: &str) -> bool {
-        let mut minute = self.0.lock();
-        let (start, counts) = minute.get_or_insert_with(|| (Instant::now(), HashMap::new()));
-        if start.elapsed() >= MINUTE {
-            *start = Instant::now();
-            counts.clear();
+        let now = Instant::now().into_std();
+        let paces = &mut *self.0.lock();
+        if paces.len() >= MAX_CALLERS && !paces.contains_key(owner) {
+            paces.retain(|_, pace| !pace.is_free(now));
+            if paces.len() >= MAX_CALLERS {
+                return false;
+            }
         }
-        if counts.len() >= MAX_CALLERS && !counts.contains_key(owner) {
-            return false;
-        }
-        let count = counts.entry(owner.to_owned()).or_default();
-        *count = count.saturating_add(1);
-        *count <= MAX_CHALLENGES
+        let pace = paces.entry(owner.to_owned()).or_default();
+        pace.permit(now, MAX_CHALLENGES, INTERVAL).is_ok()
     }
 }
 
