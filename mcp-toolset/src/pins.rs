@@ -160,7 +160,7 @@ impl PinFile {
         let state = &mut *self.0.state.lock();
         self.0.consents.refresh();
         let key = (kind, server.to_owned());
-        let known = self.0.consents.entries(kind, server);
+        let known = self.0.consents.view(kind, |all| all.get(server).cloned());
         let next = next(known.as_ref(), &listed, state.holds_new);
         if known.as_ref() == Some(&next) {
             state.unwritten.remove(&key);
@@ -266,9 +266,12 @@ impl PinFile {
     }
 
     fn approved<T: Definition>(&self, server: &str, item: &T) -> Option<T> {
-        let pin = self.0.consents.entry(T::KIND, server, item.name())?;
         let pinned = item.pinned();
-        (pin.agreed? == pinned.to_json()).then_some(pinned)
+        let is_agreed = self.0.consents.view(T::KIND, |all| {
+            let agreed = all.get(server)?.get(item.name())?.agreed.as_ref()?;
+            Some(*agreed == pinned.to_json())
+        });
+        is_agreed?.then_some(pinned)
     }
 
     /// Returns the tools and then the prompts that are held, by server and name.
@@ -276,11 +279,12 @@ impl PinFile {
         let state = self.0.state.lock();
         let mut held = Vec::new();
         for kind in [TOOL, PROMPT] {
-            for server in self.0.consents.owners(kind) {
-                let pins = self.0.consents.entries(kind, &server);
-                let pins = state.with_unwritten(kind, &server, pins.as_ref());
-                held.extend(pins.iter().filter_map(|pin| held_item(kind, &server, pin)));
-            }
+            self.0.consents.view(kind, |all| {
+                for (server, pins) in all {
+                    let pins = state.with_unwritten(kind, server, Some(pins));
+                    held.extend(pins.iter().filter_map(|pin| held_item(kind, server, pin)));
+                }
+            });
         }
         held
     }

@@ -163,11 +163,6 @@ impl Consents {
         Ok(Self(Arc::new(Mutex::new(state))))
     }
 
-    /// Returns the file's path.
-    pub fn path(&self) -> Option<PathBuf> {
-        self.0.lock().path.clone()
-    }
-
     /// Returns whether the user has agreed to exactly this subject. Reads the file if it has changed. Without a readable file,
     /// the answer is no.
     pub fn contains(&self, subject: &Subject) -> bool {
@@ -219,25 +214,10 @@ impl Consents {
         state.changes
     }
 
-    /// Returns the names of the owners of one kind's entries.
-    pub fn owners(&self, kind: &str) -> Vec<String> {
-        let state = self.0.lock();
-        let owners = state.entries.get(kind);
-        owners
-            .into_iter()
-            .flat_map(BTreeMap::keys)
-            .cloned()
-            .collect()
-    }
-
-    /// Returns an owner's entries of one kind. `None`: nothing was recorded for it, not even that it has none.
-    pub fn entries(&self, kind: &str, owner: &str) -> Option<ByName> {
-        self.0.lock().of(kind, owner).cloned()
-    }
-
-    /// Returns one entry.
-    pub fn entry(&self, kind: &str, owner: &str, name: &str) -> Option<Consent> {
-        self.0.lock().of(kind, owner)?.get(name).cloned()
+    /// Returns what `view` makes of the entries of one kind, by owner and name. The store is locked while `view` runs. An owner
+    /// without entries is listed if that was recorded.
+    pub fn view<T>(&self, kind: &str, view: impl FnOnce(&BTreeMap<String, ByName>) -> T) -> T {
+        view(self.0.lock().entries.get(kind).unwrap_or(&BTreeMap::new()))
     }
 
     /// Replaces an owner's entries of one kind by those that `change` makes of the present ones, which are read under the file's
@@ -259,7 +239,7 @@ impl Consents {
 impl fmt::Debug for Consents {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Consents")
-            .field("path", &self.path())
+            .field("path", &self.0.lock().path)
             .finish_non_exhaustive()
     }
 }
