@@ -267,7 +267,7 @@ impl ServerBuilder<'_> {
     }
 
     fn resolve(&self, key: &str, text: &ConfigText) -> Result<String, ConfigError> {
-        text.resolve_in(&self.file.path(Path::new("")), key, self.variables)
+        text.resolve(&self.file.path(Path::new("")), key, self.variables)
     }
 
     fn at(&self, key: &str) -> String {

@@ -1,12 +1,13 @@
 //! Tests of configuration files.
 
+use std::path::Path;
 use std::sync::Arc;
 
 use mcp_client::group::{ServerSpec, Variables};
 use mcp_client::{Client, ClientBuilder, Error};
 use parking_lot::Mutex;
 
-use super::{ConfigText, GatewayConfig};
+use super::{ConfigError, ConfigText, GatewayConfig};
 
 async fn connect(_: ClientBuilder, _: ServerSpec) -> Result<Client, Error> {
     Err(Error::other("no server is started"))
@@ -119,6 +120,11 @@ fn errors_say_where_and_what() {
     }
 }
 
+fn resolve(text: &str, variables: &Variables) -> Result<String, ConfigError> {
+    let text: ConfigText = serde_json::from_value(text.into()).unwrap();
+    text.resolve(Path::new(""), "key", variables)
+}
+
 #[test]
 fn secrets_are_read_and_not_shown() {
     let path = std::env::temp_dir().join(format!("mcp-gateway-secret-{}", std::process::id()));
@@ -126,7 +132,7 @@ fn secrets_are_read_and_not_shown() {
     let variables = Variables::new()
         .env("TOKEN", "t0ken")
         .env("FILE", path.to_str().unwrap());
-    let resolve = |text: &str| ConfigText::new(text).resolve("key", &variables).unwrap();
+    let resolve = |text: &str| resolve(text, &variables).unwrap();
     assert_eq!(resolve("Bearer ${TOKEN}"), "Bearer t0ken");
     assert_eq!(resolve("file:${FILE}"), "s3cret");
     assert_eq!(resolve("file:///data"), "file:///data");
@@ -182,7 +188,7 @@ async fn unusable_document_does_not_stop_the_gateway() {
 #[test]
 fn value_from_a_variable_names_no_file() {
     let variables = Variables::new().env("VALUE", "file:/etc/hostname");
-    let value = ConfigText::new("${VALUE}").resolve("key", &variables);
+    let value = resolve("${VALUE}", &variables);
     assert_eq!(value.unwrap(), "file:/etc/hostname");
 }
 

@@ -23,22 +23,13 @@ const MAX_SECRET: u64 = 64 << 10;
 pub struct ConfigText(String);
 
 impl ConfigText {
-    /// A string as it stands in a file.
-    pub fn new(text: impl Into<String>) -> Self {
-        Self(text.into())
-    }
-
-    /// Returns the string with its variables replaced, or its file's content. `key` is named by errors.
+    /// Returns the string with its variables replaced, or the content of its file, whose path is relative to `folder`. `key`
+    /// is named by errors.
     ///
     /// # Errors
     ///
     /// Returns [`ConfigError::Invalid`] when a variable has no value, or the file cannot be read.
-    pub fn resolve(&self, key: &str, variables: &Variables) -> Result<String, ConfigError> {
-        self.resolve_in(Path::new(""), key, variables)
-    }
-
-    /// Resolves the string as [`resolve`](Self::resolve) does. The path of a file is relative to `folder`.
-    pub(super) fn resolve_in(
+    pub(super) fn resolve(
         &self,
         folder: &Path,
         key: &str,

@@ -75,7 +75,7 @@ pub struct OpenApi {
 
 impl OpenApi {
     /// Default limit of a document, in bytes: 32 MiB.
-    pub const MAX_BYTES: usize = 32 << 20;
+    pub(crate) const MAX_BYTES: usize = 32 << 20;
 
     /// Parses a document of up to 32 MiB. YAML is read by the rules of YAML 1.2.
     ///
@@ -86,12 +86,7 @@ impl OpenApi {
         Self::parse_within(document, Self::MAX_BYTES)
     }
 
-    /// Parses a document of up to `max_bytes`, as [`parse`](Self::parse) does.
-    ///
-    /// # Errors
-    ///
-    /// The errors of [`parse`](Self::parse).
-    pub fn parse_within(document: &str, max_bytes: usize) -> Result<Self, OpenApiError> {
+    pub(crate) fn parse_within(document: &str, max_bytes: usize) -> Result<Self, OpenApiError> {
         Ok(Self {
             spec: document::parse(document, max_bytes)?,
             target: Target::default(),

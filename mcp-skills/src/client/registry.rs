@@ -57,18 +57,15 @@ impl SkillRegistry {
     /// Returns [`SkillError::DuplicateLabel`] if a server with the same label exists.
     #[expect(clippy::should_implement_trait, reason = "adds a server, not a number")]
     pub fn add(mut self, skills: SkillsClient) -> Result<Self, SkillError> {
-        let label = skills.server_label();
-        if self.find(label).is_some() {
-            return Err(SkillError::DuplicateLabel(label.to_owned()));
+        if self.find(&skills.label).is_some() {
+            return Err(SkillError::DuplicateLabel(skills.label));
         }
         self.servers.push(skills);
         Ok(self)
     }
 
     fn find(&self, label: &str) -> Option<&SkillsClient> {
-        self.servers
-            .iter()
-            .find(|server| server.server_label() == label)
+        self.servers.iter().find(|server| server.label == label)
     }
 
     /// Lists the skills of all servers, one after the other.
@@ -80,7 +77,7 @@ impl SkillRegistry {
         let mut listed = Vec::new();
         for server in &self.servers {
             for skill in server.list().await? {
-                let id = SkillId::new(server.server_label(), skill.uri.clone());
+                let id = SkillId::new(&server.label, skill.uri.clone());
                 let display_name = skill.name().unwrap_or(&skill.uri).to_owned();
                 listed.push(ListedSkill {
                     id,

@@ -25,7 +25,7 @@ use crate::types::{
 #[derive(Clone)]
 pub struct SkillsClient {
     extension: ExtensionClient<Skills>,
-    label: String,
+    pub(super) label: String,
     hook: Option<ApprovalHook>,
     consents: Consents,
 }
@@ -117,11 +117,6 @@ impl SkillsClient {
     /// Returns the server's settings.
     pub fn settings(&self) -> &SkillsSettings {
         self.extension.settings()
-    }
-
-    /// Returns the server's label.
-    pub fn server_label(&self) -> &str {
-        &self.label
     }
 
     /// Lists the skills of all pages. An empty list proves nothing: a server may have skills that it does not
