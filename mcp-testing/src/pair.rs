@@ -37,7 +37,7 @@ const PIPE_CAPACITY: usize = 64 * 1024;
 /// let server = Server::new("clock", "1.0.0").tool(Tool::new("now").handler(|| "half past"));
 /// let pair = Pair::stdio(server)
 ///     .revision(ProtocolVersion::V2025_11_25)
-///     .fault(WireFault::split())
+///     .fault(WireFault::Split)
 ///     .connect()
 ///     .await?;
 /// assert_eq!(pair.client.call("now", json!({})).await?.text(), "half past");

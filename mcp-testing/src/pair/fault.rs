@@ -7,42 +7,18 @@ use bytes::Bytes;
 /// A transport fault in one direction. Messages are counted from 1. Over HTTP, a message is one event
 /// of a response, or a JSON response.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct WireFault(Kind);
-
-#[derive(Debug, Clone, PartialEq, Eq)]
-enum Kind {
-    Cut(usize),
-    HalfClose(usize),
+#[non_exhaustive]
+pub enum WireFault {
+    /// Breaks the connection in both directions after this number of messages.
+    CutAfter(usize),
+    /// Closes this direction after this number of messages. The other direction stays open.
+    HalfCloseAfter(usize),
+    /// Delivers at most this number of bytes at a time, at least one, each time followed by a pause.
     Slow(usize, Duration),
-    Garble(usize),
-    Split,
-}
-
-impl WireFault {
-    /// Breaks the connection in both directions after `messages` messages.
-    pub fn cut_stream_after(messages: usize) -> Self {
-        Self(Kind::Cut(messages))
-    }
-
-    /// Closes this direction after `messages` messages. The other direction stays open.
-    pub fn half_close_after(messages: usize) -> Self {
-        Self(Kind::HalfClose(messages))
-    }
-
-    /// Delivers at most `bytes` bytes at a time, each followed by a pause.
-    pub fn slow(bytes: usize, pause: Duration) -> Self {
-        Self(Kind::Slow(bytes.max(1), pause))
-    }
-
     /// Replaces the message with this number by invalid bytes.
-    pub fn garble(message: usize) -> Self {
-        Self(Kind::Garble(message))
-    }
-
+    Garble(usize),
     /// Delivers every byte separately.
-    pub fn split() -> Self {
-        Self(Kind::Split)
-    }
+    Split,
 }
 
 /// The end of one direction.
@@ -54,9 +30,9 @@ pub(super) enum End {
 
 /// Returns the fault that ends the direction before the message with this number.
 pub(super) fn end_before(faults: &[WireFault], number: usize) -> Option<End> {
-    faults.iter().find_map(|fault| match fault.0 {
-        Kind::Cut(after) if number > after => Some(End::Cut),
-        Kind::HalfClose(after) if number > after => Some(End::HalfClose),
+    faults.iter().find_map(|fault| match *fault {
+        WireFault::CutAfter(after) if number > after => Some(End::Cut),
+        WireFault::HalfCloseAfter(after) if number > after => Some(End::HalfClose),
         _ => None,
     })
 }
@@ -69,10 +45,10 @@ pub(super) fn chunks(
 ) -> (Vec<Bytes>, Duration) {
     let (mut size, mut pause) = (usize::MAX, Duration::ZERO);
     for fault in faults {
-        match fault.0 {
-            Kind::Garble(at) if at == number => message = garbled(&message),
-            Kind::Split => size = 1,
-            Kind::Slow(bytes, time) => (size, pause) = (size.min(bytes), time),
+        match *fault {
+            WireFault::Garble(at) if at == number => message = garbled(&message),
+            WireFault::Split => size = 1,
+            WireFault::Slow(bytes, time) => (size, pause) = (size.min(bytes.max(1)), time),
             _ => {}
         }
     }

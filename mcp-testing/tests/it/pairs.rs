@@ -151,9 +151,7 @@ async fn transcript_over_http_matches_golden_file() -> mcp::Result<()> {
 async fn messages_split_into_bytes_are_read() -> mcp::Result<()> {
     for version in ProtocolVersion::ALL {
         for pair in [Pair::stdio(Shop), Pair::http(Shop)] {
-            let pair = pair
-                .fault(WireFault::split())
-                .request_fault(WireFault::split());
+            let pair = pair.fault(WireFault::Split).request_fault(WireFault::Split);
             script(pair, version).await?;
         }
     }
@@ -164,7 +162,7 @@ async fn messages_split_into_bytes_are_read() -> mcp::Result<()> {
 async fn slow_transport_delays_messages() -> mcp::Result<()> {
     for pair in [Pair::stdio(Shop), Pair::messages(Shop), Pair::http(Shop)] {
         let start = Instant::now();
-        let slow = WireFault::slow(100, Duration::from_millis(100));
+        let slow = WireFault::Slow(100, Duration::from_millis(100));
         script(pair.fault(slow), ProtocolVersion::LATEST).await?;
         let took = start.elapsed();
         assert!(
@@ -189,10 +187,7 @@ async fn revision_before_client_holds() -> mcp::Result<()> {
 
 #[tokio::test(start_paused = true)]
 async fn lost_connection_fails_every_call() -> mcp::Result<()> {
-    let faults = [
-        WireFault::cut_stream_after(2),
-        WireFault::half_close_after(2),
-    ];
+    let faults = [WireFault::CutAfter(2), WireFault::HalfCloseAfter(2)];
     let pairs = faults.into_iter().flat_map(|fault| {
         [Pair::stdio, Pair::messages].map(|pair| pair(Shop).fault(fault.clone()))
     });
@@ -219,7 +214,7 @@ async fn lost_connection_fails_every_call() -> mcp::Result<()> {
 async fn lost_stream_fails_only_its_call() -> mcp::Result<()> {
     let pair = Pair::http(Shop)
         .client(client())
-        .fault(WireFault::cut_stream_after(1));
+        .fault(WireFault::CutAfter(1));
     let pair = pair.revision(ProtocolVersion::LATEST).connect().await?;
     let call = pair.client.call("bake", json!({ "loaves": 5 }));
     assert!(call.on_progress(|_| ()).await.is_err());
@@ -236,7 +231,7 @@ async fn lost_stream_fails_only_its_call() -> mcp::Result<()> {
 #[tokio::test(start_paused = true)]
 async fn garbled_response_is_malformed_answer() -> mcp::Result<()> {
     for pair in [Pair::stdio(Shop), Pair::messages(Shop)] {
-        let pair = pair.client(client()).fault(WireFault::garble(2));
+        let pair = pair.client(client()).fault(WireFault::Garble(2));
         let pair = pair.connect().await?;
         let error = pair
             .client
