@@ -10,7 +10,7 @@ use mcp_core::extension::from_params;
 use mcp_types::{JsonObject, RawObject};
 use schemars::{JsonSchema, SchemaGenerator};
 use serde::de::DeserializeOwned;
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use crate::wire::{DeliveryMode, EventDescriptor};
 
@@ -199,10 +199,7 @@ fn schema<T: JsonSchema>() -> JsonObject {
             members.shift_remove("$schema");
             members
         }
-        _ => match json!({"type": "object"}) {
-            Value::Object(members) => members,
-            _ => JsonObject::new(),
-        },
+        _ => JsonObject::from_iter([("type".to_owned(), "object".into())]),
     }
 }
 
