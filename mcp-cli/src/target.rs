@@ -59,12 +59,7 @@ pub(crate) async fn resolve<'a>(
             "no server is given; pass a URL, a name (`mcp servers` lists them), or a command after `--`",
         ));
     };
-    let server = if target.contains("://") {
-        with_headers(target, &[], EntryOAuth::default(), None, args)?
-    } else {
-        named(target, args, true, output).await?
-    };
-    Ok((server, words))
+    Ok((find(target, args, true, output).await?, words))
 }
 
 /// Finds the server of a command line without further words.
@@ -160,17 +155,18 @@ pub(crate) fn mode(protocol: &str) -> Result<ConnectMode, Failure> {
     }
 }
 
-async fn named(
+/// Finds a server by its URL or name.
+async fn find(
     name: &str,
     args: &ServerArgs,
     accepts_commands: bool,
     output: &Output,
 ) -> Result<Server, Failure> {
+    if name.contains("://") {
+        return with_headers(name, &[], EntryOAuth::default(), None, args);
+    }
     let (location, entry) = config::find(name, args.config.as_deref())?;
-    let unusable = |reason: String| {
-        let path = location.path.display();
-        usage!("the server {name:?} of {path} cannot be used: {reason}")
-    };
+    let unusable = |reason: String| unusable(&location, name, &reason);
     let variables = entry.variables;
     let spec = entry.spec.map_err(|error| unusable(error.to_string()))?;
     if matches!(spec, ServerSpec::Command { .. }) && !accepts_commands {
@@ -205,6 +201,11 @@ async fn named(
     }
 }
 
+fn unusable(location: &Location, name: &str, reason: &str) -> Failure {
+    let path = location.path.display();
+    usage!("the server {name:?} of {path} cannot be used: {reason}")
+}
+
 /// The program that a command of a file starts. Empty for a server with a URL.
 #[derive(Default)]
 pub(crate) struct Start {
@@ -226,10 +227,7 @@ pub(crate) async fn approve_entry(
     yes: bool,
     output: &Output,
 ) -> Result<Start, Failure> {
-    let unusable = |reason: String| {
-        let path = location.path.display();
-        usage!("the server {name:?} of {path} cannot be used: {reason}")
-    };
+    let unusable = |reason: String| unusable(location, name, &reason);
     match spec {
         ServerSpec::Command {
             command,
@@ -297,20 +295,13 @@ pub(crate) async fn channel_with_login(
 pub(crate) async fn remote(args: &RemoteArgs, output: &Output) -> Result<Remote, Failure> {
     let target = &args.server;
     let args = ServerArgs {
-        words: Vec::new(),
-        command: Vec::new(),
         header: args.header.clone(),
-        env: Vec::new(),
         account: args.account.clone(),
         config: args.config.clone(),
         yes: args.yes,
+        ..ServerArgs::default()
     };
-    let server = if target.contains("://") {
-        with_headers(target, &[], EntryOAuth::default(), None, &args)?
-    } else {
-        named(target, &args, false, output).await?
-    };
-    match server {
+    match find(target, &args, false, output).await? {
         Server::Http(remote) => Ok(*remote),
         Server::Command(_) => Err(Failure::usage("this command needs a server with a URL")),
     }

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 
 /// A server: by URL, name or command.
-#[derive(Debug, Args)]
+#[derive(Debug, Default, Args)]
 pub(crate) struct ServerArgs {
     /// The target (URL or name), then the command's words
     #[arg(value_name = "TARGET")]
