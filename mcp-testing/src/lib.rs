@@ -45,7 +45,7 @@ use mcp::middleware::{Exchange, Next, from_fn};
 use mcp::{Client, InProcess, IntoServer, Principal, Server};
 
 pub use mcp::catalog::Snapshot;
-pub use mock::{Mock, MockCalls, mock};
+pub use mock::{Mock, mock};
 pub use pair::{Connected, Pair, Transcript, WireFault};
 pub use snapshot::assert_snapshot;
 

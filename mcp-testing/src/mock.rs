@@ -16,7 +16,7 @@ use mcp::{
 use parking_lot::Mutex;
 use serde_json::{Map, Value, json};
 
-/// Most calls that a log keeps.
+/// Most calls that a mock keeps.
 const MAX_CALLS: usize = 10_000;
 
 /// Creates a server with a snapshot's catalog, for tests of clients and agents.
@@ -38,10 +38,9 @@ const MAX_CALLS: usize = 10_000;
 /// }}]}"#.parse()?;
 /// let mock = mcp_testing::mock(snapshot)
 ///     .answer("weather", CallToolResult::from_text("sunny"));
-/// let calls = mock.calls();
-/// let client = mcp_testing::connect(mock).await?;
+/// let client = mcp_testing::connect(mock.clone()).await?;
 /// assert_eq!(client.call("weather", json!({"city": "Rome"})).await?.text(), "sunny");
-/// assert_eq!(calls.list(), [("weather".to_owned(), json!({"city": "Rome"}))]);
+/// assert_eq!(mock.calls(), [("weather".to_owned(), json!({"city": "Rome"}))]);
 /// # Ok(())
 /// # }
 /// ```
@@ -64,25 +63,7 @@ pub struct Mock {
 struct State {
     /// By tool.
     answers: HashMap<String, CallToolResult>,
-    calls: MockCalls,
-}
-
-/// The tool calls that a [`Mock`] received. Clones share them.
-#[derive(Debug, Clone, Default)]
-pub struct MockCalls(Arc<Mutex<Vec<(String, Value)>>>);
-
-impl MockCalls {
-    /// Returns the names and arguments of the first 10,000 calls, in order.
-    pub fn list(&self) -> Vec<(String, Value)> {
-        self.0.lock().clone()
-    }
-
-    fn add(&self, tool: &str, arguments: &Value) {
-        let mut calls = self.0.lock();
-        if calls.len() < MAX_CALLS {
-            calls.push((tool.to_owned(), arguments.clone()));
-        }
-    }
+    calls: Arc<Mutex<Vec<(String, Value)>>>,
 }
 
 impl Mock {
@@ -93,9 +74,9 @@ impl Mock {
         self
     }
 
-    /// Returns the calls that the server receives from now on.
-    pub fn calls(&self) -> MockCalls {
-        self.state.calls.clone()
+    /// Returns the tool names and arguments of the first 10,000 calls, in order.
+    pub fn calls(&self) -> Vec<(String, Value)> {
+        self.state.calls.lock().clone()
     }
 }
 
@@ -103,7 +84,11 @@ impl State {
     /// Returns the recorded answer, or an example.
     fn answer(&self, tool: &Value, arguments: &Value) -> Result<CallToolResult, ToolError> {
         let name = text(tool, "name");
-        self.calls.add(name, arguments);
+        let mut calls = self.calls.lock();
+        if calls.len() < MAX_CALLS {
+            calls.push((name.to_owned(), arguments.clone()));
+        }
+        drop(calls);
         if let Some(answer) = self.answers.get(name) {
             return Ok(answer.clone());
         }

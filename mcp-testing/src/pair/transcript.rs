@@ -20,11 +20,6 @@ pub(super) enum Direction {
 }
 
 impl Transcript {
-    /// Removes all messages.
-    pub fn clear(&self) {
-        self.0.lock().clear();
-    }
-
     pub(super) fn add(&self, direction: Direction, message: &[u8]) {
         let message = String::from_utf8_lossy(message.trim_ascii());
         if message.is_empty() {

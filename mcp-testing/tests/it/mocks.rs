@@ -50,13 +50,12 @@ async fn recorded_answers_come_before_examples() {
             CallToolResult::from_json(&json!({"any": 1})).unwrap(),
         )
         .answer("plain", CallToolResult::error("no such thing"));
-    let calls = mock.calls();
-    let client = mcp_testing::connect(mock).await.unwrap();
+    let client = mcp_testing::connect(mock.clone()).await.unwrap();
     let failed = client.call("plain", ()).await.unwrap();
     assert!(failed.is_error());
     let other = client.call("find", json!({"q": "b"})).await.unwrap();
     assert_eq!(other.structured(), Some(json!({"any": 1})));
-    assert_eq!(calls.list().len(), 2);
+    assert_eq!(mock.calls().len(), 2);
 }
 
 /// The client validates structured content with the output schema.
@@ -90,10 +89,9 @@ async fn examples_match_their_schemas() {
 #[tokio::test(start_paused = true)]
 async fn servers_in_this_process_start_again_in_a_group() {
     let mock = mcp_testing::mock(snapshot(&json!({"type": "object"})));
-    let calls = mock.calls();
     let clock = Server::new("clock", "1.0.0").tool(Tool::new("now").handler(|| "half past"));
     let group = Group::builder()
-        .target("disks", mock, Client::builder())
+        .target("disks", mock.clone(), Client::builder())
         .target("clock", InProcess(clock), Client::builder())
         .build();
     for _ in 0..2 {
@@ -109,5 +107,5 @@ async fn servers_in_this_process_start_again_in_a_group() {
         }
         tokio::time::sleep(std::time::Duration::from_secs(10)).await;
     }
-    assert_eq!(calls.list().len(), 2);
+    assert_eq!(mock.calls().len(), 2);
 }
