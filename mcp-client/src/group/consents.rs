@@ -1,8 +1,8 @@
 //! What a user has agreed to: [`Consents`].
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::fmt;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use mcp_core::ServerIdentity;
@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 pub use self::file::ConsentError;
-use self::file::Stamp;
+use self::file::{Place, Stamp};
 
 mod file;
 
@@ -110,7 +110,8 @@ type Entries = BTreeMap<String, BTreeMap<String, ByName>>;
 /// One file is enough for all kinds.
 ///
 /// The file is replaced at once under a lock, that of a file beside it (`FILE.guard`); changes of other processes are read.
-/// A new file can be read by its user alone. It has at most 64 MiB. Clones share the store.
+/// A new file can be read by its user alone. It has at most 64 MiB. On Unix, a file that others can write is not used, nor a
+/// link in a folder that they can write to. A removed file agrees to nothing. Clones share the store.
 ///
 /// # Examples
 ///
@@ -132,10 +133,12 @@ pub struct Consents(Arc<Mutex<State>>);
 
 #[derive(Default)]
 struct State {
-    path: Option<PathBuf>,
+    place: Option<Place>,
+    /// The kinds whose entries stay if the file is removed.
+    kept: &'static [&'static str],
     entries: Entries,
-    /// The fingerprints of consents that could not be written.
-    unwritten: BTreeSet<String>,
+    /// The fingerprints of consents that could not be written, by kind, owner and name.
+    unwritten: BTreeMap<(&'static str, String, String), String>,
     /// The stamp of the file that was read or written last.
     stamp: Stamp,
     /// The stamp of the file whose error is in the log.
@@ -149,14 +152,46 @@ impl Consents {
         Self::default()
     }
 
-    /// Reads a file, if it exists. Its folder must exist when the first consent is written.
+    /// Reads the user's own file, if it exists. Its folder must exist when the first consent is written. A link stays one, and the
+    /// file behind it is written.
     ///
     /// # Errors
     ///
-    /// Returns a [`ConsentError`] if the file cannot be read, or has another format.
+    /// Returns a [`ConsentError`] if the file cannot be read, has another format, or others can have written it.
     pub fn open(path: impl Into<PathBuf>) -> Result<Self, ConsentError> {
+        Self::open_place(Place::own(path.into()), &[])
+    }
+
+    /// Reads a file in a project, if it exists: others can have written it, so that it is not for permissions such as those to
+    /// run commands. A link is refused, because it could name a file outside of the project. If the file is removed while the
+    /// program runs, the entries of the kinds `kept` stay, and the next [`update`](Self::update) writes them again.
+    ///
+    /// # Errors
+    ///
+    /// Returns a [`ConsentError`] if the file cannot be read, has another format, or is a link.
+    ///
+    /// # Examples
+    ///
+    /// ```no_run
+    /// use mcp::group::Consents;
+    ///
+    /// # fn run() -> Result<(), mcp::group::ConsentError> {
+    /// let reviewed = Consents::open_in_project("reviewed.json", &["tool"])?;
+    /// println!("{}", reviewed.view("tool", |servers| servers.len()));
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn open_in_project(
+        path: impl Into<PathBuf>,
+        kept: &'static [&'static str],
+    ) -> Result<Self, ConsentError> {
+        Self::open_place(Place::in_project(path.into()), kept)
+    }
+
+    fn open_place(place: Place, kept: &'static [&'static str]) -> Result<Self, ConsentError> {
         let mut state = State {
-            path: Some(path.into()),
+            place: Some(place),
+            kept,
             ..State::default()
         };
         state.read()?;
@@ -166,12 +201,13 @@ impl Consents {
     /// Returns whether the user has agreed to exactly this subject. Reads the file if it has changed. Without a readable file,
     /// the answer is no.
     pub fn contains(&self, subject: &Subject) -> bool {
-        let mut state = self.0.lock();
         let fingerprint = subject.fingerprint();
-        if state.unwritten.contains(&fingerprint) {
-            return true;
+        let mut state = self.0.lock();
+        let is_current = state.read_logged();
+        if let Some(agreed) = state.unwritten.get(&key(subject)) {
+            return *agreed == fingerprint;
         }
-        if !state.read_logged() || state.is_missing() {
+        if !is_current {
             return false;
         }
         let known = state.of(subject.kind, &subject.owner);
@@ -183,25 +219,24 @@ impl Consents {
     }
 
     /// Records that the user has agreed to a subject, instead of an earlier one of the same name. Returns whether it is stored:
-    /// if the file cannot be read or written, the agreement counts as long as the program runs, with a warning in the log.
+    /// if the file cannot be read or written, the agreement counts as long as the program runs, with a warning in the log. Waits
+    /// on this thread while another process writes the file, for up to 5 seconds.
     pub fn insert(&self, subject: &Subject) -> bool {
-        let state = &mut *self.0.lock();
-        if state.is_missing() {
-            state.entries.remove(subject.kind);
-        }
         let fingerprint = subject.fingerprint();
-        let stored = state.update(subject.kind, &subject.owner, |known| {
+        let stored = self.update(subject.kind, &subject.owner, |known| {
             let mut next = known.cloned().unwrap_or_default();
             let consent = next.entry(subject.name.clone()).or_default();
             consent.agreed = Some(fingerprint.clone().into());
             Some(next)
         });
+        let (key, mut state) = (key(subject), self.0.lock());
         let Err(error) = stored else {
+            state.unwritten.remove(&key);
             return true;
         };
         tracing::warn!(kind = subject.kind, error = %escaped(&error), "a consent counts only as long as the program runs");
-        if state.unwritten.len() < MAX_IN_MEMORY {
-            state.unwritten.insert(fingerprint);
+        if state.unwritten.len() < MAX_IN_MEMORY || state.unwritten.contains_key(&key) {
+            state.unwritten.insert(key, fingerprint);
         }
         false
     }
@@ -232,14 +267,18 @@ impl Consents {
         owner: &str,
         change: impl FnOnce(Option<&ByName>) -> Option<ByName>,
     ) -> Result<bool, ConsentError> {
-        self.0.lock().update(kind, owner, change)
+        // Other threads can read the store while this one waits for another process.
+        let place = self.0.lock().place.clone();
+        let _guard = place.as_ref().map(Place::lock).transpose()?;
+        self.0.lock().update(place, kind, owner, change)
     }
 }
 
 impl fmt::Debug for Consents {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let state = self.0.lock();
         f.debug_struct("Consents")
-            .field("path", &self.0.lock().path)
+            .field("path", &state.place.as_ref().map(|place| &place.path))
             .finish_non_exhaustive()
     }
 }
@@ -249,25 +288,24 @@ impl State {
         self.entries.get(kind)?.get(owner)
     }
 
-    /// Returns whether there is a path without a file.
-    fn is_missing(&self) -> bool {
-        let path = self.path.as_deref();
-        path.is_some_and(|path| file::stamp(path).is_none())
-    }
-
-    /// Reads the file unless it is the one that was read or written last. A file that was removed is written again with the
-    /// next change. One with an error is not: it is read again each time.
+    /// Reads the file unless it is the one that was read or written last. One with an error is read again each time. Of one that
+    /// was removed, the entries of the kinds that stay are written again with the next change.
     fn read(&mut self) -> Result<(), ConsentError> {
-        let Some(path) = &self.path else {
+        let Some(place) = &self.place else {
             return Ok(());
         };
-        let stamp = file::stamp(path);
-        if stamp.is_none() || stamp == self.stamp {
+        let stamp = place.stamp();
+        if stamp == self.stamp {
             return Ok(());
         }
-        let Some(entries) = file::read::<Entries>(path)? else {
-            return Ok(());
-        };
+        let entries = place.read::<Entries>()?.unwrap_or_else(|| {
+            self.unwritten.clear();
+            let kept = self.kept.iter().filter_map(|kind| {
+                let entries = self.entries.get(*kind)?;
+                Some(((*kind).to_owned(), entries.clone()))
+            });
+            kept.collect()
+        });
         self.stamp = stamp;
         if entries != self.entries {
             self.entries = entries;
@@ -281,7 +319,7 @@ impl State {
         let Err(error) = self.read() else {
             return true;
         };
-        let found = self.path.as_deref().and_then(file::stamp);
+        let found = self.place.as_ref().and_then(Place::stamp);
         if self.logged != found {
             self.logged = found;
             tracing::error!(error = %escaped(&error), "a file with consents is not used: pins stay as they were, and the user is asked again about all else");
@@ -289,20 +327,20 @@ impl State {
         false
     }
 
+    /// Changes the entries. The caller has the lock of the place.
     fn update(
         &mut self,
+        place: Option<Place>,
         kind: &str,
         owner: &str,
         change: impl FnOnce(Option<&ByName>) -> Option<ByName>,
     ) -> Result<bool, ConsentError> {
-        let path = self.path.clone();
-        let _guard = path.as_deref().map(file::lock).transpose()?;
         self.read()?;
         let Some(next) = change(self.of(kind, owner)) else {
             return Ok(false);
         };
         let owners = self.entries.entry(kind.to_owned()).or_default();
-        let Some(path) = path else {
+        let Some(place) = place else {
             let is_full = owners.len() >= MAX_IN_MEMORY && !owners.contains_key(owner);
             if !is_full && next.len() <= MAX_IN_MEMORY {
                 owners.insert(owner.to_owned(), next);
@@ -311,7 +349,7 @@ impl State {
             return Ok(true);
         };
         let before = owners.insert(owner.to_owned(), next);
-        if let Err(error) = self.write(&path) {
+        if let Err(error) = place.write(&self.entries) {
             let owners = self.entries.entry(kind.to_owned()).or_default();
             match before {
                 Some(before) => owners.insert(owner.to_owned(), before),
@@ -319,25 +357,24 @@ impl State {
             };
             return Err(error);
         }
+        self.stamp = place.stamp();
         self.changes += 1;
         Ok(true)
     }
+}
 
-    fn write(&mut self, path: &Path) -> Result<(), ConsentError> {
-        file::write(path, &self.entries)?;
-        self.stamp = file::stamp(path);
-        Ok(())
-    }
+fn key(subject: &Subject) -> (&'static str, String, String) {
+    (subject.kind, subject.owner.clone(), subject.name.clone())
 }
 
 #[cfg(test)]
 mod tests {
-    use std::fs;
     use std::path::PathBuf;
+    use std::{fs, thread};
 
     use serde_json::{Value, json};
 
-    use super::{ConsentError, Consents, Subject};
+    use super::{Consent, ConsentError, Consents, Place, Subject};
 
     fn file(name: &str) -> PathBuf {
         let folder = std::env::temp_dir().join(format!("mcp-consents-{}", std::process::id()));
@@ -405,5 +442,118 @@ mod tests {
         let other = Subject::new("call", "b", "y", json!({"c": 1}));
         assert!(consents.insert(&other));
         assert!(consents.contains(&other) && !consents.contains(&subject));
+    }
+
+    /// One file has all kinds: an answer about one of them does not bring those of the others back.
+    #[test]
+    fn removed_file_agrees_to_nothing_of_any_kind() {
+        let path = file("kinds.json");
+        let consents = Consents::open(&path).unwrap();
+        let [command, skill] =
+            ["command", "skill"].map(|kind| Subject::new(kind, "a", "b", json!({"c": 1})));
+        assert!(consents.insert(&command) && consents.contains(&command));
+        let pins = Consents::open_in_project(&path, &["tool"]).unwrap();
+        let pin = |name: &str| {
+            let pin = |_: Option<&_>| Some([(name.to_owned(), Consent::default())].into());
+            assert!(pins.update("tool", name, pin).unwrap());
+        };
+        pin("files");
+        fs::remove_file(&path).unwrap();
+        pin("mail");
+        assert_eq!(pins.view("tool", |servers| servers.len()), 2);
+        assert!(!consents.contains(&command), "written by pins");
+        fs::remove_file(&path).unwrap();
+        assert!(consents.insert(&skill));
+        for consents in [&consents, &Consents::open(&path).unwrap()] {
+            assert!(consents.contains(&skill) && !consents.contains(&command));
+        }
+    }
+
+    #[test]
+    fn later_answer_replaces_one_that_could_not_be_written() {
+        let folder = file("late");
+        let _ = fs::remove_dir_all(&folder);
+        let consents = Consents::open(folder.join("consents.json")).unwrap();
+        let [first, second, third] =
+            [1, 2, 3].map(|number| Subject::new("call", "a", "b", json!({"c": number})));
+        assert!(!consents.insert(&first) && consents.contains(&first));
+        assert!(!consents.insert(&second) && consents.contains(&second));
+        assert!(!consents.contains(&first));
+        fs::create_dir(&folder).unwrap();
+        assert!(consents.insert(&third) && consents.contains(&third));
+        assert!(!consents.contains(&second), "it is replaced");
+        fs::remove_dir_all(&folder).unwrap();
+    }
+
+    /// Whoever can write the file could agree to commands.
+    #[cfg(unix)]
+    #[test]
+    fn file_that_others_can_write_agrees_to_nothing() {
+        use std::os::unix::fs::PermissionsExt as _;
+
+        let path = file("private.json");
+        let consents = Consents::open(&path).unwrap();
+        let subject = Subject::new("command", "a", "b", json!({"c": 1}));
+        assert!(consents.insert(&subject) && consents.contains(&subject));
+        let set_mode = |mode| fs::set_permissions(&path, fs::Permissions::from_mode(mode)).unwrap();
+        for mode in [0o666, 0o620, 0o602] {
+            set_mode(mode);
+            assert!(!consents.contains(&subject), "{mode:o}");
+            let error = Consents::open(&path).unwrap_err();
+            assert!(
+                matches!(error, ConsentError::Unreadable { .. }),
+                "{error:?}"
+            );
+            assert!(Consents::open_in_project(&path, &[]).is_ok());
+        }
+        set_mode(0o600);
+        assert!(consents.contains(&subject));
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn link_of_the_user_stays_and_that_of_a_project_is_refused() {
+        let (path, link) = (file("linked.json"), file("link.json"));
+        let consents = Consents::open(&path).unwrap();
+        let subject = Subject::new("command", "a", "b", json!({"c": 1}));
+        assert!(consents.insert(&subject));
+        std::os::unix::fs::symlink(&path, &link).unwrap();
+        let linked = Consents::open(&link).unwrap();
+        assert!(linked.insert(&Subject::new("command", "a", "c", json!({"c": 1}))));
+        assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
+        assert!(consents.contains(&subject) && linked.contains(&subject));
+        let error = Consents::open_in_project(&link, &[]).unwrap_err();
+        assert!(error.to_string().contains("it is a link"), "{error}");
+    }
+
+    /// A reader of a pipe would wait for its other end.
+    #[cfg(unix)]
+    #[test]
+    fn pipe_is_refused() {
+        let path = file("pipe.json");
+        let made = std::process::Command::new("mkfifo").arg(&path).status();
+        assert!(made.unwrap().success());
+        for opened in [Consents::open(&path), Consents::open_in_project(&path, &[])] {
+            let error = opened.unwrap_err();
+            assert!(error.to_string().contains("it is not a file"), "{error}");
+        }
+    }
+
+    /// Calls of tools go on while an answer waits for another process.
+    #[test]
+    fn store_is_read_while_an_answer_waits_for_the_lock() {
+        let path = file("locked.json");
+        let consents = Consents::open(&path).unwrap();
+        let [first, second] =
+            [1, 2].map(|number| Subject::new("call", "a", "b", json!({"c": number})));
+        assert!(consents.insert(&first));
+        let other = Place::own(path).lock().unwrap();
+        let waiting = consents.clone();
+        let inserted = thread::spawn(move || waiting.insert(&second));
+        for _ in 0..1000 {
+            assert!(consents.contains(&first) && !inserted.is_finished());
+        }
+        drop(other);
+        assert!(inserted.join().unwrap());
     }
 }

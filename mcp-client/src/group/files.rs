@@ -53,8 +53,9 @@ pub fn open_private(path: &Path, user: u32) -> io::Result<File> {
     let is_private =
         |found: &fs::Metadata| [user, 0].contains(&found.uid()) && found.mode() & 0o022 == 0;
     let named = fs::symlink_metadata(path)?;
-    let folder = path.parent().map(fs::metadata).transpose()?;
-    let is_shared = !folder.is_some_and(|folder| is_private(&folder));
+    // A relative path may be a name alone.
+    let folder = fs::metadata(std::path::absolute(path)?.parent().unwrap_or(path))?;
+    let is_shared = !is_private(&folder);
     if named.is_symlink() && is_shared {
         return Err(refused("it is a link in a folder that others can write to"));
     }
@@ -239,6 +240,12 @@ mod tests {
         }
         set_mode("", 0o700);
         set_mode("own", 0o600);
+        // A file of the present folder is found.
+        let opened = open_private("Cargo.toml".as_ref(), user);
+        assert_ne!(
+            opened.map_err(|error| error.kind()).err(),
+            Some(ErrorKind::NotFound)
+        );
         // That of another user. Those of root are believed.
         let opened = open_private(&folder.join("own"), user + 1);
         assert_eq!(opened.is_ok(), user == 0, "{opened:?}");

@@ -2,7 +2,7 @@
 
 use std::fs::{self, File, TryLockError};
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::thread;
 use std::time::{Duration, Instant, SystemTime};
 
@@ -27,71 +27,143 @@ type Identity = (u64, i64, i64);
 #[cfg(not(unix))]
 type Identity = ();
 
-/// Returns the stamp of a file. `None`: it cannot be found.
-pub(super) fn stamp(path: &Path) -> Stamp {
-    let metadata = fs::metadata(path).ok()?;
-    #[cfg(unix)]
-    let identity = {
-        use std::os::unix::fs::MetadataExt as _;
-        (metadata.ino(), metadata.ctime(), metadata.ctime_nsec())
-    };
-    #[cfg(not(unix))]
-    let identity = ();
-    Some((metadata.modified().ok()?, metadata.len(), identity))
+/// A file with consents, which may not exist.
+#[derive(Clone)]
+pub(super) struct Place {
+    pub(super) path: PathBuf,
+    /// The user's own file, which only the user can write. Otherwise that of a project, which is not a link.
+    is_own: bool,
 }
 
-/// Waits until no other process writes a file. The lock ends when the guard is dropped.
-///
-/// The lock is that of another file beside it, because the file itself is replaced.
-///
-/// # Errors
-///
-/// Returns [`ConsentError::Unwritable`] if the file of the lock cannot be opened, or another process keeps it for 5 seconds.
-pub(super) fn lock(path: &Path) -> Result<File, ConsentError> {
-    let locked = guard(path).and_then(|guard| {
-        let start = Instant::now();
-        loop {
-            match guard.try_lock() {
-                Ok(()) => return Ok(guard),
-                Err(TryLockError::WouldBlock) if start.elapsed() < LOCK_TIMEOUT => {
-                    thread::sleep(LOCK_INTERVAL);
-                }
-                Err(TryLockError::WouldBlock) => {
-                    return Err(io::Error::new(
-                        io::ErrorKind::TimedOut,
-                        "another process writes it",
-                    ));
-                }
-                Err(TryLockError::Error(error)) => return Err(error),
-            }
-        }
-    });
-    locked.map_err(|source| ConsentError::Unwritable {
-        path: path.to_owned(),
-        source,
-    })
-}
-
-/// Opens the file of a lock. It is not removed: another process could be about to lock it.
-fn guard(path: &Path) -> io::Result<File> {
-    let path = target(path);
-    let mut name = path.file_name().unwrap_or_default().to_owned();
-    name.push(".guard");
-    let path = path.with_file_name(name);
-    if fs::symlink_metadata(&path).is_ok_and(|found| !found.is_file()) {
-        let reason = format!("{} is not a file", path.display());
-        return Err(io::Error::new(io::ErrorKind::AlreadyExists, reason));
+impl Place {
+    pub(super) fn own(path: PathBuf) -> Self {
+        let is_own = true;
+        Self { path, is_own }
     }
-    let mut options = File::options();
-    options.create(true).write(true).truncate(false);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    options.open(path)
-}
 
-/// Returns the file that a link names: a link stays one.
-fn target(path: &Path) -> PathBuf {
-    fs::canonicalize(path).unwrap_or_else(|_| path.to_owned())
+    pub(super) fn in_project(path: PathBuf) -> Self {
+        let is_own = false;
+        Self { path, is_own }
+    }
+
+    /// Returns the stamp of the file. `None`: it cannot be found.
+    pub(super) fn stamp(&self) -> Stamp {
+        let metadata = fs::metadata(&self.path).ok()?;
+        #[cfg(unix)]
+        let identity = {
+            use std::os::unix::fs::MetadataExt as _;
+            (metadata.ino(), metadata.ctime(), metadata.ctime_nsec())
+        };
+        #[cfg(not(unix))]
+        let identity = ();
+        Some((metadata.modified().ok()?, metadata.len(), identity))
+    }
+
+    /// Waits until no other process writes the file. The lock ends when the guard is dropped.
+    ///
+    /// The lock is that of another file beside it, because the file itself is replaced.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`ConsentError::Unwritable`] if the file of the lock cannot be opened, or another process keeps it for 5
+    /// seconds.
+    pub(super) fn lock(&self) -> Result<File, ConsentError> {
+        let locked = self.guard().and_then(|guard| {
+            let start = Instant::now();
+            loop {
+                match guard.try_lock() {
+                    Ok(()) => return Ok(guard),
+                    Err(TryLockError::WouldBlock) if start.elapsed() < LOCK_TIMEOUT => {
+                        thread::sleep(LOCK_INTERVAL);
+                    }
+                    Err(TryLockError::WouldBlock) => {
+                        return Err(io::Error::new(
+                            io::ErrorKind::TimedOut,
+                            "another process writes it",
+                        ));
+                    }
+                    Err(TryLockError::Error(error)) => return Err(error),
+                }
+            }
+        });
+        locked.map_err(|source| self.unwritable(source))
+    }
+
+    /// Opens the file of a lock. It is not removed: another process could be about to lock it.
+    fn guard(&self) -> io::Result<File> {
+        let path = self.target()?;
+        let mut name = path.file_name().unwrap_or_default().to_owned();
+        name.push(".guard");
+        let path = path.with_file_name(name);
+        if fs::symlink_metadata(&path).is_ok_and(|found| !found.is_file()) {
+            let reason = format!("{} is not a file", path.display());
+            return Err(io::Error::new(io::ErrorKind::AlreadyExists, reason));
+        }
+        let mut options = File::options();
+        options.create(true).write(true).truncate(false);
+        #[cfg(unix)]
+        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+        options.open(path)
+    }
+
+    /// Returns the file that is written. The user's own link stays one; that of a project is an error.
+    fn target(&self) -> io::Result<PathBuf> {
+        if self.is_own {
+            return Ok(fs::canonicalize(&self.path).unwrap_or_else(|_| self.path.clone()));
+        }
+        if fs::symlink_metadata(&self.path).is_ok_and(|found| found.is_symlink()) {
+            return Err(io::Error::other("it is a link"));
+        }
+        Ok(self.path.clone())
+    }
+
+    /// Reads the file. `None`: it does not exist.
+    pub(super) fn read<T: DeserializeOwned>(&self) -> Result<Option<T>, ConsentError> {
+        let text = self
+            .open()
+            .and_then(|file| files::read_from(file, MAX_BYTES as u64));
+        let text = match text {
+            Ok(text) => text,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            Err(source) => {
+                let path = self.path.clone();
+                return Err(ConsentError::Unreadable { path, source });
+            }
+        };
+        let parsed = serde_json::from_str(&text);
+        parsed.map(Some).map_err(|error| ConsentError::Malformed {
+            path: self.path.clone(),
+            message: mcp_types::escape_line(&error.to_string()).into_owned(),
+        })
+    }
+
+    fn open(&self) -> io::Result<File> {
+        #[cfg(unix)]
+        if self.is_own {
+            return files::open_private(&self.path, rustix::process::geteuid().as_raw());
+        }
+        files::open_regular(&self.target()?)
+    }
+
+    /// Replaces the file at once: a reader finds the old or the new content. The caller has the [`lock`](Self::lock).
+    pub(super) fn write(&self, content: &impl Serialize) -> Result<(), ConsentError> {
+        let written = serde_json::to_vec_pretty(content).map_err(io::Error::other);
+        let written = written.and_then(|bytes| self.write_bytes(bytes));
+        written.map_err(|source| self.unwritable(source))
+    }
+
+    fn write_bytes(&self, mut bytes: Vec<u8>) -> io::Result<()> {
+        if bytes.len() > MAX_BYTES {
+            return Err(io::ErrorKind::FileTooLarge.into());
+        }
+        bytes.push(b'\n');
+        files::replace(&self.target()?, &bytes)
+    }
+
+    fn unwritable(&self, source: io::Error) -> ConsentError {
+        let path = self.path.clone();
+        ConsentError::Unwritable { path, source }
+    }
 }
 
 /// The error of a file with [`Consents`](super::Consents).
@@ -125,39 +197,4 @@ pub enum ConsentError {
         /// The operating system's error.
         source: io::Error,
     },
-}
-
-/// Reads a file. `None`: it does not exist.
-pub(super) fn read<T: DeserializeOwned>(path: &Path) -> Result<Option<T>, ConsentError> {
-    let text = match files::read(path, MAX_BYTES as u64) {
-        Ok(text) => text,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-        Err(source) => {
-            let path = path.to_owned();
-            return Err(ConsentError::Unreadable { path, source });
-        }
-    };
-    let parsed = serde_json::from_str(&text);
-    parsed.map(Some).map_err(|error| ConsentError::Malformed {
-        path: path.to_owned(),
-        message: mcp_types::escape_line(&error.to_string()).into_owned(),
-    })
-}
-
-/// Replaces a file at once: a reader finds the old or the new content. The caller has the [`lock`].
-pub(super) fn write(path: &Path, content: &impl Serialize) -> Result<(), ConsentError> {
-    let written = serde_json::to_vec_pretty(content).map_err(io::Error::other);
-    let written = written.and_then(|bytes| write_bytes(path, bytes));
-    written.map_err(|source| ConsentError::Unwritable {
-        path: path.to_owned(),
-        source,
-    })
-}
-
-fn write_bytes(path: &Path, mut bytes: Vec<u8>) -> io::Result<()> {
-    if bytes.len() > MAX_BYTES {
-        return Err(io::ErrorKind::FileTooLarge.into());
-    }
-    bytes.push(b'\n');
-    files::replace(&target(path), &bytes)
 }
