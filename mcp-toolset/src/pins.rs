@@ -15,8 +15,8 @@ use serde_json::{Value, json};
 use crate::definition::{Definition, PROMPT, TOOL};
 use crate::rank::cut;
 
-/// JSON size of one server's tools, or of its prompts, in bytes. Those of a server with more are not offered, so that it does
-/// not fill the file of all servers.
+/// Bytes of one server's tools, or of its prompts, as the file has them: a sixteenth of its limit. Those of a server with more
+/// are not offered, so that it does not fill the file of all servers.
 const MAX_SERVER_BYTES: usize = 4 << 20;
 /// Largest number of held items that are logged at once.
 const MAX_LOGGED: usize = 20;
@@ -118,11 +118,11 @@ impl PinFile {
     ///
     /// # Errors
     ///
-    /// Returns a [`ConsentError`] if the file cannot be read, or is not a file with consents.
+    /// Returns a [`ConsentError`] if the file cannot be read, is a link, or is not a file with consents.
     pub fn open(path: impl Into<PathBuf>) -> Result<Self, ConsentError> {
         let path = path.into();
         Ok(Self(Arc::new(Shared {
-            consents: Consents::open(&path)?,
+            consents: Consents::open_in_project(&path, &[TOOL, PROMPT])?,
             path,
             state: Mutex::default(),
         })))
@@ -170,12 +170,13 @@ impl PinFile {
             return;
         }
         let is_logged = state.permits(server, now);
-        let size = serde_json::to_vec(&next).map_or(usize::MAX, |json| json.len());
-        if size > MAX_SERVER_BYTES {
+        // Deep values are mostly indentation.
+        let part = BTreeMap::from([(kind, BTreeMap::from([(server, &next)]))]);
+        let mut room = vec![0; MAX_SERVER_BYTES];
+        if serde_json::to_writer_pretty(&mut room[..], &part).is_err() {
             if is_logged {
                 tracing::error!(
                     server,
-                    size,
                     "the {}s of a server are too large for the pin file: new and changed ones are not offered",
                     escaped(&kind)
                 );

@@ -231,6 +231,23 @@ fn tools_are_not_offered_if_they_cannot_be_pinned() {
     assert!(!pins.offers("large", &large) && pins.offers("files", &tool("Reads.")));
 }
 
+/// 60 kB of deep lists would be 6 MB of indentation.
+#[test]
+fn deep_tools_of_a_server_leave_room_for_the_others() {
+    let path = file("deep");
+    let pins = PinFile::open(&path).unwrap();
+    let mut deep = json!(vec![1; MAX_SERVER_BYTES / 150]);
+    for _ in 0..100 {
+        deep = json!([deep]);
+    }
+    let deep = tool("Reads.").input_schema(JsonObject::from_iter([("default".to_owned(), deep)]));
+    pins.check("deep", std::slice::from_ref(&deep));
+    pins.check("files", &[tool("Reads.")]);
+    assert!(!pins.offers("deep", &deep) && pins.offers("files", &tool("Reads.")));
+    let size = fs::metadata(&path).unwrap().len();
+    assert!(size < 1000, "{size}");
+}
+
 #[test]
 fn tools_are_held_if_their_server_has_listed_none_or_new_ones_are() {
     let path = file("first-empty");
@@ -328,23 +345,27 @@ fn processes_that_write_at_once_keep_what_each_has_written() {
 
 #[cfg(unix)]
 #[test]
-fn link_of_a_lock_is_refused_and_a_link_of_the_file_stays() {
+fn link_of_the_file_or_of_its_lock_is_refused() {
     use std::os::unix::fs::symlink;
 
     let path = file("links");
     let target = path.with_file_name("target.lock");
-    let guard = path.with_file_name("target.lock.guard");
     let victim = path.with_file_name("victim");
-    for old in [&target, &guard, &victim] {
+    let [guard, target_guard] = [&path, &target].map(|path| path.with_extension("lock.guard"));
+    for old in [&target, &guard, &target_guard, &victim] {
         let _ = fs::remove_file(old);
     }
     fs::write(&target, "{\"tool\": {}}").unwrap();
-    symlink(&target, &path).unwrap();
     let pins = PinFile::open(&path).unwrap();
+    symlink(&target, &path).unwrap();
+    let error = PinFile::open(&path).unwrap_err();
+    assert!(error.to_string().contains("it is a link"), "{error}");
+    // It was put there after the file was opened.
     pins.check("files", &[tool("Reads.")]);
-    assert!(fs::symlink_metadata(&path).unwrap().is_symlink());
-    assert!(fs::read_to_string(&target).unwrap().contains("Reads."));
-    fs::remove_file(&guard).unwrap();
+    assert!(!pins.offers("files", &tool("Reads.")));
+    assert_eq!(fs::read_to_string(&target).unwrap(), "{\"tool\": {}}");
+    assert!(!target_guard.exists());
+    fs::remove_file(&path).unwrap();
     symlink(&victim, &guard).unwrap();
     pins.check("mail", &[tool("Reads.")]);
     assert!(!pins.offers("mail", &tool("Reads.")));
