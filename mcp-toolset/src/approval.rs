@@ -121,6 +121,9 @@ impl Approval {
     /// Keeps the answer [`Answer::Always`] in a store, such as a file. It holds for the definition that the user has approved: the
     /// user is asked about a changed tool again. Remove a line of the file to be asked again, also in a program that runs.
     ///
+    /// The store knows a server by its name alone, which is empty for a client without
+    /// [`server_name`](crate::ToolSet::server_name): use one store per project if servers of different projects can have one name.
+    ///
     /// # Examples
     ///
     /// ```no_run
@@ -140,7 +143,8 @@ impl Approval {
         self
     }
 
-    /// Trusts the server annotations, by their names in the group. The name of a client's server is empty.
+    /// Trusts the server annotations, by their names in the group. The name of a client's server is empty; no server of a file
+    /// has that name.
     pub fn trust<S: Into<String>>(mut self, servers: impl IntoIterator<Item = S>) -> Self {
         self.trusted.extend(servers.into_iter().map(Into::into));
         self

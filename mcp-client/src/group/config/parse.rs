@@ -396,7 +396,7 @@ fn parse_entry(name: String, entry: Value, variables: &Variables) -> ServerEntry
         ignored: Vec::new(),
         extensions: BTreeMap::new(),
     };
-    match raw_entry(entry) {
+    match raw_entry(&parsed.name, entry) {
         Ok(entry) => {
             parsed.is_disabled = entry.disabled || entry.enabled == Some(false);
             parsed.spec = to_spec(entry, variables, &mut parsed);
@@ -410,7 +410,11 @@ fn parse_entry(name: String, entry: Value, variables: &Variables) -> ServerEntry
     parsed
 }
 
-fn raw_entry(entry: Value) -> Result<RawEntry, EntryError> {
+fn raw_entry(name: &str, entry: Value) -> Result<RawEntry, EntryError> {
+    // Answers about the server would count for those of single clients, whose name is empty.
+    if name.is_empty() {
+        return Err(EntryError::Malformed("its name is empty".to_owned()));
+    }
     let Value::Object(entry) = entry else {
         let reason = "it must be an object with `command` or `url`";
         return Err(EntryError::Malformed(reason.to_owned()));

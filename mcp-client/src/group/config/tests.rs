@@ -117,7 +117,7 @@ fn invalid_entry_does_not_affect_others() {
     let text = r#"{"servers": {
         "none": {}, "odd": {"type": "carrier-pigeon"}, "no-url": {"type": "http", "command": "x"},
         "missing": {"command": "${nobody:knows}"}, "shape": {"command": 7}, "text": 7,
-        "env": {"command": "x", "env": {"A": []}}, "open": {"command": "a${b $ c"}
+        "env": {"command": "x", "env": {"A": []}}, "": {"command": "x"}, "open": {"command": "a${b $ c"}
     }}"#;
     let found: Vec<_> = specs(text).into_iter().map(|(_, _, spec)| spec).collect();
     assert_eq!(found[0], Err(EntryError::NoTarget));
@@ -130,13 +130,13 @@ fn invalid_entry_does_not_affect_others() {
         found[3],
         Err(EntryError::NoValue("nobody:knows".to_owned()))
     );
-    for malformed in &found[4..7] {
+    for malformed in &found[4..8] {
         assert!(
             matches!(malformed, Err(EntryError::Malformed(_))),
             "{malformed:?}"
         );
     }
-    assert_eq!(found[7], Ok(command("a${b $ c", &[], &[])));
+    assert_eq!(found[8], Ok(command("a${b $ c", &[], &[])));
     let parse = |text: &str| GroupConfig::parse(text, &variables());
     assert!(matches!(parse("{}"), Err(ConfigError::NoServers)));
     assert!(matches!(parse("[]"), Err(ConfigError::Json(_))));
