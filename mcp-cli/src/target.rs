@@ -252,7 +252,7 @@ pub(crate) async fn approve_entry(
                 passed(variables)
             );
             let entry = (spec, &env);
-            approve(location, &shown, &entry, yes, output).await?;
+            approve(location, name, &shown, &entry, yes, output).await?;
             Ok(Start { program, env })
         }
         ServerSpec::Url {
@@ -272,7 +272,7 @@ pub(crate) async fn approve_entry(
                 && !oauth
                     .as_ref()
                     .is_some_and(credentials::decides_about_tokens);
-            approve(location, &shown, spec, yes, output).await?;
+            approve(location, name, &shown, spec, yes, output).await?;
             Ok(Start::default())
         }
         _ => Ok(Start::default()),
@@ -332,10 +332,11 @@ fn passed(variables: &[String]) -> String {
 
 /// Asks before a server of a project file is used. The file's author may be somebody else: a
 /// command can run anything, and headers can send variables of the environment anywhere. An approval is remembered
-/// for this file and the whole `entry`, also what the question does not show.
+/// for this name in the file, and for the whole question and `entry`, which the store has as a hash: both may have secrets.
 // spec: SEC-01
 async fn approve(
     location: &Location,
+    name: &str,
     wish: &str,
     entry: &impl Hash,
     yes: bool,
@@ -345,10 +346,13 @@ async fn approve(
         return Ok(());
     }
     let path = location.path.display();
-    let subject = subject(&location.path, wish, entry);
+    let subject = subject(&location.path, name, wish, entry);
     let file = config::data_folder().map(|folder| folder.join("mcp/approvals.json"));
-    // A damaged file agrees to nothing.
-    let consents = file.as_ref().and_then(|file| Consents::open(file).ok());
+    // A file that is damaged, or that others can write, agrees to nothing.
+    let consents = file.as_ref().and_then(|file| {
+        let unusable = |error| output.note(&format!("approvals are not used: {error}"));
+        Consents::open(file).map_err(unusable).ok()
+    });
     if consents
         .as_ref()
         .is_some_and(|consents| consents.contains(&subject))
@@ -406,15 +410,16 @@ fn shown_variable(
 }
 
 /// Returns the subject of the user's answer about an entry of a file.
-fn subject(path: &Path, wish: &str, entry: &impl Hash) -> Subject {
+fn subject(path: &Path, name: &str, wish: &str, entry: &impl Hash) -> Subject {
     let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
     let mut members = Members::default();
     entry.hash(&mut members);
     let definition = json!({
         "path": path.as_os_str().as_encoded_bytes(),
+        "wish": wish,
         "members": members.0,
     });
-    Subject::new("entry", path.to_string_lossy(), wish, definition)
+    Subject::new("entry", path.to_string_lossy(), name, definition)
 }
 
 /// Collects every member of a value, for a digest.

@@ -401,6 +401,62 @@ fn approval_is_for_the_members_of_an_entry() {
     }
 }
 
+/// The question shows the arguments. Nothing of them stays after a token is replaced.
+#[test]
+fn approvals_have_one_hash_per_server_and_no_secrets() {
+    let folder = project("approval_hashes", &serde_json::Value::Null);
+    let file = folder.join(".local/share/mcp/approvals.json");
+    let mut hashes = Vec::new();
+    for (token, is_asked) in [
+        ("first", true),
+        ("second", true),
+        ("second", false),
+        ("first", true),
+    ] {
+        let args = ["--token", "${THE_TOKEN}", "--key", "literal-secret"];
+        let server = serde_json::json!({"command": "no-such-program", "args": args});
+        let content = serde_json::json!({"mcpServers": {"x": server}}).to_string();
+        std::fs::write(folder.join("mcp.json"), content).unwrap();
+        let mut command = command(&["ping", "x"], &folder);
+        command.env("THE_TOKEN", format!("{token}-secret"));
+        let mut session = spawn_command(command, Some(LIMIT)).unwrap();
+        if is_asked {
+            session.exp_string("Allow it? [y/N] ").unwrap();
+            session.send_line("y").unwrap();
+        }
+        let (rest, code) = finish(session);
+        assert!(code == 4 && !rest.contains("Allow it?"), "{rest}");
+        let text = std::fs::read_to_string(&file).unwrap();
+        assert!(!text.contains("secret"), "{text}");
+        let approvals: serde_json::Value = serde_json::from_str(&text).unwrap();
+        let owner = folder.join("mcp.json");
+        let names = approvals["entry"][owner.to_str().unwrap()].as_object();
+        let names = names.unwrap_or_else(|| panic!("{text}"));
+        assert_eq!(names.len(), 1, "{text}");
+        hashes.push(names["x"]["agreed"].clone());
+    }
+    assert_eq!((&hashes[1], &hashes[3]), (&hashes[2], &hashes[0]));
+}
+
+/// Other users could approve commands.
+#[test]
+fn approvals_that_others_can_write_are_not_used() {
+    let server = serde_json::json!({"command": "no-such-program"});
+    let folder = project("approval_shared", &server);
+    let file = folder.join(".local/share/mcp/approvals.json");
+    for mode in [0o600, 0o666] {
+        let ping = command(&["ping", "x"], &folder);
+        let mut session = spawn_command(ping, Some(LIMIT)).unwrap();
+        if mode == 0o666 {
+            session.exp_string("others can have written it").unwrap();
+        }
+        session.exp_string("Allow it? [y/N] ").unwrap();
+        session.send_line("y").unwrap();
+        finish(session);
+        std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o666)).unwrap();
+    }
+}
+
 #[cfg(target_os = "linux")]
 #[test]
 fn url_is_opened_after_consent_only() {
