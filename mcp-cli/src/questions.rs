@@ -59,10 +59,10 @@ pub(crate) async fn secret(output: &Output, question: &str) -> Option<String> {
     Some(typed).filter(|typed| !typed.is_empty())
 }
 
-/// Returns a question with text of others, in which nothing can be pushed out of sight: blanks that come together and
-/// blanks of other scripts are escaped. `None` if it is too long.
+/// Returns a question with text of others as it is shown, in which nothing can be pushed out of sight: blanks that come
+/// together and blanks of other scripts are escaped. `None` if it is too long: what is escaped counts as it is shown.
 pub(crate) fn whole(question: &str) -> Option<String> {
-    let shown = with_visible_blanks(question);
+    let shown = with_visible_blanks(&escape_line(question));
     (shown.chars().count() <= MAX_QUESTION).then_some(shown)
 }
 
@@ -282,6 +282,8 @@ mod tests {
         assert!(text.ends_with("b\\u{3000}c"), "{text}");
         assert_eq!(whole("a  b").as_deref(), Some("a \\u{20}b"));
         assert_eq!(whole(&"a".repeat(MAX_QUESTION + 1)), None);
+        // Characters that are escaped push the end of the question behind no cut.
+        assert_eq!(whole(&"\u{3164}".repeat(MAX_QUESTION / 4)), None);
     }
 
     #[test]

@@ -23,7 +23,7 @@ const INTERVAL: Duration = Duration::from_secs(30);
 /// Logs the differences of two lists, unless too many were logged: the server decides how often its list changes. Breaking
 /// ones are warnings: clients and models that know the older list may fail. So are changed descriptions.
 pub(super) fn log(pace: &mut Pace, server: &str, old: &[Tool], new: &[Tool]) {
-    if pace.permit(Instant::now(), MAX_LISTS, INTERVAL).is_err() {
+    if !permits(pace) {
         return;
     }
     let differences = differences(old, new);
@@ -49,6 +49,11 @@ pub(super) fn log(pace: &mut Pace, server: &str, old: &[Tool], new: &[Tool]) {
             tracing::info!(server, difference, "{message}");
         }
     }
+}
+
+/// Returns whether a change of a server's lists is logged, and counts it.
+pub(super) fn permits(pace: &mut Pace) -> bool {
+    pace.permit(Instant::now(), MAX_LISTS, INTERVAL).is_ok()
 }
 
 /// Returns true for a title or description that has changed. A list of approved tools can refuse it.

@@ -33,7 +33,8 @@ pub(super) struct ListedServer {
     is_stored: bool,
     /// The manifest has the lists.
     is_saved: bool,
-    drift: Pace,
+    /// Of lines in the log that the server causes.
+    pub(super) pace: Pace,
     pub(super) prefix: String,
     pub(super) listing: Listing,
     /// The lists that are to be requested.
@@ -64,7 +65,7 @@ impl ListedServer {
             manifest: None,
             is_stored: false,
             is_saved: false,
-            drift: Pace::default(),
+            pace: Pace::default(),
             prefix: String::new(),
             listing: Listing::default(),
             stale: Kinds::ALL,
@@ -150,7 +151,7 @@ impl ListedServer {
         if let (Some(old), Some(new)) = (&all.tools, &new.tools)
             && old != new
         {
-            drift::log(&mut self.drift, &self.upstream.server, old, new);
+            drift::log(&mut self.pace, &self.upstream.server, old, new);
         }
         self.is_saved &= !all.replace(new);
         if let Some(manifest) = &self.manifest

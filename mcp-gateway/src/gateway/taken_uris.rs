@@ -1,14 +1,17 @@
 //! URIs that servers answer for, so that no server answers for the resources of another one.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use mcp_types::uri_template::{Part, parts};
+use mcp_types::{escaped, shorten};
 
 use crate::patterns::{Piece, overlap};
 
 /// Steps of all comparisons for one list. Items that would need more are refused.
 const MAX_STEPS: usize = 50_000_000;
+/// Length of a URI in the log, in characters.
+const MAX_LOGGED: usize = 500;
 
 /// The URIs and URI templates of the servers so far. An item that is added precedes those of other servers that follow.
 #[derive(Debug)]
@@ -78,18 +81,27 @@ impl TakenUris {
         found.map(|(owner, _)| owner.clone())
     }
 
-    /// Returns the items that were not taken. Logs those that are not among the `former` ones.
-    pub(super) fn into_left_out(self, former: &LeftOut) -> LeftOut {
+    /// Returns the items that were not taken. For each server with some that are not among the `former` ones, the log has a
+    /// line, if `is_logged` permits it.
+    pub(super) fn into_left_out(
+        self,
+        former: &LeftOut,
+        mut is_logged: impl FnMut(&str) -> bool,
+    ) -> LeftOut {
+        let mut new = BTreeMap::<&Arc<str>, (usize, &str, Option<&Arc<str>>)>::new();
         for (left_out, owner) in &self.left_out {
-            if former.contains_key(left_out) {
-                continue;
+            if !former.contains_key(left_out) {
+                let (server, item) = left_out;
+                new.entry(server).or_insert((0, item, owner.as_ref())).0 += 1;
             }
-            let (server, item) = left_out;
-            let Some(owner) = owner else {
-                tracing::warn!(server = %mcp_types::escaped(&server), item, "the gateway leaves out a template: it has no scheme");
-                continue;
-            };
-            tracing::warn!(server = %mcp_types::escaped(&server), item, owner = %mcp_types::escaped(&owner), "the gateway leaves out an item: another server answers for its URIs");
+        }
+        for (server, (count, item, owner)) in new.into_iter().filter(|(new, _)| is_logged(new)) {
+            let (server, owner) = (
+                escaped(&server),
+                owner.map(|owner| escaped(&owner).to_string()),
+            );
+            let item = &*shorten(item, MAX_LOGGED);
+            tracing::warn!(%server, count, item, owner, "the gateway leaves out items of a server, such as this one: another server answers for its URIs, or it is a template without a scheme");
         }
         self.left_out
     }
@@ -207,7 +219,13 @@ mod tests {
             let mut taken = TakenUris::default();
             assert!(!taken.take(&one, template, UriPattern::template(template)));
             assert!(taken.take(&two, "bank://a", UriPattern::uri("bank://a")));
-            assert_eq!(taken.into_left_out(&LeftOut::new()).len(), 1);
+            let mut logged = Vec::new();
+            let log = |server: &str| {
+                logged.push(server.to_owned());
+                true
+            };
+            assert_eq!(taken.into_left_out(&LeftOut::new(), log).len(), 1);
+            assert_eq!(logged, ["one"]);
         }
         let mut taken = TakenUris::default();
         assert!(taken.take(&one, "b:{+rest}", UriPattern::template("b:{+rest}")));

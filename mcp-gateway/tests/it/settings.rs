@@ -234,12 +234,10 @@ async fn hidden_server_is_unknown_to_other_callers() {
         let opened = opened.connect().await.unwrap();
         let mut principal = Principal::new("https://login.example.com", "ada");
         principal.scopes = scopes.iter().map(|&scope| scope.to_owned()).collect();
-        let log_in = mcp::middleware::from_fn(
-            move |mut exchange: Exchange, next: Next| {
-                exchange.extensions.insert(principal.clone());
-                next.run(exchange)
-            },
-        );
+        let log_in = mcp::middleware::from_fn(move |mut exchange: Exchange, next: Next| {
+            exchange.extensions.insert(principal.clone());
+            next.run(exchange)
+        });
         let server = opened.server.layer(log_in);
         let client = Client::connect(InProcess(server)).await.unwrap();
         assert_eq!(names(&client).await, expected);

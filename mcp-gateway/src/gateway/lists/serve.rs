@@ -13,6 +13,7 @@ use serde_json::json;
 
 use super::{PublishedExtension, ServerLists};
 use crate::gateway::changes::Kinds;
+use crate::gateway::drift;
 use crate::gateway::entry::ListedServer;
 use crate::gateway::error::GatewayError;
 use crate::gateway::pages::{self, Pages};
@@ -279,7 +280,12 @@ impl ServerLists {
             });
             free.push((resources, templates.cloned().collect()));
         }
-        self.left_out = taken.into_left_out(&self.left_out);
+        let former = std::mem::take(&mut self.left_out);
+        self.left_out = taken.into_left_out(&former, |left_out| {
+            let mut servers = self.servers.iter_mut();
+            let server = servers.find(|server| *server.upstream.server == *left_out);
+            server.is_some_and(|server| drift::permits(&mut server.pace))
+        });
         let own_name = |uri: &str| std::iter::once(uri.to_owned());
         self.resources.reset_names(HashMap::new());
         self.templates.reset_names(HashMap::new());
