@@ -1,6 +1,6 @@
 // The inspector behind the page: requests, and the stream of everything that happens.
 
-import { parse } from "./json.js";
+import { isNumber, parse } from "./json.js";
 
 /** Messages that the page keeps, like the program behind it. */
 const MAX_MESSAGES = 10_000;
@@ -48,8 +48,8 @@ export const bus = new EventTarget();
 
 const emit = (name, detail) => bus.dispatchEvent(new CustomEvent(name, { detail }));
 
-/** Requests without a response, by side and id. */
-const open = new Map();
+/** Requests without a response, by their side and id. */
+const open = { client: new Map(), server: new Map() };
 
 /** Messages by the number of their event. */
 const byNumber = new Map();
@@ -165,7 +165,8 @@ function receive(event, data) {
     case "closed":
       return refresh();
     case "connecting":
-      open.clear();
+      open.client.clear();
+      open.server.clear();
       store.state = { ...store.state, connected: false };
       return emit("state");
     case "connected":
@@ -210,7 +211,7 @@ const ASKING = ["tools/call", "prompts/get", "resources/read"];
 /** The call of a question. In a legacy session it has no name there: it is known while only one call runs. */
 function callOf({ call, method }) {
   if (method) return { call };
-  const running = [...open.values()].filter((it) => it.from === "client" && ASKING.includes(it.message.method));
+  const running = [...open.client.values()].filter((it) => ASKING.includes(it.message.method));
   if (running.length !== 1) return {};
   const [{ head, message }] = running;
   return { call: head?.call, method: message.method, item: message.params?.name ?? message.params?.uri };
@@ -231,18 +232,21 @@ function receiveTask({ ms, tool, task, call }) {
   emit("tasks", { call, task });
 }
 
-/** Connects a response with its request. */
+/** Connects a response with its request. An id that is not a text or a number belongs to none. */
 function pair(event, from, message) {
-  if (message?.id === undefined) return;
-  const other = from === "client" ? "server" : "client";
-  if (message.method !== undefined) {
-    open.set(`${from} ${JSON.stringify(message.id)}`, event);
+  const { id, method } = message ?? {};
+  if (typeof id !== "string" && !isNumber(id)) return;
+  const key = JSON.stringify(id);
+  if (method !== undefined) {
+    const requests = open[from];
+    requests.set(key, event);
+    if (requests.size > MAX_MESSAGES) requests.delete(requests.keys().next().value);
     return;
   }
-  const key = `${other} ${JSON.stringify(message.id)}`;
-  const sent = open.get(key);
+  const requests = open[from === "client" ? "server" : "client"];
+  const sent = requests.get(key);
   if (!sent) return;
-  open.delete(key);
+  requests.delete(key);
   event.request = sent;
   sent.response = event;
   event.latency = event.ms - sent.ms;

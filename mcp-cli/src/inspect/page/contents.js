@@ -8,8 +8,16 @@ import { indented } from "./json.js";
 const PICTURES = /^image\/(png|jpeg|gif|webp|avif|svg\+xml)$/;
 const SOUNDS = /^audio\/[a-z0-9.+-]+$/;
 
-/** Shows a content block, which is the `n`th of its result. */
+/** Shows a content block, which is the `n`th of its result. One that is not as its type says is shown as JSON. */
 export function content(block, n = 0) {
+  try {
+    return known(block, n);
+  } catch {
+    return el("div", { class: "content" }, json(block));
+  }
+}
+
+function known(block, n) {
   const parts = () => {
     switch (block?.type) {
       case "text":
@@ -110,7 +118,7 @@ export function markdown(text) {
   };
   for (let n = 0; n < lines.length; n += 1) {
     const line = lines[n];
-    const heading = /^(#{1,6})\s+(.*)$/.exec(line);
+    const heading = /^#{1,6}(?=\s)/.exec(line);
     if (line.startsWith("```")) {
       end();
       const code = [];
@@ -118,11 +126,11 @@ export function markdown(text) {
       out.push(el("pre", { tabindex: "0" }, code.join("\n")));
     } else if (heading) {
       end();
-      out.push(el("p", {}, el("strong", {}, inline(heading[2]))));
-    } else if (/^\s*[-*+]\s+/.test(line)) {
+      out.push(el("p", {}, el("strong", {}, inline(line.slice(heading[0].length).trim()))));
+    } else if (itemOf(line) !== undefined) {
       end();
       const items = [];
-      for (; n < lines.length && /^\s*[-*+]\s+/.test(lines[n]); n += 1) items.push(el("li", {}, inline(lines[n].replace(/^\s*[-*+]\s+/, ""))));
+      for (let item = itemOf(line); item !== undefined; item = itemOf(lines[(n += 1)] ?? "")) items.push(el("li", {}, inline(item)));
       n -= 1;
       out.push(el("ul", {}, items));
     } else if (line.trim() === "") {
@@ -135,17 +143,64 @@ export function markdown(text) {
   return out;
 }
 
+/** The text of a list item. */
+function itemOf(line) {
+  const text = line.trimStart();
+  return /^[-*+]\s/.test(text) ? text.slice(2).trimStart() : undefined;
+}
+
+/** Code, bold text and links, which end in the line in which they begin. */
 function inline(text) {
   const out = [];
-  const pattern = /`([^`\n]+)`|\*\*([^*\n]+)\*\*|\[([^\]\n]*)\]\(([^()\s]+)\)/g;
-  let last = 0;
-  for (const found of text.matchAll(pattern)) {
-    out.push(text.slice(last, found.index));
-    if (found[1] !== undefined) out.push(el("code", {}, found[1]));
-    else if (found[2] !== undefined) out.push(el("strong", {}, found[2]));
-    else out.push(link(found[3] || found[4], found[4]));
-    last = found.index + found[0].length;
+  for (const [n, line] of text.split("\n").entries()) {
+    if (n > 0) out.push("\n");
+    inlineOf(line, out);
   }
-  out.push(text.slice(last));
   return out;
+}
+
+/** The target of a link behind its text. */
+const TARGET = /\(([^()\s]+)\)/y;
+
+/** Adds the parts of a line to `out` in one pass: a search that several beginnings share is made once. */
+function inlineOf(line, out) {
+  let last = 0;
+  let at = 0;
+  const add = (end, part) => {
+    if (at > last) out.push(line.slice(last, at));
+    out.push(part);
+    last = end;
+    at = end;
+  };
+  // The next end of a link's text, and the target behind it.
+  let close = -1;
+  let target;
+  while (at < line.length) {
+    if (line[at] === "`") {
+      const end = line.indexOf("`", at + 1);
+      if (end > at + 1) {
+        add(end + 1, el("code", {}, line.slice(at + 1, end)));
+        continue;
+      }
+    } else if (line[at] === "*" && line[at + 1] === "*") {
+      const end = line.indexOf("*", at + 2);
+      if (end > at + 2 && line[end + 1] === "*") {
+        add(end + 2, el("strong", {}, line.slice(at + 2, end)));
+        continue;
+      }
+    } else if (line[at] === "[") {
+      if (close <= at) {
+        close = line.indexOf("]", at + 1);
+        if (close < 0) close = Infinity;
+        TARGET.lastIndex = close + 1;
+        target = close === Infinity ? null : TARGET.exec(line);
+      }
+      if (target) {
+        add(close + 1 + target[0].length, link(line.slice(at + 1, close) || target[1], target[1]));
+        continue;
+      }
+    }
+    at += 1;
+  }
+  if (last < line.length) out.push(line.slice(last));
 }

@@ -1,5 +1,7 @@
 // Messages as commands and code.
 
+import { indented } from "./json.js";
+
 /** A text for a POSIX shell. */
 const quoted = (text) => `'${text.replaceAll("'", `'\\''`)}'`;
 
@@ -25,7 +27,8 @@ const INVISIBLE = /[\u007f-\u009f\u2028\u2029\u2800\ufff9-\ufffb\p{Default_Ignor
 
 /** JSON whose strings are literals of Rust: it has no `\\b`, and writes numbers of characters in braces. */
 function literal(value, indent) {
-  const text = JSON.stringify(value ?? {}, null, indent);
+  const written = JSON.stringify(value ?? {});
+  const text = indent ? indented(written, " ".repeat(indent)) : written;
   return text.replace(/\\(u([0-9a-f]{4})|.)/g, (all, escape, code) => {
     if (escape === "b") return "\\u{8}";
     if (escape === "f") return "\\u{c}";

@@ -1,5 +1,7 @@
 // Elements. Text of servers gets into the page as text nodes only, never as markup.
 
+import { indented } from "./json.js";
+
 /** Makes an element. `props` are attributes; those that begin with `on` are listeners. */
 export function el(tag, props = {}, ...children) {
   const element = document.createElement(tag);
@@ -13,9 +15,25 @@ export function el(tag, props = {}, ...children) {
   return element;
 }
 
-/** Replaces the children of an element. */
+/** Children that are added at once: a call has room for about 100,000 arguments. */
+const AT_ONCE = 1_000;
+
+/** Replaces the children of an element. A value that is not a node is shown as text. */
 export function fill(element, ...children) {
-  element.replaceChildren(...children.flat(Infinity).filter((child) => child !== undefined && child !== null && child !== false));
+  const parts = children.flat(Infinity).filter((child) => child !== undefined && child !== null && child !== false);
+  const nodes = parts.map((part) => (part instanceof Node ? part : written(part)));
+  element.replaceChildren(...nodes.slice(0, AT_ONCE));
+  for (let n = AT_ONCE; n < nodes.length; n += AT_ONCE) element.append(...nodes.slice(n, n + AT_ONCE));
+}
+
+/** A value of a server as text, whatever its type is: an object has perhaps a member `toString`. */
+export function written(value) {
+  if (typeof value === "string") return value;
+  try {
+    return JSON.stringify(value) ?? "";
+  } catch {
+    return "(nested too deeply)";
+  }
 }
 
 /** A link to another web page. Only http and https: other schemes can run scripts or programs. */
@@ -34,7 +52,10 @@ export function link(text, target) {
 export const plain = (text) => el("pre", { tabindex: "0" }, text);
 
 /** A value as indented JSON. */
-export const json = (value) => plain(JSON.stringify(value, null, 2) ?? "");
+export const json = (value) => plain(jsonText(value));
+
+/** A value as the text of indented JSON. */
+export const jsonText = (value) => (typeof value === "string" ? JSON.stringify(value) : indented(written(value)));
 
 /** A button. */
 export function button(text, onclick, props = {}) {

@@ -1,10 +1,16 @@
 // Forms made from JSON Schemas. What a form cannot express is written as JSON.
 
-import { button, el, fill } from "./dom.js";
-import { exact, isNumber, parse } from "./json.js";
+import { button, el, fill, jsonText, written as text } from "./dom.js";
+import { exact, isEqual, isNumber, member, parse } from "./json.js";
 
-/** Nested schemas beyond this depth are written as JSON. */
-const MAX_DEPTH = 6;
+/** Nested schemas beyond this depth are written as JSON: the first one with which the form has not too many parts. */
+const DEPTHS = [6, 3, 1];
+
+/** Parts of a form: fields, choices, references, names. Texts and lists of the schema count by their length. */
+const MAX_PARTS = 10_000;
+
+/** A schema has too many parts for a form. */
+class TooLarge extends Error {}
 
 let lastId = 0;
 const nextId = () => `field-${(lastId += 1)}`;
@@ -14,13 +20,12 @@ const nextId = () => `field-${(lastId += 1)}`;
  * error. `changed` receives what the fields contain after each change, without what has a mistake.
  */
 export function form(schema, value, changed = () => {}) {
-  const root = schema ?? {};
-  let current = field(root, root, value ?? defaultOf(root, root), 0);
+  let current = whole(schema ?? {}, value);
   const isRaw = el("input", { type: "checkbox", id: nextId() });
   const holder = el("div", {}, current.element);
   isRaw.addEventListener("change", () => {
     const kept = current.read([]);
-    current = isRaw.checked ? rawField(kept ?? {}) : field(root, root, kept, 0);
+    current = isRaw.checked ? rawField(kept ?? {}) : whole(schema ?? {}, kept);
     fill(holder, current.element);
   });
   for (const event of ["input", "change", "click"]) holder.addEventListener(event, () => changed(current.read([])));
@@ -32,6 +37,34 @@ export function form(schema, value, changed = () => {}) {
     return found ?? {};
   };
   return { element: el("div", {}, holder, toggle), read };
+}
+
+/** The fields of a schema. `left` are the parts that it may still have. */
+function whole(root, value) {
+  for (const depth of DEPTHS) {
+    try {
+      const scope = { root, depth, left: MAX_PARTS };
+      return field(root, scope, value ?? defaultOf(root, scope), 0);
+    } catch {
+      // It has too many parts.
+    }
+  }
+  return rawField(value ?? {});
+}
+
+/** A field that the user has asked for: it may have as many parts as the whole form. */
+function laterField(schema, scope, value, depth) {
+  try {
+    scope.left = MAX_PARTS;
+    return field(schema, scope, value ?? defaultOf(schema, scope), depth);
+  } catch {
+    return rawField(value);
+  }
+}
+
+function spend(scope, parts) {
+  scope.left -= parts;
+  if (scope.left < 0) throw new TooLarge();
 }
 
 /** Shows each mistake at its field, moves the focus to the first, and throws an error if there is one. */
@@ -83,45 +116,56 @@ function bounds(schema) {
   ].filter(Boolean);
 }
 
-function field(schema, root, value, depth) {
-  const resolved = resolve(schema, root);
-  if (depth > MAX_DEPTH || typeof resolved !== "object") return rawField(value);
-  if (resolved.const !== undefined) return constField(resolved.const);
+/** A field of a schema. Where the schema or the value has mistakes, it is written as JSON. */
+function field(schema, scope, value, depth) {
+  try {
+    return knownField(schema, scope, value, depth);
+  } catch (error) {
+    if (error instanceof TooLarge) throw error;
+    return rawField(value, scope);
+  }
+}
+
+function knownField(schema, scope, value, depth) {
+  const resolved = resolve(schema, scope);
+  if (depth > scope.depth) return rawField(value, scope);
+  if (resolved.const !== undefined) return constField(resolved.const, scope);
   const { isRequired } = resolved;
-  if (Array.isArray(resolved.enum)) return choiceField(resolved.enum.map((it, n) => [it, resolved.enumNames?.[n] ?? text(it)]), value, isRequired);
+  if (Array.isArray(resolved.enum)) return choiceField(resolved.enum.map((it, n) => [it, resolved.enumNames?.[n] ?? it]), scope, value, isRequired);
   const variants = resolved.oneOf ?? resolved.anyOf;
   if (Array.isArray(variants) && variants.every((it) => it?.const !== undefined)) {
-    return choiceField(variants.map((it) => [it.const, it.title ?? text(it.const)]), value, isRequired);
+    return choiceField(variants.map((it) => [it.const, it.title ?? it.const]), scope, value, isRequired);
   }
-  if (Array.isArray(variants)) return variantField(variants, root, value, depth, isRequired);
+  if (Array.isArray(variants)) return variantField(variants, scope, value, depth, isRequired);
   const types = [resolved.type ?? (resolved.properties ? "object" : undefined)].flat();
-  if (types.length > 1) return variantField(types.map((type) => ({ ...resolved, type, title: type })), root, value, depth, isRequired);
+  if (types.length > 1) return variantField(types.map((type) => ({ ...resolved, type, title: type })), scope, value, depth, isRequired);
   switch (types[0]) {
     case "object":
-      return resolved.properties ? objectField(resolved, root, value, depth) : rawField(value ?? {});
+      return resolved.properties ? objectField(resolved, scope, value, depth) : rawField(value ?? {}, scope);
     case "array":
-      return arrayField(resolved, root, value, depth);
+      return arrayField(resolved, scope, value, depth);
     case "boolean":
-      return choiceField([[true, "true"], [false, "false"]], value, isRequired);
+      return choiceField([[true, "true"], [false, "false"]], scope, value, isRequired);
     case "number":
     case "integer":
       return numberField(resolved, types[0], value);
     case "string":
       return stringField(resolved, value);
     case "null":
-      return constField(null);
+      return constField(null, scope);
     default:
-      return rawField(value);
+      return rawField(value, scope);
   }
 }
 
-function objectField(schema, root, value, depth) {
-  const required = new Set(schema.required ?? []);
+function objectField(schema, scope, value, depth) {
+  const required = new Set(schema.required);
   const parts = Object.entries(schema.properties).map(([name, part]) => {
-    const known = resolve(part, root);
-    const given = value?.[name] ?? defaultOf(part, root);
-    const inner = field(required.has(name) && typeof known === "object" ? { ...known, isRequired: true } : part, root, given, depth + 1);
-    return { name, inner, isRequired: required.has(name), element: labelled(name, known, inner, required.has(name)) };
+    const known = resolve(part, scope);
+    const given = member(value, name) ?? known.default;
+    const isRequired = required.has(name);
+    const inner = field(isRequired ? { ...known, isRequired } : known, scope, given, depth + 1);
+    return { name, inner, isRequired, element: labelled(name, known, inner, isRequired) };
   });
   const read = (mistakes) => {
     const object = {};
@@ -129,7 +173,8 @@ function objectField(schema, root, value, depth) {
     for (const { name, inner, isRequired } of parts) {
       const known = mistakes.length;
       const it = inner.read(mistakes);
-      if (it !== undefined) object[name] = it;
+      // An assignment to `__proto__` would make no member.
+      if (it !== undefined) Object.defineProperty(object, name, { value: it, enumerable: true });
       else if (isRequired && mistakes.length === known) missing.push({ element: controlOf(inner) ?? inner.element, text: "required" });
     }
     // An optional object without members is left out.
@@ -154,12 +199,11 @@ function labelled(name, schema, inner, isRequired) {
   return el("div", { class: "field" }, el("label", { for: control?.id }, title), hint, inner.element);
 }
 
-function arrayField(schema, root, value, depth) {
+function arrayField(schema, scope, value, depth) {
   const items = [];
   const list = el("div", {});
-  const add = (given) => {
-    const part = resolve(schema.items, root);
-    const inner = field(typeof part === "object" ? { ...part, isRequired: true } : part, root, given, depth + 1);
+  const part = { ...resolve(schema.items, scope), isRequired: true };
+  const add = (inner) => {
     controlOf(inner)?.setAttribute("aria-label", `Item ${items.length + 1}`);
     const remove = button("Remove", () => {
       items.splice(items.indexOf(item), 1);
@@ -169,8 +213,8 @@ function arrayField(schema, root, value, depth) {
     items.push(item);
     list.append(item.element);
   };
-  for (const it of Array.isArray(value) ? value : []) add(it);
-  const element = el("div", {}, list, button("Add an item", () => add(defaultOf(schema.items, root))));
+  for (const it of Array.isArray(value) ? value : []) add(field(part, scope, it, depth + 1));
+  const element = el("div", {}, list, button("Add an item", () => add(laterField(part, scope, undefined, depth + 1))));
   const read = (mistakes) => {
     const values = items.map(({ inner }) => inner.read(mistakes)).filter((it) => it !== undefined);
     if (values.length === 0 && !Array.isArray(value) && !(schema.isRequired && !schema.minItems)) return undefined;
@@ -182,66 +226,70 @@ function arrayField(schema, root, value, depth) {
   return { element, read, isGroup: true };
 }
 
-function variantField(variants, root, value, depth, isRequired) {
-  const known = variants.map((it) => resolve(it, root));
-  const names = known.map((it, n) => variantName(it, root) ?? `variant ${n + 1}`);
+function variantField(variants, scope, value, depth, isRequired) {
+  const known = variants.map((it) => resolve(it, scope));
+  const names = known.map((it, n) => variantName(it, scope) ?? `variant ${n + 1}`);
+  const counts = new Map();
+  for (const name of names) counts.set(name, (counts.get(name) ?? 0) + 1);
   // Two variants of the same name have numbers.
-  const labels = names.map((name, n) => (names.indexOf(name) === names.lastIndexOf(name) ? String(name) : `${name} ${n + 1}`));
+  const labels = names.map((name, n) => (counts.get(name) === 1 ? name : `${name} ${n + 1}`));
   // An object with a tag is never empty, so that leaving it out is a choice.
   const canMiss = !isRequired && known.every((it) => it.properties || it.type === "null");
   const select = el("select", { "aria-label": "Variant" }, canMiss ? el("option", { value: "" }, NOT_SET) : null, labels.map((label, n) => el("option", { value: n }, label)));
   const holder = el("div", {});
   let inner;
-  const show = (given) => {
-    const variant = known[select.value];
-    inner = select.value === "" ? undefined : field(typeof variant === "object" ? { ...variant, isRequired: isRequired || canMiss } : variant, root, given, depth + 1);
+  const show = (make, given) => {
+    inner = select.value === "" ? undefined : make({ ...known[select.value], isRequired: isRequired || canMiss }, scope, given, depth + 1);
     fill(holder, inner?.element);
   };
-  const fitting = value === undefined ? -1 : known.findIndex((it) => fits(it, value, root));
+  const fitting = value === undefined ? -1 : known.findIndex((it) => fits(it, value, scope));
   if (fitting >= 0) select.value = String(fitting);
-  select.addEventListener("change", () => show(defaultOf(known[select.value], root)));
-  show(value);
+  select.addEventListener("change", () => show(laterField));
+  show(field, value);
   return { element: el("div", {}, select, holder), read: (mistakes) => inner?.read(mistakes), isGroup: true };
 }
 
 /** The name of a variant: its title, the value of its tag, or its only member. */
-function variantName(schema, root) {
-  const { title, const: value, properties = {}, type } = schema;
+function variantName(schema, scope) {
+  const { title, const: value, properties = {}, required, type } = schema;
   if (title !== undefined) return title;
   if (value !== undefined) return text(value);
   const names = Object.keys(properties);
-  const tags = names.map((name) => tagOf(properties[name], root)).filter((it) => it !== undefined);
+  const tags = names.map((name) => tagOf(properties[name], scope)).filter((it) => it !== undefined);
   if (tags.length) return tags.map(text).join(" ");
-  return names.length === 1 && schema.required?.includes(names[0]) ? names[0] : type;
+  return names.length === 1 && required?.includes(names[0]) ? names[0] : type && text(type);
 }
 
 /** The only value of a member. */
-function tagOf(schema, root) {
-  const { const: value, enum: values } = resolve(schema, root);
+function tagOf(schema, scope) {
+  const { const: value, enum: values } = resolve(schema, scope);
   return value ?? (values?.length === 1 ? values[0] : undefined);
 }
 
 /** Returns true if a value has the type and the tags of a variant, or the required members of one without tags. */
-function fits({ type, const: only, properties = {}, required = [] }, value, root) {
-  if (only !== undefined) return isSame(only, value);
+function fits({ type, const: only, properties = {}, required = [] }, value, scope) {
+  if (only !== undefined) return isEqual(only, value);
   const own = typeOf(value);
   if (own !== "object") return type === undefined || type === own || (type === "integer" && own === "number");
-  const tags = Object.entries(properties).map(([name, part]) => [name, tagOf(part, root)]).filter(([, tag]) => tag !== undefined);
+  const tags = Object.entries(properties).map(([name, part]) => [name, tagOf(part, scope)]).filter(([, tag]) => tag !== undefined);
   const hasMember = (name) => Object.hasOwn(value, name);
-  return tags.length ? tags.every(([name, tag]) => isSame(tag, value[name])) : (type ?? own) === own && required.every(hasMember);
+  return tags.length ? tags.every(([name, tag]) => isEqual(tag, member(value, name))) : (type ?? own) === own && required.every(hasMember);
 }
-
-const isSame = (left, right) => JSON.stringify(left) === JSON.stringify(right);
 
 /** The choice of an optional field that is left out. */
 const NOT_SET = "not set";
 
-function choiceField(choices, value, isRequired) {
-  const options = choices.map(([, label], n) => el("option", { value: n }, String(label)));
+function choiceField(choices, scope, value, isRequired) {
+  spend(scope, choices.length);
+  const options = choices.map(([, label], n) => {
+    const name = text(label);
+    spend(scope, weight(name));
+    return el("option", { value: n }, name);
+  });
   // A required field has no empty choice: a single one is chosen, and of several the user has to choose one.
   const empty = isRequired ? el("option", { value: "", disabled: true, hidden: true }, "choose") : el("option", { value: "" }, NOT_SET);
   const select = el("select", {}, isRequired && choices.length === 1 ? null : empty, options);
-  const chosen = choices.findIndex(([it]) => isSame(it, value));
+  const chosen = choices.findIndex(([it]) => isEqual(it, value));
   if (chosen >= 0) select.value = String(chosen);
   else if (select.contains(empty)) select.value = "";
   return { element: select, read: () => (select.value === "" ? undefined : choices[Number(select.value)][0]) };
@@ -285,7 +333,7 @@ const INPUTS = { email: "email", uri: "url", date: "date" };
 function stringField(schema, value) {
   const isLong = schema.maxLength === undefined ? String(value ?? "").includes("\n") : schema.maxLength > 200;
   const props = { value: value ?? "", autocomplete: "off", spellcheck: "false" };
-  const input = isLong ? el("textarea", props) : el("input", { type: INPUTS[schema.format] ?? "text", ...props });
+  const input = isLong ? el("textarea", props) : el("input", { type: member(INPUTS, schema.format) ?? "text", ...props });
   const problemOf = (value) => {
     const length = [...value].length;
     if (length < schema.minLength || length > schema.maxLength) return `needs ${range(schema.minLength, schema.maxLength, " characters")}`;
@@ -301,22 +349,41 @@ function stringField(schema, value) {
   return { element: input, read };
 }
 
-/** Returns true also for a pattern that the browser cannot use. */
+/** Steps that a pattern of the server may take in the browser. */
+const MAX_STEPS = 20_000;
+
+/** Returns true also for a pattern that the browser cannot use, or that may take too long. The server checks it anyway. */
 function matches(pattern, value) {
   try {
-    return pattern === undefined || new RegExp(pattern, "u").test(value);
+    return pattern === undefined || steps(pattern, value.length) > MAX_STEPS || new RegExp(pattern, "u").test(value);
   } catch {
     return true;
   }
 }
 
-function constField(value) {
-  return { element: el("code", {}, text(value)), read: () => value, isConst: true };
+/** Bounds the steps of a search that goes back at each choice: `Infinity` for repeated groups and references back. */
+function steps(pattern, length) {
+  if (pattern.length > 500 || /\\[1-9k]/.test(pattern)) return Infinity;
+  // Escapes and classes are one character.
+  const plain = pattern.replace(/\\[upP]\{[^}]*\}|\\[^]|\[(?:\\[^]|[^\]\\])*\]/g, "x");
+  if (/\)[*+?{]|\(\?(?!:)/.test(plain)) return Infinity;
+  // `{4}` is not a choice.
+  const repeats = plain.replaceAll("(?:", "(").match(/[*+?]|\{\d+,\d*\}/g)?.length ?? 0;
+  const alternatives = plain.match(/\|/g)?.length ?? 0;
+  const starts = plain.startsWith("^") && alternatives === 0 ? 0 : 1;
+  return (length + 1) ** (repeats + starts + 1) * 2 ** alternatives;
 }
 
-function rawField(value) {
+function constField(value, scope) {
+  const name = text(value);
+  spend(scope, weight(name));
+  return { element: el("code", {}, name), read: () => value, isConst: true };
+}
+
+function rawField(value, scope) {
   const area = el("textarea", { spellcheck: "false", placeholder: "JSON", "aria-label": "JSON" });
-  area.value = value === undefined ? "" : JSON.stringify(value, null, 2);
+  area.value = value === undefined ? "" : jsonText(value);
+  if (scope) spend(scope, weight(area.value));
   const read = (mistakes) => {
     if (area.value.trim() === "") return undefined;
     try {
@@ -329,22 +396,56 @@ function rawField(value) {
   return { element: area, read };
 }
 
-/** Follows references inside of the schema. */
-function resolve(schema, root) {
-  let current = schema;
-  for (let step = 0; step < 16 && typeof current?.$ref === "string"; step += 1) {
-    if (!current.$ref.startsWith("#")) return current;
-    const path = current.$ref.slice(1).split("/").slice(1);
-    const names = path.map((it) => decodeURIComponent(it).replaceAll("~1", "/").replaceAll("~0", "~"));
-    const found = names.reduce((it, name) => it?.[name], root);
+const isText = (it) => typeof it === "string";
+const isObject = (it) => typeof it === "object" && it !== null && !Array.isArray(it);
+const isAny = (it) => it !== undefined;
+
+/** The keywords that a form reads, with their types. One of another type is like none. */
+const KEYWORDS = {
+  title: isText, description: isText, pattern: isText, format: isText,
+  type: (it) => isText(it) || (Array.isArray(it) && it.every(isText)),
+  properties: isObject, items: isObject, required: Array.isArray, enum: Array.isArray, enumNames: Array.isArray, oneOf: Array.isArray, anyOf: Array.isArray,
+  minimum: isNumber, maximum: isNumber, exclusiveMinimum: isNumber, exclusiveMaximum: isNumber, multipleOf: isNumber,
+  minLength: isNumber, maxLength: isNumber, minItems: isNumber, maxItems: isNumber,
+  const: isAny, default: isAny, isRequired: isAny,
+};
+
+/** The parts that a text or a list counts as. */
+const weight = (it) => (isText(it) ? it.length / 1_000 : Array.isArray(it) ? it.length / 10 : isObject(it) ? Object.keys(it).length / 10 : 0);
+
+/** Follows references inside of the schema. Returns the keywords that a form reads. */
+function resolve(schema, scope) {
+  let current = { ...known(schema, scope), $ref: member(schema, "$ref") };
+  for (let step = 0; step < 16 && isText(current.$ref) && current.$ref.startsWith("#"); step += 1) {
     const { $ref, ...beside } = current;
-    current = { ...found, ...beside };
+    const found = target($ref, scope);
+    current = { $ref: member(found, "$ref"), ...known(found, scope), ...beside };
   }
-  return current ?? {};
+  const { $ref, ...keywords } = current;
+  return keywords;
 }
 
-function defaultOf(schema, root) {
-  return resolve(schema ?? {}, root).default;
+/** The keywords of a schema that have the right type. */
+function known(schema, scope) {
+  const found = Object.entries(KEYWORDS).map(([name, isRight]) => [name, member(schema, name), isRight]).filter(([, it, isRight]) => isRight(it));
+  spend(scope, 1 + found.reduce((sum, [, it]) => sum + weight(it), 0));
+  return Object.fromEntries(found);
+}
+
+/** The schema at which a reference points. */
+function target($ref, scope) {
+  const path = $ref.slice(1).split("/").slice(1);
+  spend(scope, path.length / 10);
+  try {
+    return path.reduce((it, name) => member(it, decodeURIComponent(name).replaceAll("~1", "/").replaceAll("~0", "~")), scope.root);
+  } catch {
+    // Such as `#/%`.
+    return undefined;
+  }
+}
+
+function defaultOf(schema, scope) {
+  return resolve(schema, scope).default;
 }
 
 function typeOf(value) {
@@ -352,5 +453,3 @@ function typeOf(value) {
   if (isNumber(value)) return "number";
   return Array.isArray(value) ? "array" : typeof value;
 }
-
-const text = (value) => (typeof value === "string" ? value : JSON.stringify(value));

@@ -1,7 +1,7 @@
 // Log messages of the server.
 
 import { bus, request, store } from "./backend.js";
-import { el, fill, throttled } from "./dom.js";
+import { el, fill, throttled, written } from "./dom.js";
 
 const LEVELS = ["debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"];
 /** Messages that are shown. */
@@ -19,9 +19,8 @@ export function show(root) {
     const from = LEVELS.indexOf(least.value);
     const shown = store.logs.filter(({ message }) => LEVELS.indexOf(message.params?.level) >= from).slice(-SHOWN).reverse();
     fill(body, shown.map(({ ms, message: { params } }) => {
-      const data = typeof params?.data === "string" ? params.data : JSON.stringify(params?.data);
       const kind = LEVELS.indexOf(params?.level) >= 4 ? "bad" : LEVELS.indexOf(params?.level) === 3 ? "warn" : "quiet";
-      return el("tr", {}, el("td", {}, `${(ms / 1000).toFixed(2)} s`), el("td", { class: kind }, params?.level ?? ""), el("td", {}, params?.logger ?? ""), el("td", { class: "text" }, data ?? ""));
+      return el("tr", {}, el("td", {}, `${(ms / 1000).toFixed(2)} s`), el("td", { class: kind }, params?.level ?? ""), el("td", {}, params?.logger ?? ""), el("td", { class: "text" }, params?.data === undefined ? "" : written(params.data)));
     }));
   });
   least.addEventListener("change", update);

@@ -27,7 +27,7 @@ let leave = () => {};
 /** Shows the view of the address: `#tools/echo`. */
 function route() {
   const [name, ...rest] = location.hash.slice(1).split("/");
-  const view = VIEWS[name] ? name : "server";
+  const view = Object.hasOwn(VIEWS, name) ? name : "server";
   const selected = rest.length ? decodeURIComponent(rest.join("/")) : undefined;
   leave();
   fill(main);

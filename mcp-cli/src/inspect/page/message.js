@@ -2,7 +2,7 @@
 
 import { store } from "./backend.js";
 import { curl, rust, test } from "./copies.js";
-import { copyButton, el, plain, size } from "./dom.js";
+import { copyButton, el, plain, size, written } from "./dom.js";
 import { indented } from "./json.js";
 import { custom } from "./server.js";
 
@@ -33,8 +33,8 @@ export function message(event) {
     request ? [el("h3", {}, "Request"), plain(sent(request))] : null);
 }
 
-/** A message as it was sent, indented. */
-const sent = ({ raw, message }) => indented(raw ?? JSON.stringify(message));
+/** A message as it was sent, indented unless it is large. */
+const sent = ({ raw, message }) => indented(raw ?? written(message));
 
 /** Sends a request again, changed or not. The client adds `_meta` of its own. */
 function again({ method, params }) {
@@ -42,7 +42,7 @@ function again({ method, params }) {
   return el("details", {}, el("summary", {}, "Send again"), custom(method, own));
 }
 
-const table = (rows) => el("table", {}, rows.map(([name, value]) => el("tr", {}, el("th", { scope: "row" }, name), el("td", {}, String(value)))));
+const table = (rows) => el("table", {}, rows.map(([name, value]) => el("tr", {}, el("th", { scope: "row" }, name), el("td", {}, value))));
 
 function facts(event) {
   const sse = event.kind === "sse" ? event : event.head?.sse;

@@ -5,6 +5,7 @@ import { catalog, listOf, runner } from "./catalog.js";
 import { content, resultAsJson } from "./contents.js";
 import { el, fill, json } from "./dom.js";
 import { report } from "./forms.js";
+import { member } from "./json.js";
 
 export function show(root, selected) {
   return catalog(root, selected, {
@@ -41,7 +42,7 @@ export function argumentInputs(fields, reference) {
   const canComplete = Boolean(store.state.capabilities?.completions);
   const parts = fields.map((it) => {
     const list = el("datalist", { id: `values-${it.name}` });
-    const input = el("input", { id: `argument-${it.name}`, list: list.id, required: it.isRequired, value: former[it.name] ?? "", autocomplete: "off", spellcheck: "false" });
+    const input = el("input", { id: `argument-${it.name}`, list: list.id, required: it.isRequired, value: member(former, it.name) ?? "", autocomplete: "off", spellcheck: "false" });
     input.addEventListener("input", () => {
       keepDraft(key, read());
       if (canComplete) complete(it.name, input, list);

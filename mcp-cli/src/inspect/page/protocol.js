@@ -1,7 +1,7 @@
 // Every message in both directions.
 
 import { bus, forget, store } from "./backend.js";
-import { button, el, fill, size, throttled } from "./dom.js";
+import { button, el, fill, size, throttled, written } from "./dom.js";
 import { message } from "./message.js";
 
 /** Height of a row in pixels, as in the style sheet. */
@@ -72,7 +72,7 @@ export function show(root) {
 
 /** The text of a message for the search. It is made once. */
 function searchable(event) {
-  event.searchable ??= (event.text ?? (event.raw ?? (event.message ? JSON.stringify(event.message) : title(event)))).toLowerCase();
+  event.searchable ??= (event.text ?? (event.raw ?? (event.message ? written(event.message) : title(event)))).toLowerCase();
   return event.searchable;
 }
 
@@ -101,8 +101,8 @@ function title(event) {
   if (event.kind === "sse") return event.event === undefined ? "SSE retry" : `SSE event ${event.event}`;
   if (message?.method !== undefined) {
     const name = message.params?.name ?? message.params?.uri;
-    return name ? `${message.method} ${name}` : message.method;
+    return name ? `${written(message.method)} ${written(name)}` : written(message.method);
   }
-  const method = event.request?.message?.method ?? "response";
-  return message?.error ? `${method}: ${message.error.code} ${message.error.message}` : `${method}: result`;
+  const method = written(event.request?.message?.method ?? "response");
+  return message?.error ? `${method}: ${written(message.error.code)} ${written(message.error.message)}` : `${method}: result`;
 }

@@ -4,6 +4,7 @@ import { bus, request, watch } from "./backend.js";
 import { catalog, listOf, runner } from "./catalog.js";
 import { resource, resultAsJson } from "./contents.js";
 import { button, el, json } from "./dom.js";
+import { member } from "./json.js";
 import { argumentInputs } from "./prompts.js";
 
 /** The resources that are watched. */
@@ -65,7 +66,7 @@ function known(it) {
 }
 
 function template(it) {
-  const names = [...it.uriTemplate.matchAll(/\{[+#./;?&]?([^}]*)\}/g)].flatMap(([, names]) => names.split(","));
+  const names = expressionsOf(it.uriTemplate).flatMap(({ names }) => names);
   const fields = names.map((name) => ({ name: name.replace(/(\*|:\d+)$/, ""), isRequired: true }));
   const inputs = argumentInputs(fields, { template: it.uriTemplate });
   const run = runner("Read", () => request("resources/read", { uri: expand(it.uriTemplate, inputs.checked()) }), contents);
@@ -84,18 +85,35 @@ const OPERATORS = {
   "/": ["/", "/", false], ";": [";", ";", true], "?": ["?", "&", true], "&": ["&", "&", true],
 };
 
+/** The expressions of a template, and where they begin and end. */
+function expressionsOf(template) {
+  const found = [];
+  for (let start = template.indexOf("{"); start >= 0; ) {
+    const end = template.indexOf("}", start);
+    if (end < 0) break;
+    const [operator] = /^[+#./;?&]?/.exec(template.slice(start + 1, end));
+    found.push({ start, end: end + 1, operator, names: template.slice(start + 1 + operator.length, end).split(",") });
+    start = template.indexOf("{", end);
+  }
+  return found;
+}
+
 /** Expands a template with texts. */
 export function expand(template, values) {
-  return template.replace(/\{([+#./;?&]?)([^}]*)\}/g, (_, operator, names) => {
+  const out = [];
+  let last = 0;
+  for (const { start, end, operator, names } of expressionsOf(template)) {
     const [first, between, isNamed] = OPERATORS[operator];
     const encode = operator === "+" || operator === "#" ? encodeURI : encodeURIComponent;
-    const parts = names.split(",").flatMap((spec) => {
+    const parts = names.flatMap((spec) => {
       const [, name, limit] = /^([^*:]*)(?:\*|:(\d+))?$/.exec(spec) ?? [];
-      const value = values[name];
+      const value = member(values, name);
       if (value === undefined) return [];
       const text = encode(limit ? [...value].slice(0, Number(limit)).join("") : value);
       return [isNamed ? `${name}=${text}` : text];
     });
-    return parts.length ? first + parts.join(between) : "";
-  });
+    out.push(template.slice(last, start), parts.length ? first + parts.join(between) : "");
+    last = end;
+  }
+  return [...out, template.slice(last)].join("");
 }

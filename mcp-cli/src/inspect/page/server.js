@@ -3,7 +3,7 @@
 import { bus, request, setRoots, store } from "./backend.js";
 import { runner } from "./catalog.js";
 import { text } from "./contents.js";
-import { button, el, fill, json, link } from "./dom.js";
+import { button, el, fill, json, jsonText, link } from "./dom.js";
 import { parse } from "./json.js";
 
 export function show(root) {
@@ -67,7 +67,7 @@ function roots(known) {
 export function custom(startMethod = "ping", startParams = {}) {
   const method = el("input", { value: startMethod, "aria-label": "Method" });
   const params = el("textarea", { "aria-label": "Parameters as JSON" });
-  params.value = JSON.stringify(startParams, null, 2);
+  params.value = jsonText(startParams);
   const run = runner("Send", () => request(method.value, parse(params.value)), json);
   return el("form", { onsubmit: run.start }, el("div", { class: "field" }, method), params, run.element);
 }

@@ -5,7 +5,7 @@ import { catalog, listOf, runner } from "./catalog.js";
 import { content, resultAsJson } from "./contents.js";
 import { el, json } from "./dom.js";
 import { form } from "./forms.js";
-import { parse } from "./json.js";
+import { isEqual, parse } from "./json.js";
 
 export function show(root, selected) {
   return catalog(root, selected, {
@@ -78,15 +78,6 @@ function isRepeated({ content: [block, ...more] = [], structuredContent }) {
   } catch {
     return false;
   }
-}
-
-/** Compares two JSON values. The order of members does not matter. */
-function isEqual(left, right) {
-  if (left === right) return true;
-  if (typeof left !== "object" || typeof right !== "object" || left === null || right === null) return false;
-  const names = Object.keys(left);
-  return Array.isArray(left) === Array.isArray(right) && names.length === Object.keys(right).length
-    && names.every((name) => Object.hasOwn(right, name) && isEqual(left[name], right[name]));
 }
 
 function result(it, key, tool) {

@@ -896,8 +896,143 @@ async function attacks(browser) {
   await view(page, "logs");
   await page.locator("tbody tr").first().waitFor();
   await check("logs");
+  await hardTexts(page);
+  await hardMessages(page);
+  await hardSchemas(page);
+  assert.deepEqual(page.problems.filter((it) => !it.includes("Content Security Policy") && !it.includes("ERR_")), []);
   // The cookie is not for scripts.
   assert.equal(await page.evaluate(() => document.cookie), "");
+}
+
+/** Work in the page is that of its bytes. Each of these took seconds or minutes. */
+const MAX_WORK = 2_000;
+
+/** Texts on which a search that begins anew at each character takes the square of their length. */
+async function hardTexts(page) {
+  const begun = performance.now();
+  await view(page, `resources/${encodeURIComponent("x://brackets")}`);
+  await page.getByRole("button", { name: "Read" }).click();
+  await page.getByText("[".repeat(1_000)).first().waitFor();
+  assert.ok(await page.getByLabel("Markdown").isChecked());
+  console.log(`a resource of brackets: ${(performance.now() - begun).toFixed(0)} ms`);
+  const times = await page.evaluate(async () => {
+    const { markdown } = await import("./page/contents.js");
+    const { indented } = await import("./page/json.js");
+    const { expand } = await import("./page/resources.js");
+    const texts = ["[", "[a](", "[](a", "`", "`a`", "**a", "*", "**a*", " ", "#", "[\n", "- ", "[a](https://b/)", "]("].map((it) => it.repeat(100_000 / it.length));
+    texts.push(`# ${" ".repeat(100_000)}x\ry`, `- ${" ".repeat(100_000)}x`, `${"[".repeat(50_000)}${"](a".repeat(16_000)}`);
+    const runs = texts.map((text) => [text.slice(0, 10), () => markdown(text)]);
+    runs.push(["indented", () => indented("[".repeat(100_000) + "]".repeat(100_000))], ["template", () => expand("{".repeat(100_000), {})]);
+    return runs.map(([name, run]) => {
+      const begun = performance.now();
+      run();
+      return [name, performance.now() - begun];
+    });
+  });
+  console.log(`hard texts: the longest takes ${Math.max(...times.map(([, time]) => time)).toFixed(0)} ms`);
+  assert.deepEqual(times.filter(([, time]) => time > MAX_WORK), []);
+  const shown = await page.evaluate(async () => {
+    const { markdown } = await import("./page/contents.js");
+    const holder = document.createElement("div");
+    holder.append(...markdown("# H `a`\r\n\n**bold** `code` [link](https://a.example/) [ [b](https://b.example/)\n[](https://c.example/) [x] `` ***a** **b*c**\n* one\n + two\n####### no"));
+    return holder.innerHTML.replaceAll(/ (target|rel)="[^"]*"/g, "");
+  });
+  assert.equal(shown, `<p><strong>H <code>a</code></strong></p><p><strong>bold</strong> <code>code</code> <a href="https://a.example/">link</a> <a href="https://b.example/"> [b</a>\n`
+    + `<a href="https://c.example/">https://c.example/</a> [x] \`\` *<strong>a</strong> **b*c**</p><ul><li>one</li><li>two</li></ul><p>####### no</p>`);
+}
+
+/** Messages that are hard to show are in the list, and each of them opens. */
+async function hardMessages(page) {
+  await view(page, "protocol");
+  await page.evaluate(async () => {
+    const { request } = await import("./page/backend.js");
+    await request("tools/call", { name: "messages", arguments: {} }).catch(() => {});
+  });
+  await page.getByLabel("Search messages").fill("");
+  for (const [text, part] of [["notifications/oddName", `"valueOf": 1`], ["notifications/large", "[".repeat(1_000)]]) {
+    await page.getByLabel("Search messages").fill(text);
+    const begun = performance.now();
+    await page.getByRole("row").filter({ hasText: text }).first().click();
+    const shown = await page.getByLabel("Message", { exact: true }).locator("pre").first().textContent();
+    assert.ok(shown.includes(text) && shown.includes(part), text);
+    assert.ok(shown.length <= 1_000_000, `${text} has ${shown.length} characters`);
+    console.log(`${text}: ${(performance.now() - begun).toFixed(0)} ms`);
+  }
+  // Requests of the server without an answer do not stay for ever, and do not push out those of the page.
+  const { latency, isKept, deep } = await page.evaluate(async () => {
+    const made = {};
+    const former = window.EventSource;
+    window.EventSource = class {
+      constructor() {
+        made.source = this;
+      }
+    };
+    const { listen, store } = await import("./page/backend.js");
+    listen();
+    window.EventSource = former;
+    let number = 0;
+    const receive = (from, message) => made.source.onmessage({ data: `{"kind":"message","ms":1,"from":"${from}","bytes":1,"head":null,"message":${message}}`, lastEventId: String((number += 1)) });
+    receive("client", `{"jsonrpc":"2.0","id":"mine","method":"test/mine"}`);
+    const id = "[".repeat(10_000) + "]".repeat(10_000);
+    receive("server", `{"jsonrpc":"2.0","id":${id},"method":"test/deepId"}`);
+    receive("client", `{"jsonrpc":"2.0","id":${id},"result":{}}`);
+    const deep = store.messages.slice(-2).map((it) => [it.message.method, it.request]);
+    for (let n = 0; n < 10_001; n += 1) receive("server", `{"jsonrpc":"2.0","id":"q${n}","method":"test/question"}`);
+    receive("client", `{"jsonrpc":"2.0","id":"q0","result":{}}`);
+    const isKept = store.messages.at(-1).request !== undefined;
+    receive("server", `{"jsonrpc":"2.0","id":"mine","result":{}}`);
+    return { latency: store.messages.at(-1).latency, isKept, deep };
+  });
+  assert.deepEqual({ latency, isKept, deep }, { latency: 0, isKept: false, deep: [["test/deepId", undefined], [undefined, undefined]] });
+}
+
+/** Forms of schemas with mistakes, and of schemas that describe millions of fields. */
+async function hardSchemas(page) {
+  const outcome = await page.evaluate(async () => {
+    const { form } = await import("./page/forms.js");
+    const members = (count, make) => Object.fromEntries(Array.from({ length: count }, (_, n) => [`p${n}`, make(n)]));
+    const named = (name, schema) => ({ type: "object", properties: Object.defineProperty({}, name, { value: schema, enumerable: true }) });
+    const odd = { toString: 1, valueOf: 1 };
+    const schemas = {
+      reference: { properties: { a: { $ref: "#/%" }, b: { const: 1 } } },
+      required: { properties: { b: { const: 1 } }, required: 5 },
+      properties: { properties: { a: { anyOf: [{ properties: null }, null, 5] }, b: { const: 1 } } },
+      keywords: { title: odd, properties: { a: null, c: { type: odd, enum: odd, oneOf: [null], items: 3, minimum: odd }, d: { enum: [odd], enumNames: [odd] }, e: { type: "string", format: "constructor" }, b: { const: 1 } } },
+      recursive: { properties: members(12, () => ({ $ref: "#" })) },
+      wide: { properties: members(20_000, () => ({ type: "string" })) },
+      choices: { $defs: { e: { enum: Array.from({ length: 5_000 }, (_, n) => `x${n}`) } }, properties: members(3_000, () => ({ $ref: "#/$defs/e" })) },
+      texts: { $defs: { e: { type: "string", description: "x".repeat(1_000_000) } }, properties: members(3_000, () => ({ $ref: "#/$defs/e" })) },
+      items: { properties: { a: { type: "array", items: { type: "string" }, default: Array(100_000).fill("x") } } },
+      pattern: { properties: { a: { type: "string", pattern: "^(a+)+$", default: `${"a".repeat(60)}!` }, c: { type: "string", pattern: `${"a?".repeat(40)}a{40}`, default: "a".repeat(40) } } },
+      proto: named("__proto__", { type: "object", properties: { x: { const: "v" } } }),
+      inherited: { properties: { constructor: { type: "string" }, toString: {}, valueOf: { enum: ["a"] } } },
+      deep: { properties: { a: { default: JSON.parse("[".repeat(100_000) + "]".repeat(100_000)) } } },
+    };
+    const read = (made) => {
+      try {
+        return JSON.stringify(made.read()).slice(0, 200);
+      } catch (error) {
+        return error.message;
+      }
+    };
+    return Object.entries(schemas).map(([name, schema]) => {
+      const begun = performance.now();
+      const made = form({ type: "object", ...schema }, name === "inherited" ? {} : undefined);
+      const found = read(made);
+      const parts = made.element.querySelectorAll("*").length;
+      const characters = made.element.textContent.length;
+      return { name, found, parts, characters, time: performance.now() - begun, fields: made.element.querySelectorAll("label").length };
+    });
+  });
+  for (const { name, parts, characters, time } of outcome) {
+    assert.ok(parts < 50_000 && characters < 20_000_000 && time < MAX_WORK, `${name}: ${parts} parts, ${characters} characters, ${time} ms`);
+  }
+  const found = Object.fromEntries(outcome.map((it) => [it.name, it.found]));
+  for (const name of ["reference", "required", "properties", "keywords"]) assert.equal(found[name], `{"b":1}`, name);
+  assert.deepEqual([found.proto, found.inherited], [`{"__proto__":{"x":"v"}}`, "{}"]);
+  assert.match(found.pattern, /^\{"a":"a+!","c":"a+"\}$/);
+  // A schema that leads back to itself still has fields.
+  assert.ok(outcome.find((it) => it.name === "recursive").fields > 12);
 }
 
 /** A page that has opened a window cannot reach the inspector in it. */

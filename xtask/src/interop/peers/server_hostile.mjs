@@ -1,6 +1,6 @@
 // A server that tries to run scripts in the page of an inspector: with its names, its descriptions, its
 // Markdown, its URLs and its pictures. It speaks JSON-RPC by hand, because SDKs refuse some of it. The tool
-// `wrong` violates rules of the specification.
+// `wrong` violates rules of the specification. A call of `messages`, which is not listed, sends messages that are hard to show.
 import readline from "node:readline";
 
 const script = `<img src=x onerror="window.hacked='markup'"><script>window.hacked='script'</script>`;
@@ -53,7 +53,7 @@ const results = {
       },
     }],
   }),
-  "resources/read": ({ uri }) => ({ contents: [{ uri, mimeType: "text/html;profile=mcp-app", text: app }] }),
+  "resources/read": ({ uri }) => ({ contents: [uri === "x://brackets" ? { uri, mimeType: "text/markdown", text: "[".repeat(100_000) } : { uri, mimeType: "text/html;profile=mcp-app", text: app }] }),
   "tools/call": ({ name }) => (name === "app" ? { content: [{ type: "text", text: "for the view" }] } : name === "wrong" ? { content: [], structuredContent: { n: script } } : {
     content: [
       { type: "text", text: `${script}\n${links}\n\`\`\`\n${script}\n\`\`\`` },
@@ -69,6 +69,12 @@ const results = {
   "prompts/list": () => ({ prompts: [{ name: script, description: script, arguments: [{ name: script, description: script }] }] }),
 };
 
+/** A name without a text, and a message whose indented text would have 64 million characters. */
+const messages = [
+  `{"jsonrpc":"2.0","method":"notifications/oddName","params":{"name":{"toString":1,"valueOf":1}}}`,
+  `{"jsonrpc":"2.0","method":"notifications/large","params":{"value":${"[".repeat(250_000)}${"]".repeat(250_000)}}}`,
+];
+
 const send = (message) => process.stdout.write(`${JSON.stringify({ jsonrpc: "2.0", ...message })}\n`);
 
 for await (const line of readline.createInterface({ input: process.stdin })) {
@@ -76,6 +82,7 @@ for await (const line of readline.createInterface({ input: process.stdin })) {
   if (id === undefined) continue;
   const result = results[method];
   if (method === "tools/call") {
+    if (params.name === "messages") for (const message of messages) process.stdout.write(`${message}\n`);
     if (params.name === "wrong") send({ method: "notifications/message", params: { level: 7, data: script } });
     send({ method: "notifications/message", params: { level: "error", logger: script, data: script } });
   }
