@@ -186,7 +186,13 @@ async fn connect(
         }
         #[cfg(not(all(feature = "stdio", feature = "http")))]
         other => {
-            let text = format!("this program was built without the feature to reach {other:?}");
+            let (feature, task) = match other {
+                ServerSpec::Command { .. } => ("stdio", "starts commands"),
+                ServerSpec::Url { .. } => ("http", "calls URLs"),
+            };
+            let text = format!(
+                "this program was built without the feature `{feature}` of omnimcp, which {task}"
+            );
             let error = io::Error::new(io::ErrorKind::Unsupported, text);
             Err(Error::other(error))
         }
