@@ -98,7 +98,7 @@ pages! {
     tasks: "tasks.md", "macros" "client" "tasks";
     skills: "skills.md", "client" "server" "skills";
     toolsets: "toolsets.md", "client" "toolset" "stdio" "http";
-    gateways: "gateways.md", "gateway" "client" "http" "server" "stdio";
+    gateways: "gateways.md", "gateway" "client" "http" "server" "stdio" "auth";
     apps: "apps.md", "apps" "client" "http" "macros";
     events: "events.md", "events" "client" "http" "server";
     middleware: "middleware.md", "server";
