@@ -10,6 +10,9 @@ use crate::catalog::snapshot::Snapshot;
 /// Steps of all matches in one snapshot. Resources that would need more are not data.
 const MAX_STEPS: usize = 50_000_000;
 
+/// Bytes of a first literal that are compared in one step.
+const COMPARED_BYTES: usize = 16;
+
 impl Snapshot {
     /// Returns the snapshot without resources that a listed template matches: the template's rows are data, which
     /// changes while the server stays the same.
@@ -70,10 +73,12 @@ fn has_scheme(template: &str) -> bool {
 /// Returns true if a URI can be an expansion of a template. The states are the offsets at which the parts so
 /// far may end, so a byte of the URI is read at most once for each part. `steps` limits the work.
 fn matches(parts: &[Part<'_>], uri: &str, steps: &mut usize) -> bool {
-    *steps = steps.saturating_sub(1);
-    if let Some(Part::Literal(text)) = parts.first()
-        && !uri.starts_with(text)
-    {
+    let first = match parts.first() {
+        Some(Part::Literal(text)) => text,
+        _ => "",
+    };
+    *steps = steps.saturating_sub(1 + first.len() / COMPARED_BYTES);
+    if !uri.starts_with(first) {
         return false;
     }
     let bytes = uri.as_bytes();
@@ -203,5 +208,16 @@ mod tests {
         assert_eq!(MAX_STEPS - steps, 1 + 4004 * 2002);
         assert_eq!(template_data(&snapshot).len(), 6);
         assert!(!matches(&parts, &uri, &mut 1_000));
+    }
+
+    #[test]
+    fn first_literal_that_does_not_match_costs_its_length() {
+        let prefix = format!("x:{}", "a".repeat(2000));
+        let (template, uri) = (format!("{prefix}b{{id}}"), format!("{prefix}c1"));
+        let parts: Vec<_> = parts(&template).collect();
+        let mut steps = MAX_STEPS;
+        assert!(!matches(&parts, &uri, &mut steps));
+        assert_eq!(MAX_STEPS - steps, 1 + 2003 / 16);
+        assert!(!matches(&parts, &uri, &mut 100));
     }
 }

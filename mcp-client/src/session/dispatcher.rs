@@ -243,8 +243,9 @@ async fn deliver(client: &Weak<ClientInner>, message: &OneWayMessage) -> Result<
             ChannelError::Status { status, .. } => Some(*status),
             _ => None,
         };
-        // A server refuses a message that it has received before.
-        if may_have_arrived && status.is_some_and(|status| status.is_client_error()) {
+        // A server that no longer waits for the answer refuses it, because it has received it before. Other refusals are not
+        // about the message: the token, the session, or the size.
+        if may_have_arrived && status == Some(StatusCode::BAD_REQUEST) {
             return Ok(());
         }
         let next = Instant::now() + backoff.next_delay();

@@ -19,6 +19,7 @@ async fn answer_is_sent_again_until_the_server_has_it_or_refuses_it() {
         (vec![], 1),
         (vec![status(503), broken(), status(500)], 4),
         // A server that does not know the request has received the answer before.
+        (vec![broken(), status(400)], 2),
         (vec![broken(), status(404)], 2),
         (vec![status(400)], 1),
         (lasting, 15),
@@ -58,14 +59,17 @@ async fn call_ends_when_the_answer_to_its_question_is_not_delivered() {
         ("dreams/tell", vec![status(503), broken()], None),
         // A server that refuses the answer may have received it before.
         ("dreams/tell", vec![broken(), status(400)], None),
-        ("dreams/tell", vec![status(502), status(404)], None),
+        // Such a refusal is not about the answer: another node, a token that has expired, a proxy's limit.
+        ("dreams/tell", vec![broken(), status(401)], Some("401")),
+        ("dreams/tell", vec![status(502), status(403)], Some("403")),
+        ("dreams/tell", vec![status(502), status(404)], Some("404")),
         ("dreams/tell", vec![status(400)], Some("400")),
         ("dreams/tell", vec![connect(), status(400)], Some("400")),
         ("dreams/tell", vec![status(429), status(403)], Some("403")),
         (
             "dreams/tell",
             vec![broken(), status(413), status(400)],
-            None,
+            Some("413"),
         ),
         ("dreams/tell", lasting(), Some("503")),
         // No call waits for a pong.
