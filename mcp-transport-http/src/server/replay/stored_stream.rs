@@ -109,7 +109,7 @@ pub(super) struct Progress {
 }
 
 /// An event that the store did not accept.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 struct UnsavedEvent {
     /// Number of the stored event before it.
     after: Option<u64>,
@@ -274,8 +274,13 @@ impl StoredStream {
     /// Tries to store the events that the store has not accepted. Returns whether there are none left.
     async fn store_unsaved(&self) -> bool {
         loop {
-            let first = self.progress().unsaved.front().cloned();
-            let Some(UnsavedEvent { after, event }) = first else {
+            let first = {
+                let progress = self.progress();
+                // Not `after`: an equal event before this one may have been stored since then.
+                let first = progress.unsaved.front();
+                first.map(|unsaved| (progress.last_event, unsaved.event.clone()))
+            };
+            let Some((after, event)) = first else {
                 return true;
             };
             let Ok(number) = self.store_again(after, &event).await else {
@@ -365,7 +370,9 @@ mod tests {
 
     use async_trait::async_trait;
     use bytes::Bytes;
-    use mcp_core::store::{EventStore, Replay, ReplayError, StoreError, StoredEvent, StreamId};
+    use mcp_core::store::{
+        EventStore, MemoryEventStore, Replay, ReplayError, StoreError, StoredEvent, StreamId,
+    };
     use parking_lot::Mutex;
 
     use super::{
@@ -433,6 +440,32 @@ mod tests {
             let sent = progress.sent_unsaved.iter().map(Bytes::len);
             let (count, bytes) = (sent.len(), sent.sum::<usize>());
             assert!(count <= MAX_REMEMBERED && (count == 1 || bytes <= MAX_REMEMBERED_BYTES));
+        }
+    }
+
+    #[tokio::test]
+    async fn equal_events_are_all_stored_when_the_store_is_back() {
+        for stored_before in [false, true] {
+            let mut stream = stream();
+            let back = Arc::new(MemoryEventStore::new());
+            if stored_before {
+                // The store is away after the first event.
+                stream.store = back.clone();
+                stream.append_all(event("same").into(), false).await;
+                stream.store = Arc::new(Away);
+            }
+            for text in ["same", "same", "last", "last"] {
+                stream.append_all(event(text).into(), false).await;
+            }
+            stream.store = back;
+            assert!(stream.store_unsaved().await);
+            let replay = stream.store.after(stream.id(), None).await.unwrap();
+            let texts = replay.events.iter();
+            let texts: Vec<_> = texts
+                .map(|(_, event)| str::from_utf8(&event.text).unwrap())
+                .collect();
+            let expected = ["same", "same", "same", "last", "last"];
+            assert_eq!(texts, expected[usize::from(!stored_before)..]);
         }
     }
 }
