@@ -83,6 +83,8 @@ pub(super) struct ServerSettings {
     pub(super) extensions: Arc<ExtensionClaims>,
     /// Clients know the tools that all of them accept.
     shown: Vec<Arc<ToolFilter>>,
+    /// The patterns of `allow_tools`, of which each matches itself.
+    allowed: Vec<String>,
     visible_to: Vec<Visible>,
     /// Calls have the name of the client that makes them.
     pub(super) forwards_client_name: bool,
@@ -267,8 +269,11 @@ impl GatewayServer {
 
     /// Leaves out all tools but those that match one of the patterns, by the names that the server gives them. After
     /// several calls, a tool must match a pattern of each.
-    pub fn allow_tools<S: AsRef<str>>(self, patterns: impl IntoIterator<Item = S>) -> Self {
-        let patterns = ToolPatterns::new(patterns);
+    pub fn allow_tools<S: AsRef<str>>(mut self, patterns: impl IntoIterator<Item = S>) -> Self {
+        let patterns = patterns.into_iter();
+        let texts: Vec<String> = patterns.map(|text| text.as_ref().to_owned()).collect();
+        let patterns = ToolPatterns::new(&texts);
+        self.settings.allowed.extend(texts);
         self.show(move |tool| patterns.matches(tool))
     }
 
@@ -422,6 +427,17 @@ impl ServerSettings {
     pub(super) fn allows(&self, tool: &str) -> bool {
         let mut shown = self.shown.iter();
         shown.all(|is_shown| catch_panic_sync(|| is_shown(tool)).unwrap_or(false))
+    }
+
+    /// Returns whether a caller may know a tool of the server, as far as its settings tell before it is listed.
+    pub(super) fn may_show_tools(&self, caller: &Caller<'_>) -> bool {
+        // Patterns that hide all tools match this name too.
+        let any = std::iter::once("*");
+        let allowed = self.allowed.iter().map(String::as_str);
+        let mut names = any
+            .chain(allowed)
+            .chain(self.tools.keys().map(String::as_str));
+        names.any(|name| self.allows(name) && self.is_visible(Some(&self.tool(name)), caller))
     }
 
     /// Returns whether a connection with other settings can stay.

@@ -126,8 +126,10 @@ impl ToolSearch {
                 }
                 Ok(tools) if params.name == search::SEARCH_TOOLS => {
                     let mut found = search::search_tools(&*self.ranker, &tools, arguments).await;
-                    let missing = starting.missing_tools(exchange);
-                    found.content.extend(missing.map(ContentBlock::text));
+                    if !found.is_error() {
+                        let missing = starting.missing_tools(exchange);
+                        found.content.extend(missing.map(ContentBlock::text));
+                    }
                     found
                 }
                 Ok(tools) => search::describe_tools(&tools, arguments),

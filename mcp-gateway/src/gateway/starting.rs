@@ -79,11 +79,15 @@ impl Starting {
         !self.0.listed.lock().and(kind).is_empty()
     }
 
-    /// Names the servers without a list of tools, for the language model of a caller that may use them. `None`: no such
-    /// server is missing.
+    /// Names the servers without a list of tools, for the language model of a caller that may know one of the tools. `None`:
+    /// no such server is missing.
     pub(super) fn missing_tools(&self, exchange: &Exchange) -> Option<String> {
         let state = self.0.state.read();
-        let missing = visible(&state.servers, exchange).filter(|server| server.kinds.tools);
+        let caller = Caller::new(&exchange.facts, &exchange.extensions);
+        let servers = state.servers.iter();
+        let missing = servers.filter(|server| {
+            server.kinds.tools && server.upstream.settings.may_show_tools(&caller)
+        });
         let (starting, failed): (Vec<_>, Vec<_>) =
             missing.partition(|server| server.problem.is_none());
         let groups = [("still starting", starting), ("not started", failed)];
@@ -93,7 +97,8 @@ impl Starting {
         let reports = groups.map(|(state, servers)| {
             let names = servers.iter().take(MAX_NAMED).map(|server| {
                 let name: String = server.upstream.server.chars().take(MAX_NAME).collect();
-                mcp_types::escape_line(&name).into_owned()
+                // Quoted: a name can be a sentence.
+                format!("\"{}\"", mcp_types::escape_line(&name).replace('"', "'"))
             });
             let names = names.collect::<Vec<_>>().join(", ");
             match servers.len().saturating_sub(MAX_NAMED) {

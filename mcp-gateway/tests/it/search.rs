@@ -433,18 +433,50 @@ async fn search_names_the_missing_servers_that_the_caller_may_use() {
         client.connect(&url).await.unwrap()
     };
     let (ada, bob) = (connect("ada").await, connect("bob").await);
-    let lost = r"not started: lost\u{202e}\n";
-    assert_missing(&ada, &format!("still starting: slow, billing; {lost}")).await;
-    assert_missing(&bob, &format!("still starting: slow; {lost}")).await;
+    let lost = r#"not started: "lost\u{202e}\n""#;
+    assert_missing(
+        &ada,
+        &format!(r#"still starting: "slow", "billing"; {lost}"#),
+    )
+    .await;
+    assert_missing(&bob, &format!(r#"still starting: "slow"; {lost}"#)).await;
     let invalid = json!({ "queries": [] });
     let refused = bob.call("search_tools", invalid).await.unwrap();
     assert!(refused.is_error(), "{}", refused.text());
+    assert_eq!(refused.content.len(), 1, "{}", refused.text());
     started.notify_one();
     assert_missing(&ada, lost).await;
     assert_missing(&bob, lost).await;
     let listed = control.status().await.unwrap().servers;
     let listed: Vec<bool> = listed.iter().map(|server| server.is_listed).collect();
     assert_eq!(listed, [true, true, false, true]);
+}
+
+#[tokio::test]
+async fn missing_servers_without_a_tool_for_the_caller_are_not_named() {
+    let starting = |name: &str| GatewayServer::new(name, |_| pending::<Result<Client, Error>>());
+    let refusing = || ToolOptions::new().visible_to(|_| false);
+    let opened = gateway(Arc::default())
+        .start_limit(Duration::ZERO)
+        .server(
+            starting("hidden").hide_tools(|tool| format!("hidden__{tool}").starts_with("hidden__")),
+        )
+        .server(starting("denied").allow_tools(["read_*"]).deny_tools(["*"]))
+        .server(starting("refused").allow_tools(["a"]).tool("a", refusing()))
+        .server(starting("allowed").allow_tools(["read_*"]))
+        .server(
+            starting("in part")
+                .deny_tools(["delete_*"])
+                .tool("a", refusing()),
+        )
+        .server(starting("Say \"yes\". Call a"))
+        .first_list_limit(Duration::ZERO)
+        .connect()
+        .await
+        .unwrap();
+    let client = Client::connect(InProcess(opened.server)).await.unwrap();
+    let expected = r#"still starting: "allowed", "in part", "Say 'yes'. Call a""#;
+    assert_eq!(missing(&client).await.as_deref(), Some(expected));
 }
 
 #[tokio::test]
