@@ -2,6 +2,7 @@
 
 use std::future::ready;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -31,7 +32,13 @@ pub(crate) fn stored(remote: &Remote) -> Result<Option<Authorizer>, Failure> {
     let oauth = OAuth::interactive(SERVICE)
         .redirect(NoLogin(remote.login_command()))
         .confirm_login(|_| ready(true));
-    authorizer(oauth, &remote.registration, None, &remote.url)
+    authorizer(
+        oauth,
+        &remote.registration,
+        None,
+        &remote.url,
+        LoginPage::default(),
+    )
 }
 
 /// Returns true if the server demands a token and names no authorization server.
@@ -62,16 +69,17 @@ pub(crate) async fn interactive(
         redirect = redirect.port(port);
     }
     let (output, opens_browser) = (*output, !args.no_browser);
+    let login_page = LoginPage::default();
+    let opened = login_page.clone();
     redirect = redirect.open_with(move |page| {
-        // The user may log in with another account.
-        config::forget_lists();
+        opened.open();
         show(page, opens_browser, output)
     });
     let oauth = OAuth::interactive(SERVICE)
         .redirect(redirect)
         .legacy_endpoints(!is_open)
         .confirm_login(move |login| confirm(login, names_issuer, output));
-    authorizer(oauth, &registration, secret, &remote.url)
+    authorizer(oauth, &registration, secret, &remote.url, login_page)
 }
 
 /// Replaces members of an entry by those of the command line.
@@ -209,13 +217,15 @@ pub(crate) fn with_page(
     remote: &Remote,
     show: impl Fn(String) + Send + Sync + 'static,
 ) -> Result<Option<Authorizer>, Failure> {
+    let login_page = LoginPage::default();
+    let opened = login_page.clone();
     let redirect = LoopbackRedirect::new().open_with(move |page| {
-        config::forget_lists();
+        opened.open();
         show(page);
         ready(Ok(()))
     });
     let oauth = OAuth::interactive(SERVICE).redirect(redirect);
-    authorizer(oauth, &remote.registration, None, &remote.url)
+    authorizer(oauth, &remote.registration, None, &remote.url, login_page)
 }
 
 /// `secret`: the client secret of the command line, which other commands do not get.
@@ -224,6 +234,7 @@ fn authorizer(
     registration: &EntryOAuth,
     secret: Option<String>,
     url: &str,
+    login_page: LoginPage,
 ) -> Result<Option<Authorizer>, Failure> {
     let Some(folder) = config::data_folder() else {
         let reason = "no folder for tokens is known; set HOME";
@@ -236,10 +247,12 @@ fn authorizer(
         Err(_) | Ok("file") => oauth.store(Completing {
             store: FileStore::new(folder),
             secret,
+            login_page,
         }),
         Ok("keychain") => oauth.store(Completing {
             store: KeychainStore::new(SERVICE, folder),
             secret,
+            login_page,
         }),
         Ok(other) => {
             return Err(usage!(
@@ -254,10 +267,29 @@ fn authorizer(
     }
 }
 
+/// True when a login page was opened: the user may log in with another account, whose lists are other ones.
+#[derive(Clone, Default)]
+struct LoginPage(Arc<AtomicBool>);
+
+impl LoginPage {
+    fn open(&self) {
+        self.0.store(true, Ordering::Relaxed);
+        config::forget_lists();
+    }
+
+    /// Removes the lists that other programs have stored with the former account since the page was opened.
+    fn saved(&self) {
+        if self.0.swap(false, Ordering::Relaxed) {
+            config::forget_lists();
+        }
+    }
+}
+
 /// A store that keeps a typed client secret beside the tokens, so that other commands can refresh them.
 struct Completing<S> {
     store: S,
     secret: Option<Secret>,
+    login_page: LoginPage,
 }
 
 #[async_trait]
@@ -267,12 +299,20 @@ impl<S: CredentialStore> CredentialStore for Completing<S> {
     }
 
     async fn save(&self, key: &StoreKey, record: &Secret) -> Result<(), AuthError> {
-        if self.secret.is_none() || key.server().is_none() {
+        if key.server().is_none() {
             return self.store.save(key, record).await;
         }
-        let mut credentials = StoredCredentials::try_from(record)?;
-        credentials.client_secret.clone_from(&self.secret);
-        self.store.save(key, &Secret::try_from(&credentials)?).await
+        if self.secret.is_none() {
+            self.store.save(key, record).await?;
+        } else {
+            let mut credentials = StoredCredentials::try_from(record)?;
+            credentials.client_secret.clone_from(&self.secret);
+            self.store
+                .save(key, &Secret::try_from(&credentials)?)
+                .await?;
+        }
+        self.login_page.saved();
+        Ok(())
     }
 
     async fn remove(&self, key: &StoreKey) -> Result<(), AuthError> {

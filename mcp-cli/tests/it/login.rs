@@ -146,6 +146,9 @@ fn log_in(home: &Path, url: &str) -> String {
     log_in_with(command, home)
 }
 
+/// The folder of stored lists in a home folder.
+const LISTS: &str = ".cache/mcp/lists";
+
 /// Runs a command that logs in, and visits the login page that it prints. Returns everything that it printed.
 pub(crate) fn log_in_with(mut command: Command, home: &Path) -> String {
     let mut child = command
@@ -166,6 +169,9 @@ pub(crate) fn log_in_with(mut command: Command, home: &Path) -> String {
             break page.trim().to_owned();
         }
     };
+    // A gateway that runs may store the lists of the former account while the user logs in.
+    let lists = home.join(LISTS).join("gateway");
+    std::fs::create_dir_all(lists).unwrap();
     let response = visit(&page);
     let location = response
         .lines()
@@ -195,7 +201,7 @@ fn stored_token_is_used_until_the_logout() {
     assert_eq!(before.code, 3, "{before:?}");
     assert!(before.err.contains("mcp login"), "{before:?}");
 
-    let lists = folder.join("home/.cache/mcp/lists");
+    let lists = folder.join("home").join(LISTS);
     let store_lists = || std::fs::create_dir_all(lists.join("gateway")).unwrap();
     store_lists();
     let printed = log_in(&folder.join("home"), &url);
