@@ -1,9 +1,15 @@
-//! The users of the sockets of this machine. Only Linux tells; elsewhere none is known to be another user's.
+//! The users and the programs of the sockets of this machine. Only Linux tells; elsewhere none is known to be another one's.
 
+use std::collections::HashSet;
+use std::fs;
 use std::net::{IpAddr, SocketAddr};
 
 /// Largest table of sockets that is read, in bytes.
 const MAX_TABLE: u64 = 16 << 20;
+
+/// Largest number of processes that are read, and of open files of each.
+const MAX_PROCESSES: usize = 1 << 15;
+const MAX_FILES: usize = 1 << 12;
 
 /// The state of a socket that listens.
 const LISTENS: &str = "0A";
@@ -16,9 +22,80 @@ pub(crate) fn is_of_another(peer: SocketAddr, port: u16) -> bool {
 /// Returns true if a program of another user listens at an address of this machine, but for the system's own.
 pub(crate) fn another_listens(address: SocketAddr) -> bool {
     let tables = [table("tcp"), table("tcp6")].concat();
-    listeners(&tables, address)
-        .into_iter()
-        .any(|user| is_another(Some(user)))
+    let mut found = listeners(&tables, address).into_iter();
+    found.any(|socket| is_another(Some(socket.user)))
+}
+
+/// Returns true if a program that this process has not started listens at an address of this machine, but for the system's
+/// own.
+pub(crate) fn stranger_listens(address: SocketAddr) -> bool {
+    listens_outside(address, std::process::id())
+}
+
+/// Returns true if a program listens at an address that is none of those that process `root` has started.
+fn listens_outside(address: SocketAddr, root: u32) -> bool {
+    let tables = [table("tcp"), table("tcp6")].concat();
+    let is_system = |user| user == 0 && own_user() != Some(0);
+    let mut found = listeners(&tables, address);
+    found.retain(|socket| !is_system(socket.user));
+    if found.is_empty() {
+        return false;
+    }
+    let own: HashSet<String> = started_by(root).into_iter().flat_map(sockets_of).collect();
+    let mut inodes = found.iter().map(|socket| socket.inode);
+    inodes.any(|inode| !own.contains(inode))
+}
+
+/// Returns a process, those that it has started, and so on, with the other members of their process groups: a process whose
+/// parent has ended has another one.
+fn started_by(root: u32) -> HashSet<u32> {
+    let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
+    let numbers = entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
+    let processes: Vec<(u32, u32, u32)> = numbers
+        .take(MAX_PROCESSES)
+        .filter_map(|number| {
+            let stat = fs::read(format!("/proc/{number}/stat")).ok()?;
+            let (parent, group) = parent_and_group(&String::from_utf8_lossy(&stat))?;
+            Some((number, parent, group))
+        })
+        .collect();
+    let own_group = processes.iter().find(|(number, ..)| *number == root);
+    let own_group = own_group.map(|(.., group)| *group);
+    let mut found = HashSet::from([root]);
+    loop {
+        let before = found.len();
+        for (number, parent, group) in &processes {
+            let is_member = Some(*group) != own_group && found.contains(group);
+            if is_member || found.contains(parent) {
+                found.insert(*number);
+            }
+        }
+        if found.len() == before {
+            return found;
+        }
+    }
+}
+
+/// Reads the parent and the process group in the line of a process. Its name can have any characters.
+fn parent_and_group(stat: &str) -> Option<(u32, u32)> {
+    let (_, fields) = stat.rsplit_once(')')?;
+    // The first one is the state.
+    let mut fields = fields.split_whitespace().skip(1);
+    Some((fields.next()?.parse().ok()?, fields.next()?.parse().ok()?))
+}
+
+/// Returns the inodes of a process's sockets.
+fn sockets_of(process: u32) -> impl Iterator<Item = String> {
+    let files = fs::read_dir(format!("/proc/{process}/fd"));
+    let files = files.into_iter().flatten().flatten().take(MAX_FILES);
+    files.filter_map(|file| {
+        let target = fs::read_link(file.path()).ok()?;
+        let inode = target
+            .to_str()?
+            .strip_prefix("socket:[")?
+            .strip_suffix(']')?;
+        Some(inode.to_owned())
+    })
 }
 
 fn table(name: &str) -> String {
@@ -38,7 +115,7 @@ fn own_user() -> Option<u32> {
     {
         use std::os::unix::fs::MetadataExt as _;
 
-        Some(std::fs::metadata("/proc/self").ok()?.uid())
+        Some(fs::metadata("/proc/self").ok()?.uid())
     }
     #[cfg(not(target_os = "linux"))]
     None
@@ -50,6 +127,7 @@ struct Socket<'a> {
     remote: &'a str,
     state: &'a str,
     user: u32,
+    inode: &'a str,
 }
 
 fn sockets(table: &str) -> impl Iterator<Item = Socket<'_>> {
@@ -58,11 +136,14 @@ fn sockets(table: &str) -> impl Iterator<Item = Socket<'_>> {
         let (local, remote, state) = (fields.next()?, fields.next()?, fields.next()?);
         // Queues, timer, retransmissions, user.
         let user = fields.nth(3)?.parse().ok()?;
+        // After a timeout.
+        let inode = fields.nth(1)?;
         Some(Socket {
             local,
             remote,
             state,
             user,
+            inode,
         })
     })
 }
@@ -76,23 +157,23 @@ fn user_of(table: &str, peer: SocketAddr, port: u16) -> Option<u32> {
     found.map(|socket| socket.user)
 }
 
-/// Returns the users of the programs that listen at an address. Those at all addresses count if none has it alone.
-fn listeners(table: &str, address: SocketAddr) -> Vec<u32> {
+/// Returns the sockets that listen at an address. Those at all addresses count if none has it alone.
+fn listeners(table: &str, address: SocketAddr) -> Vec<Socket<'_>> {
     let suffix = format!(":{:04X}", address.port());
     let mut exact = vec![hexadecimal(address.ip())];
     if let IpAddr::V4(address) = address.ip() {
         exact.push(hexadecimal(address.to_ipv6_mapped().into()));
     }
-    let users = |is_host: &dyn Fn(&str) -> bool| -> Vec<u32> {
+    let listening = |is_host: &dyn Fn(&str) -> bool| -> Vec<Socket<'_>> {
         let listening = sockets(table).filter(|socket| {
             let host = socket.local.strip_suffix(&suffix);
             socket.state == LISTENS && host.is_some_and(is_host)
         });
-        listening.map(|socket| socket.user).collect()
+        listening.collect()
     };
-    let found = users(&|host| exact.iter().any(|exact| exact == host));
+    let found = listening(&|host| exact.iter().any(|exact| exact == host));
     if found.is_empty() {
-        return users(&|host| host.bytes().all(|byte| byte == b'0'));
+        return listening(&|host| host.bytes().all(|byte| byte == b'0'));
     }
     found
 }
@@ -112,7 +193,12 @@ fn hexadecimal(address: IpAddr) -> String {
 mod tests {
     use std::net::SocketAddr;
 
-    use super::{listeners, user_of};
+    use super::user_of;
+
+    fn listeners(table: &str, address: SocketAddr) -> Vec<u32> {
+        let found = super::listeners(table, address).into_iter();
+        found.map(|socket| socket.user).collect()
+    }
 
     const HEAD: &str = "  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode\n";
 
@@ -189,6 +275,7 @@ mod tests {
             let tables = [super::table("tcp"), super::table("tcp6")].concat();
             assert_eq!(listeners(&tables, asked), [own], "{any}");
             assert!(!super::another_listens(asked));
+            assert!(!super::stranger_listens(asked));
         }
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
@@ -199,5 +286,38 @@ mod tests {
             Some(own)
         );
         assert!(!super::is_of_another(peer, address.port()));
+    }
+
+    #[test]
+    fn parent_and_group_are_read_whatever_the_name_is() {
+        for (stat, expected) in [
+            ("7 (sh) S 5 6 1 0 -1", Some((5, 6))),
+            ("7 (a) R 1 1 (b) c) S 5 6 1", Some((5, 6))),
+            ("7 (sh) S 5", None),
+            ("7 sh S 5 6", None),
+            ("", None),
+        ] {
+            assert_eq!(super::parent_and_group(stat), expected, "{stat}");
+        }
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn sockets_of_started_programs_are_known_and_those_of_others_are_not() {
+        use std::process::{Command, Stdio};
+
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap();
+        let own = std::process::id();
+        // It ends with its input.
+        let mut other = Command::new("cat").stdin(Stdio::piped()).spawn().unwrap();
+        assert!(super::started_by(own).contains(&other.id()));
+        assert!(!super::started_by(other.id()).contains(&own));
+        assert!(!super::listens_outside(address, own));
+        assert!(super::listens_outside(address, other.id()));
+        drop(listener);
+        assert!(!super::listens_outside(address, other.id()));
+        drop(other.stdin.take());
+        other.wait().unwrap();
     }
 }

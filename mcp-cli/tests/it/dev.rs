@@ -856,6 +856,48 @@ fn program_that_ends_at_its_start_gets_no_credentials_sent_in_its_place() {
     }
 }
 
+/// A program that has bound the port before the start, and listens when the server has started.
+#[cfg(target_os = "linux")]
+#[tokio::test(flavor = "multi_thread")]
+async fn program_that_has_reserved_the_port_gets_no_credentials() {
+    use tokio::io::AsyncReadExt as _;
+
+    let folder = folder("dev_reserved_port");
+    let made = Command::new("mkfifo").arg(folder.join("started")).status();
+    assert!(made.unwrap().success());
+    for is_typed in [true, false] {
+        let reserved = tokio::net::TcpSocket::new_v4().unwrap();
+        reserved.bind("127.0.0.1:0".parse().unwrap()).unwrap();
+        let address = reserved.local_addr().unwrap();
+        let url = format!("http://{address}/mcp");
+        let script = format!(
+            "echo 'Authorization: Bearer printed-secret' >&2; echo 'serving {url}' >&2; \
+             echo > started; exec sleep 100"
+        );
+        let mut words = vec!["-H", "X-Key: given-secret"];
+        if is_typed {
+            words.extend(["--url", &url]);
+        }
+        words.extend(["--", "sh", "-c", &script]);
+        let mut command = dev_in(folder.to_str().unwrap(), &words);
+        let port = address.port().to_string();
+        let dev = Dev::spawn(command.env_remove("ADDRESS").env("PORT", port));
+        let started = folder.join("started");
+        let started = tokio::task::spawn_blocking(|| fs::read(started));
+        timeout(LIMIT, started).await.unwrap().unwrap().unwrap();
+        let listener = reserved.listen(16).unwrap();
+        // The command looks whether a program listens, and then whose it is.
+        for _ in 0..6 {
+            let (mut stream, _) = timeout(LIMIT, listener.accept()).await.unwrap().unwrap();
+            let mut text = vec![0; 1 << 16];
+            let count = timeout(LIMIT, stream.read(&mut text)).await.unwrap();
+            let text = String::from_utf8_lossy(&text[..count.unwrap_or(0)]).into_owned();
+            assert_eq!(text, "", "{is_typed}");
+        }
+        drop(dev);
+    }
+}
+
 /// Returns the ports of this machine at which a process listens.
 #[cfg(target_os = "linux")]
 fn listening(process: u32) -> Vec<u16> {

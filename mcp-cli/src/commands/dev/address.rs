@@ -8,7 +8,7 @@ use tokio::time::{Instant, sleep, timeout};
 use url::{Host, Url};
 
 use crate::config;
-use crate::local_users::another_listens;
+use crate::local_users::{another_listens, stranger_listens};
 
 /// Time between two attempts to reach a program over HTTP.
 pub(super) const RETRY: Duration = Duration::from_millis(50);
@@ -20,7 +20,7 @@ const DEFAULT_PATH: &str = "/mcp";
 const MAX_CONNECT: Duration = Duration::from_secs(1);
 
 /// The reason why a program gets nothing.
-const STRANGER: &str = "a program of another user listens there";
+const STRANGER: &str = "another program listens there, which this command has not started";
 
 /// Returns true if another program listens at the address of the program before its start.
 ///
@@ -47,16 +47,16 @@ pub(super) async fn is_taken(
     Ok(is_taken)
 }
 
-/// Returns a URL with the first of these hosts at which a program of this user listens: `localhost` can mean two addresses,
-/// and another program may listen at the other one.
+/// Returns a URL with the first of these hosts at which a program listens that is not a stranger: `localhost` can mean two
+/// addresses, and another program may listen at the other one.
 ///
 /// # Errors
 ///
-/// Returns [`STRANGER`] if a program of another user listens there, and `None` if none does.
+/// Returns [`STRANGER`] if only strangers listen there, and `None` if no program does.
 async fn listening(
     url: &Url,
     hosts: &[&str],
-    another_listens: fn(SocketAddr) -> bool,
+    is_stranger: fn(SocketAddr) -> bool,
 ) -> Result<Url, Option<&'static str>> {
     let mut problem = None;
     for host in hosts {
@@ -65,7 +65,7 @@ async fn listening(
         let addresses = address.socket_addrs(|| None).map_err(|_| None)?;
         let connecting = TcpStream::connect(&*addresses);
         if let Ok(Ok(_)) = timeout(MAX_CONNECT, connecting).await {
-            if !addresses.into_iter().any(another_listens) {
+            if !addresses.into_iter().any(is_stranger) {
                 return Ok(address);
             }
             problem = Some(STRANGER);
@@ -74,24 +74,31 @@ async fn listening(
     Err(problem)
 }
 
-/// Returns the address of a program at a URL of the command line, or at one that it prints.
+/// Returns the address of a program at a URL of the command line, or at one that it prints. `has_credentials`: only a program
+/// that this command has started may listen there, and not one that has reserved the port, where the system tells.
 ///
 /// # Errors
 ///
-/// Returns [`STRANGER`] if a program of another user listens there, and `None` if there is no address at which the program
-/// was asked to listen.
+/// Returns [`STRANGER`] if another program listens there, and `None` if there is no address at which the program was asked to
+/// listen.
 pub(super) async fn find(
     url: &Url,
     is_typed: bool,
     port: u16,
+    has_credentials: bool,
 ) -> Result<Url, Option<&'static str>> {
+    let is_stranger = if has_credentials {
+        stranger_listens
+    } else {
+        another_listens
+    };
     if is_typed {
-        return typed(url).await;
+        return typed(url, is_stranger).await;
     }
     if !is_asked(url, port) {
         return Err(None);
     }
-    asked(url).await
+    asked(url, is_stranger).await
 }
 
 /// Returns whether a program that prints this URL was asked to listen there. Another program may listen at other addresses.
@@ -101,26 +108,32 @@ pub(super) fn is_asked(url: &Url, port: u16) -> bool {
 }
 
 /// Returns the address of a program at a URL that it was asked to serve, as [`typed`].
-async fn asked(url: &Url) -> Result<Url, Option<&'static str>> {
-    listening(url, &["127.0.0.1"], another_listens).await
+async fn asked(
+    url: &Url,
+    is_stranger: fn(SocketAddr) -> bool,
+) -> Result<Url, Option<&'static str>> {
+    listening(url, &["127.0.0.1"], is_stranger).await
 }
 
 /// Returns a URL of the command line, whose name `localhost` is one address.
 ///
 /// # Errors
 ///
-/// Returns [`STRANGER`] if a program of another user listens there, and `None` if none does.
-async fn typed(url: &Url) -> Result<Url, Option<&'static str>> {
+/// Returns [`STRANGER`] if another program listens there, and `None` if none does.
+async fn typed(
+    url: &Url,
+    is_stranger: fn(SocketAddr) -> bool,
+) -> Result<Url, Option<&'static str>> {
     let is_local = match url.host() {
         Some(Host::Domain("localhost")) if url.scheme() == "http" => {
-            return listening(url, &["127.0.0.1", "[::1]"], another_listens).await;
+            return listening(url, &["127.0.0.1", "[::1]"], is_stranger).await;
         }
         Some(Host::Ipv4(address)) => address.is_loopback(),
         Some(Host::Ipv6(address)) => address.is_loopback(),
         _ => false,
     };
     match url.host_str() {
-        Some(host) if is_local => listening(url, &[host], another_listens).await,
+        Some(host) if is_local => listening(url, &[host], is_stranger).await,
         _ => Ok(url.clone()),
     }
 }
@@ -182,14 +195,14 @@ mod tests {
     use tokio::net::TcpListener;
     use url::Url;
 
-    use super::{STRANGER, config, listening, printed_urls};
+    use super::{STRANGER, another_listens, config, listening, printed_urls};
 
     #[tokio::test]
     async fn localhost_is_the_address_that_the_program_was_asked_to_serve() {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let port = listener.local_addr().unwrap().port();
         let printed = config::parse_url(&format!("http://localhost:{port}/mcp")).unwrap();
-        let asked = super::asked(&printed).await.unwrap();
+        let asked = super::asked(&printed, another_listens).await.unwrap();
         assert_eq!(asked.as_str(), format!("http://127.0.0.1:{port}/mcp"));
         // Another program at the other address, where this machine has one.
         let other = TcpListener::bind(("::1", port)).await.is_ok_and(|other| {
@@ -198,7 +211,7 @@ mod tests {
         });
         let both = ["127.0.0.1", "[::1]"];
         let any = async |another: fn(SocketAddr) -> bool| listening(&printed, &both, another).await;
-        assert_eq!(super::typed(&printed).await, Ok(asked));
+        assert_eq!(super::typed(&printed, another_listens).await, Ok(asked));
         // The first one is another user's.
         let shown = |found: Result<Url, _>| found.map(|url| url.host_str().unwrap().to_owned());
         let second = other.then(|| "[::1]".to_owned()).ok_or(Some(STRANGER));
@@ -206,9 +219,9 @@ mod tests {
         assert_eq!(any(|_| true).await, Err(Some(STRANGER)));
         // A program that listens at the other address only gets no credentials, unless the user has typed the name.
         drop(listener);
-        assert_eq!(super::asked(&printed).await, Err(None));
+        assert_eq!(super::asked(&printed, another_listens).await, Err(None));
         let second = other.then(|| "[::1]".to_owned()).ok_or(None);
-        assert_eq!(shown(super::typed(&printed).await), second);
+        assert_eq!(shown(super::typed(&printed, another_listens).await), second);
     }
 
     #[test]

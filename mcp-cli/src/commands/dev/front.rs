@@ -297,11 +297,11 @@ async fn open(client: ClientBuilder, program: &Program, front: &Front) -> Result
             for url in urls {
                 let is_typed = program.url.is_some();
                 let is_asked = address::is_asked(&url, port);
-                let found = match &typed {
-                    // One address for the session: another program may listen at the other one later.
-                    Some(address) => Ok(address.clone()),
-                    None => address::find(&url, is_typed, port).await,
-                };
+                let token = printed_token(&printed, refusals);
+                let has_credentials = !is_taken && (token.is_some() || !program.headers.is_empty());
+                // One address for the session: another program may listen at the other one later.
+                let address = typed.as_ref().unwrap_or(&url);
+                let found = address::find(address, is_typed, port, has_credentials).await;
                 if let Err(Some(reason)) = found {
                     problem = Some(format!("{url}: {reason}"));
                     continue;
@@ -312,7 +312,7 @@ async fn open(client: ClientBuilder, program: &Program, front: &Front) -> Result
                 }
                 typed = address.clone().filter(|_| is_typed);
                 let is_own = !is_taken && address.is_some();
-                let token = printed_token(&printed, refusals).filter(|_| is_own);
+                let token = token.filter(|_| is_own);
                 let mut client = client.clone();
                 if is_own {
                     if process.closed().now_or_never().is_some() {
