@@ -11,13 +11,13 @@ const SOUNDS = /^audio\/[a-z0-9.+-]+$/;
 /** Shows a content block, which is the `n`th of its result. One that is not as its type says is shown as JSON. */
 export function content(block, n = 0) {
   try {
-    return known(block, n);
+    return typed(block, n);
   } catch {
     return el("div", { class: "content" }, json(block));
   }
 }
 
-function known(block, n) {
+function typed(block, n) {
   const parts = () => {
     switch (block?.type) {
       case "text":
@@ -39,7 +39,7 @@ function known(block, n) {
 }
 
 /** Shows the contents of a resource. */
-export function resource(contents, n) {
+function resource(contents, n) {
   const mime = contents?.mimeType ?? "";
   const head = el("p", { class: "quiet" }, `${contents?.uri ?? ""} ${mime}`);
   if (typeof contents?.text === "string") {

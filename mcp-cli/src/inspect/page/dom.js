@@ -26,13 +26,16 @@ export function fill(element, ...children) {
   for (let n = AT_ONCE; n < nodes.length; n += AT_ONCE) element.append(...nodes.slice(n, n + AT_ONCE));
 }
 
-/** A value of a server as text, whatever its type is: an object has perhaps a member `toString`. */
+/** Shown for a value that the browser cannot write as JSON. */
+const TOO_DEEP = "(nested too deeply)";
+
+/** A value of a server as text, whatever its type is: an object with a member `toString` has no text of its own. */
 export function written(value) {
   if (typeof value === "string") return value;
   try {
     return JSON.stringify(value) ?? "";
   } catch {
-    return "(nested too deeply)";
+    return TOO_DEEP;
   }
 }
 
@@ -55,7 +58,10 @@ export const plain = (text) => el("pre", { tabindex: "0" }, text);
 export const json = (value) => plain(jsonText(value));
 
 /** A value as the text of indented JSON. */
-export const jsonText = (value) => (typeof value === "string" ? JSON.stringify(value) : indented(written(value)));
+export function jsonText(value) {
+  const text = typeof value === "string" ? JSON.stringify(value) : written(value);
+  return text === TOO_DEEP ? text : indented(text);
+}
 
 /** A button. */
 export function button(text, onclick, props = {}) {

@@ -3,7 +3,7 @@
 import { button, el, fill, jsonText, written as text } from "./dom.js";
 import { exact, isEqual, isNumber, member, parse } from "./json.js";
 
-/** Nested schemas beyond this depth are written as JSON: the first one with which the form has not too many parts. */
+/** Nested schemas beyond this depth are written as JSON. A form with too many parts is made again with the next depth. */
 const DEPTHS = [6, 3, 1];
 
 /** Parts of a form: fields, choices, references, names. Texts and lists of the schema count by their length. */
@@ -46,7 +46,7 @@ function whole(root, value) {
       const scope = { root, depth, left: MAX_PARTS };
       return field(root, scope, value ?? defaultOf(root, scope), 0);
     } catch {
-      // It has too many parts.
+      // Too many parts.
     }
   }
   return rawField(value ?? {});

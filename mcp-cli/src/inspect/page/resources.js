@@ -2,7 +2,7 @@
 
 import { bus, request, watch } from "./backend.js";
 import { catalog, listOf, runner } from "./catalog.js";
-import { resource, resultAsJson } from "./contents.js";
+import { content, resultAsJson } from "./contents.js";
 import { button, el, json } from "./dom.js";
 import { member } from "./json.js";
 import { argumentInputs } from "./prompts.js";
@@ -28,7 +28,7 @@ export function show(root, selected) {
 }
 
 const contents = (it, key) => [
-  (it.contents ?? []).map((part, n) => el("div", { class: "content" }, resource(part, n))),
+  (it.contents ?? []).map((part, n) => content({ type: "resource", resource: part }, n)),
   resultAsJson(it, key),
 ];
 
