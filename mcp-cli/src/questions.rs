@@ -16,7 +16,7 @@ const MAX_LINE: u64 = 1 << 20;
 /// The maximum number of characters of a question: all of it fits on a small screen.
 const MAX_QUESTION: usize = 1_500;
 
-/// Characters of a text of the server, of a name, and of a description.
+/// Characters of a server's text, a name, and a description.
 const MAX_TEXT: usize = 1_000;
 const MAX_NAME: usize = 100;
 const MAX_DESCRIPTION: usize = 300;

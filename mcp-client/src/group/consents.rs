@@ -1,4 +1,4 @@
-//! What a user has agreed to: [`Consents`].
+//! Answers of a user that are remembered: [`Consents`].
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -26,7 +26,7 @@ const MAX_IN_MEMORY: usize = 10_000;
 pub struct Subject {
     /// The kind, such as `command`.
     pub kind: &'static str,
-    /// Where it comes from, in the user's words: a file, or a server's name.
+    /// Its origin in the user's words: a file, or a server's name.
     pub owner: String,
     /// The name that the owner gives it.
     pub name: String,
@@ -485,7 +485,7 @@ mod tests {
         fs::remove_dir_all(&folder).unwrap();
     }
 
-    /// Whoever can write the file could agree to commands.
+    /// Another user who can write the file could agree to commands.
     #[cfg(unix)]
     #[test]
     fn file_that_others_can_write_agrees_to_nothing() {

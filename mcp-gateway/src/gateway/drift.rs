@@ -29,24 +29,32 @@ pub(super) fn log(pace: &mut Pace, server: &str, old: &[Tool], new: &[Tool]) {
     let differences = differences(old, new);
     let (texts, others): (Vec<_>, Vec<_>) = differences.iter().partition(|one| is_text(one));
     // The names and texts are those of the server: quoted, they cannot imitate a log line.
-    let text = |difference: &Difference| difference.to_string();
-    for difference in texts.into_iter().take(MAX_DIFFERENCES).map(text) {
-        let difference = &*shorten(&difference, MAX_TEXT);
+    let short = |difference: &Difference| shorten(&difference.to_string(), MAX_TEXT).into_owned();
+    for text in texts.into_iter().take(MAX_DIFFERENCES) {
+        let tool = text.path.split('/').nth(2).unwrap_or_default();
+        let (tool, difference) = (&*shorten(tool, MAX_TEXT), &*short(text));
         tracing::warn!(
             server,
+            tool,
             difference,
             "a server behind the gateway has changed the description of a tool, which a model reads as instructions; \
              check it"
         );
     }
-    for difference in others.into_iter().take(MAX_DIFFERENCES) {
-        let is_breaking = difference.impact == Impact::Breaking;
-        let difference = &*shorten(&text(difference), MAX_TEXT).into_owned();
-        let message = "a server behind the gateway has changed its tools";
-        if is_breaking {
-            tracing::warn!(server, difference, "{message}");
+    for other in others.into_iter().take(MAX_DIFFERENCES) {
+        let difference = &*short(other);
+        if other.impact == Impact::Breaking {
+            tracing::warn!(
+                server,
+                difference,
+                "a server behind the gateway has changed its tools"
+            );
         } else {
-            tracing::info!(server, difference, "{message}");
+            tracing::info!(
+                server,
+                difference,
+                "a server behind the gateway has changed its tools"
+            );
         }
     }
 }

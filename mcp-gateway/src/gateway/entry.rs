@@ -33,7 +33,7 @@ pub(super) struct ListedServer {
     is_stored: bool,
     /// The manifest has the lists.
     is_saved: bool,
-    /// Of lines in the log that the server causes.
+    /// The pace of lines in the log that the server causes.
     pub(super) pace: Pace,
     pub(super) prefix: String,
     pub(super) listing: Listing,

@@ -96,12 +96,9 @@ impl TakenUris {
             }
         }
         for (server, (count, item, owner)) in new.into_iter().filter(|(new, _)| is_logged(new)) {
-            let (server, owner) = (
-                escaped(&server),
-                owner.map(|owner| escaped(&owner).to_string()),
-            );
+            let owner = owner.map(|owner| escaped(&owner).to_string());
             let item = &*shorten(item, MAX_LOGGED);
-            tracing::warn!(%server, count, item, owner, "the gateway leaves out items of a server, such as this one: another server answers for its URIs, or it is a template without a scheme");
+            tracing::warn!(server = %escaped(&server), count, item, owner, "the gateway leaves out items of a server, such as this one: another server answers for its URIs, or it is a template without a scheme");
         }
         self.left_out
     }

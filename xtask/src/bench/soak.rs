@@ -17,7 +17,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use reading::{RESOURCES, Reading, judge};
+use reading::{ALLOCATOR, PRINTED, READINGS, RESOURCES, Reading, START_LIMIT, judge, sample};
 use serde_json::{Value, json};
 
 use super::measure::Sample;
@@ -32,20 +32,9 @@ pub(crate) const SHORT: f64 = 20.0;
 
 /// Calls that are pending on a pipe.
 const OUTSTANDING: &str = "4";
-/// Readings that are taken from each process.
-const READINGS: f64 = 60.0;
-/// One of so many readings is printed.
-const PRINTED: usize = 10;
-const START_LIMIT: Duration = Duration::from_secs(10);
 /// Time after the load until abandoned sessions and their files must be gone. Sessions of the server
 /// expire after three seconds.
 const QUIET: Duration = Duration::from_secs(15);
-/// glibc settings that return freed memory at once. By default it raises its thresholds after the
-/// first large messages and keeps freed memory, which would hide the memory of the server.
-const ALLOCATOR: [(&str, &str); 2] = [
-    ("MALLOC_MMAP_THRESHOLD_", "65536"),
-    ("MALLOC_TRIM_THRESHOLD_", "65536"),
-];
 /// Makes the programs print their number of tasks.
 const REPORT_TASKS: (&str, &str) = ("REPORT_TASKS", "1");
 /// Additional open files and tasks after the load that are no leak.
@@ -343,13 +332,4 @@ fn child_of(parent: u32) -> Result<u32> {
         std::thread::sleep(Duration::from_millis(20));
     }
     Err("no server was started".into())
-}
-
-/// Parses the output of a load that has ended.
-fn sample(load: &mut ChildGuard) -> Result<Sample> {
-    if load.0.try_wait()?.is_none() {
-        return Err("the load did not end".into());
-    }
-    let output = load.0.stdout.take().ok_or("no output")?;
-    Ok(serde_json::from_reader(output)?)
 }

@@ -117,7 +117,7 @@ fn problem(counts: &BTreeMap<String, usize>, expected: &[&str], output: &str) ->
     difference(counts, tools).or(missing)
 }
 
-/// What the cases share.
+/// The things that the cases share.
 struct Prepared {
     /// The words that start the gateway whose lists are stored.
     gateway: Vec<PathBuf>,

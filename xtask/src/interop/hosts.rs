@@ -59,7 +59,7 @@ const OBJECTS: [&str; 12] = [
 const IDENTITY: &str = "io.modelcontextprotocol";
 
 /// A run of a host.
-pub(super) struct Run<'a> {
+pub(super) struct HostRun<'a> {
     /// The words that start the host.
     program: &'a [PathBuf],
     home: &'a Path,
@@ -71,7 +71,7 @@ pub(super) struct Run<'a> {
     mcp: &'a Path,
 }
 
-pub(super) type Launch = fn(&Run<'_>) -> Result<Command>;
+pub(super) type Launch = fn(&HostRun<'_>) -> Result<Command>;
 
 pub(super) const HOSTS: [(&str, &str, Launch); 6] = [
     (
@@ -126,7 +126,7 @@ pub(super) fn start(
     let mut model = cases.peers.command("node model_scripted.mjs")?;
     model.env("STEPS", steps);
     let model = cases.serve(&format!("{name} model"), model)?;
-    Ok(launch(&Run {
+    Ok(launch(&HostRun {
         program: &program,
         home: &home,
         model: &model,
@@ -213,7 +213,7 @@ fn operations(charge: &str) -> String {
         .to_string()
 }
 
-impl Run<'_> {
+impl HostRun<'_> {
     /// Enters the server into the settings of the host, as its user would. `file` is in the home folder.
     fn install(&self, host: &str, file: &str) -> Result<()> {
         let file = self.home.join(file);
@@ -240,11 +240,11 @@ impl Run<'_> {
     }
 }
 
-fn langchain(run: &Run<'_>) -> Result<Command> {
+fn langchain(run: &HostRun<'_>) -> Result<Command> {
     Ok(with(with(command(run.program), [run.model]), run.server))
 }
 
-fn gemini(run: &Run<'_>) -> Result<Command> {
+fn gemini(run: &HostRun<'_>) -> Result<Command> {
     let settings = json!({
         "security": {"auth": {"selectedType": "gemini-api-key"}},
         "privacy": {"usageStatisticsEnabled": false},
@@ -261,7 +261,7 @@ fn gemini(run: &Run<'_>) -> Result<Command> {
     Ok(gemini)
 }
 
-fn codex(run: &Run<'_>) -> Result<Command> {
+fn codex(run: &HostRun<'_>) -> Result<Command> {
     let settings = format!(
         "model = \"scripted\"\nmodel_provider = \"scripted\"\napproval_policy = \"never\"\n\
          [model_providers.scripted]\nname = \"scripted\"\nbase_url = \"{}/v1\"\n\
@@ -278,7 +278,7 @@ fn codex(run: &Run<'_>) -> Result<Command> {
     Ok(codex)
 }
 
-fn claude(run: &Run<'_>) -> Result<Command> {
+fn claude(run: &HostRun<'_>) -> Result<Command> {
     run.install("claude-code", ".claude.json")?;
     let call = ["--print", "Call the tool.", "--allowedTools", "mcp__shop"];
     let mut claude = run.host(&call);
@@ -291,7 +291,7 @@ fn claude(run: &Run<'_>) -> Result<Command> {
     Ok(claude)
 }
 
-fn opencode(run: &Run<'_>) -> Result<Command> {
+fn opencode(run: &HostRun<'_>) -> Result<Command> {
     let settings = json!({
         "autoupdate": false,
         "share": "disabled",

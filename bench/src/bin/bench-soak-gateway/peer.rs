@@ -25,19 +25,19 @@ const SLOW: (Duration, Duration) = (Duration::from_secs(3), Duration::from_secs(
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     Healthy,
-    /// Its lists have new names and URIs all the time; it pings with new ids.
+    /// Lists have new names and URIs all the time; pings have new ids.
     Changing,
-    /// It exits at a random time, sometimes in the middle of a line.
+    /// Exits at a random time, sometimes in the middle of a line.
     Dying,
-    /// It never answers a call.
+    /// Answers no call.
     Silent,
-    /// It answers nothing.
+    /// Answers nothing.
     Mute,
-    /// It sends lines that are not messages, huge notifications, and answers that nobody waits for.
+    /// Sends lines that are not messages, huge notifications, and answers that nobody waits for.
     Garbage,
     /// Its calls ask for a form, a sample and roots.
     Asking,
-    /// It asks for roots when it starts.
+    /// Asks for roots when it starts.
     Roots,
     Slow,
 }

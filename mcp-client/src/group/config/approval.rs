@@ -83,7 +83,7 @@ pub(super) fn program_name(command: &str) -> &str {
 pub(in crate::group) struct Approval {
     pub(super) hook: Option<ApprovalHook>,
     pub(super) agreed: Consents,
-    /// What the hook has refused, so that a restart does not ask again.
+    /// Commands that the hook has refused, so that a restart does not ask again.
     pub(super) refused: Consents,
 }
 

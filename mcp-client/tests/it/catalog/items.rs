@@ -176,7 +176,7 @@ fn changes_of_capabilities() {
     }
 }
 
-/// Nobody sees who made a row, so a fixed resource beside a template that matches it is data, too.
+/// The wire does not say who made a row, so a fixed resource beside a template that matches it is data, too.
 #[test]
 fn changes_of_a_templates_rows_are_cosmetic() {
     use Impact::{Breaking, Cosmetic};

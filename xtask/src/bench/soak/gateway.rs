@@ -15,8 +15,9 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use super::reading::{RESOURCES, Reading, judge};
-use super::{ALLOCATOR, PRINTED, READINGS, START_LIMIT, sample};
+use super::reading::{
+    ALLOCATOR, PRINTED, READINGS, RESOURCES, Reading, START_LIMIT, judge, sample,
+};
 use crate::Result;
 use crate::process::{ChildGuard, Server};
 use crate::workspace::Workspace;
@@ -27,9 +28,9 @@ const PROGRAM: &str = "bench-soak-gateway";
 const SERVERS: &str = "healthy changing dying silent mute garbage asking roots slow modern";
 /// From this duration on, growth is a fault: gateways keep idle sessions of servers for five minutes.
 const STRICT: f64 = 1500.0;
-/// Seconds of load before the first pause, and of each pause, of a strict run.
+/// Seconds of load before the first pause in a strict run, and the length of each pause.
 const REST: (f64, f64) = (120.0, 340.0);
-/// The same otherwise.
+/// Times of a short run.
 const SHORT_REST: (f64, f64) = (3.0, 3.0);
 /// Most resources that a gateway may ever use here, for short runs: 300 MB, 1,000 open files, and so on.
 const MOST: [u64; 5] = [300_000_000, 1000, 100, 3000, 500];

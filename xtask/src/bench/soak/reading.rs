@@ -4,11 +4,13 @@ use std::fmt;
 use std::fs;
 use std::io::{Read as _, Seek as _, SeekFrom};
 use std::path::Path;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use serde::Serialize;
 
-use crate::bench::measure::{anonymous, median};
+use crate::Result;
+use crate::bench::measure::{Sample, anonymous, median};
+use crate::process::ChildGuard;
 
 /// The resources of a process, and the allowed growth in addition to [`SHARE`]. Each connection has a few tasks.
 pub(super) const RESOURCES: [(&str, f64); 5] = [
@@ -17,6 +19,17 @@ pub(super) const RESOURCES: [(&str, f64); 5] = [
     ("threads", 16.0),
     ("tasks", 48.0),
     ("processes", 16.0),
+];
+/// Readings that are taken from each process.
+pub(super) const READINGS: f64 = 60.0;
+/// One of so many readings is printed.
+pub(super) const PRINTED: usize = 10;
+pub(super) const START_LIMIT: Duration = Duration::from_secs(10);
+/// glibc settings that return freed memory at once. By default it raises its thresholds after the
+/// first large messages and keeps freed memory, which would hide the memory of the server.
+pub(super) const ALLOCATOR: [(&str, &str); 2] = [
+    ("MALLOC_MMAP_THRESHOLD_", "65536"),
+    ("MALLOC_TRIM_THRESHOLD_", "65536"),
 ];
 /// Allowed growth, as a fraction.
 const SHARE: f64 = 0.05;
@@ -124,6 +137,15 @@ pub(super) fn judge(readings: &[Reading]) -> Vec<String> {
         }
     }
     faults
+}
+
+/// Parses the output of a load that has ended.
+pub(super) fn sample(load: &mut ChildGuard) -> Result<Sample> {
+    if load.0.try_wait()?.is_none() {
+        return Err("the load did not end".into());
+    }
+    let output = load.0.stdout.take().ok_or("no output")?;
+    Ok(serde_json::from_reader(output)?)
 }
 
 #[cfg(test)]
