@@ -376,7 +376,10 @@ async fn approve(
     }
     if let Some(file) = file {
         let folder = file.parent().map_or(Ok(()), std::fs::create_dir_all);
-        let is_stored = folder.is_ok() && consents.is_some_and(|store| store.insert(&subject));
+        let is_stored = match consents {
+            Some(store) if folder.is_ok() => store.insert(&subject).await,
+            _ => false,
+        };
         let file = file.display();
         output.note(&if is_stored {
             format!("approved until the entry changes; {file} has the approvals")

@@ -201,7 +201,7 @@ impl Approval {
             Answer::Always => Some(self.always.as_ref().unwrap_or(&self.session)),
         };
         if let Some(store) = store.filter(|_| !is_by_rule) {
-            store.insert(&subject);
+            store.insert(&subject).await;
         }
         Decision::Agreed
     }

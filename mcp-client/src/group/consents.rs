@@ -219,9 +219,22 @@ impl Consents {
     }
 
     /// Records that the user has agreed to a subject, instead of an earlier one of the same name. Returns whether it is stored:
-    /// if the file cannot be read or written, the agreement counts as long as the program runs, with a warning in the log. Waits
-    /// on this thread while another process writes the file, for up to 5 seconds.
-    pub fn insert(&self, subject: &Subject) -> bool {
+    /// if the file cannot be read or written, the agreement counts as long as the program runs, with a warning in the log. A file
+    /// is written on a blocking thread, after other processes that write it, for up to 5 seconds.
+    ///
+    /// # Panics
+    ///
+    /// Panics outside of a Tokio runtime if the store has a file.
+    pub async fn insert(&self, subject: &Subject) -> bool {
+        if self.0.lock().place.is_none() {
+            return self.insert_blocking(subject);
+        }
+        let (store, subject) = (self.clone(), subject.clone());
+        let written = tokio::task::spawn_blocking(move || store.insert_blocking(&subject));
+        written.await.unwrap_or(false)
+    }
+
+    fn insert_blocking(&self, subject: &Subject) -> bool {
         let fingerprint = subject.fingerprint();
         let stored = self.update(subject.kind, &subject.owner, |known| {
             let mut next = known.cloned().unwrap_or_default();
@@ -409,7 +422,7 @@ mod tests {
     fn fingerprint_as_a_definition_is_not_agreed_to() {
         let consents = Consents::in_memory();
         let agreed = Subject::new("call", "a", "b", json!({"c": 1}));
-        assert!(consents.insert(&agreed));
+        assert!(consents.insert_blocking(&agreed));
         assert!(consents.contains(&agreed));
         let forged = Value::from(agreed.fingerprint());
         assert!(!consents.contains(&Subject::new("call", "a", "b", forged)));
@@ -422,7 +435,7 @@ mod tests {
         fs::write(&path, foreign.to_string()).unwrap();
         let consents = Consents::open(&path).unwrap();
         let subject = Subject::new("call", "a", "y", json!({"c": 1}));
-        assert!(consents.insert(&subject));
+        assert!(consents.insert_blocking(&subject));
         assert!(Consents::open(&path).unwrap().contains(&subject));
         let text = fs::read_to_string(&path).unwrap();
         let written: Value = serde_json::from_str(&text).unwrap();
@@ -434,13 +447,13 @@ mod tests {
         let error = Consents::open(&path).unwrap_err();
         assert!(matches!(error, ConsentError::Malformed { .. }), "{error:?}");
         let second = Subject::new("call", "a", "z", json!({"c": 1}));
-        assert!(!consents.insert(&second) && consents.contains(&second));
+        assert!(!consents.insert_blocking(&second) && consents.contains(&second));
         fs::write(&path, text).unwrap();
         assert!(consents.contains(&subject), "restored");
         fs::remove_file(&path).unwrap();
         assert!(!consents.contains(&subject), "removed");
         let other = Subject::new("call", "b", "y", json!({"c": 1}));
-        assert!(consents.insert(&other));
+        assert!(consents.insert_blocking(&other));
         assert!(consents.contains(&other) && !consents.contains(&subject));
     }
 
@@ -451,7 +464,7 @@ mod tests {
         let consents = Consents::open(&path).unwrap();
         let [command, skill] =
             ["command", "skill"].map(|kind| Subject::new(kind, "a", "b", json!({"c": 1})));
-        assert!(consents.insert(&command) && consents.contains(&command));
+        assert!(consents.insert_blocking(&command) && consents.contains(&command));
         let pins = Consents::open_in_project(&path, &["tool"]).unwrap();
         let pin = |name: &str| {
             let pin = |_: Option<&_>| Some([(name.to_owned(), Consent::default())].into());
@@ -463,7 +476,7 @@ mod tests {
         assert_eq!(pins.view("tool", |servers| servers.len()), 2);
         assert!(!consents.contains(&command), "written by pins");
         fs::remove_file(&path).unwrap();
-        assert!(consents.insert(&skill));
+        assert!(consents.insert_blocking(&skill));
         for consents in [&consents, &Consents::open(&path).unwrap()] {
             assert!(consents.contains(&skill) && !consents.contains(&command));
         }
@@ -476,11 +489,11 @@ mod tests {
         let consents = Consents::open(folder.join("consents.json")).unwrap();
         let [first, second, third] =
             [1, 2, 3].map(|number| Subject::new("call", "a", "b", json!({"c": number})));
-        assert!(!consents.insert(&first) && consents.contains(&first));
-        assert!(!consents.insert(&second) && consents.contains(&second));
+        assert!(!consents.insert_blocking(&first) && consents.contains(&first));
+        assert!(!consents.insert_blocking(&second) && consents.contains(&second));
         assert!(!consents.contains(&first));
         fs::create_dir(&folder).unwrap();
-        assert!(consents.insert(&third) && consents.contains(&third));
+        assert!(consents.insert_blocking(&third) && consents.contains(&third));
         assert!(!consents.contains(&second), "it is replaced");
         fs::remove_dir_all(&folder).unwrap();
     }
@@ -494,7 +507,7 @@ mod tests {
         let path = file("private.json");
         let consents = Consents::open(&path).unwrap();
         let subject = Subject::new("command", "a", "b", json!({"c": 1}));
-        assert!(consents.insert(&subject) && consents.contains(&subject));
+        assert!(consents.insert_blocking(&subject) && consents.contains(&subject));
         let set_mode = |mode| fs::set_permissions(&path, fs::Permissions::from_mode(mode)).unwrap();
         for mode in [0o666, 0o620, 0o602] {
             set_mode(mode);
@@ -516,10 +529,10 @@ mod tests {
         let (path, link) = (file("linked.json"), file("link.json"));
         let consents = Consents::open(&path).unwrap();
         let subject = Subject::new("command", "a", "b", json!({"c": 1}));
-        assert!(consents.insert(&subject));
+        assert!(consents.insert_blocking(&subject));
         std::os::unix::fs::symlink(&path, &link).unwrap();
         let linked = Consents::open(&link).unwrap();
-        assert!(linked.insert(&Subject::new("command", "a", "c", json!({"c": 1}))));
+        assert!(linked.insert_blocking(&Subject::new("command", "a", "c", json!({"c": 1}))));
         assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
         assert!(consents.contains(&subject) && linked.contains(&subject));
         let error = Consents::open_in_project(&link, &[]).unwrap_err();
@@ -546,14 +559,26 @@ mod tests {
         let consents = Consents::open(&path).unwrap();
         let [first, second] =
             [1, 2].map(|number| Subject::new("call", "a", "b", json!({"c": number})));
-        assert!(consents.insert(&first));
+        assert!(consents.insert_blocking(&first));
         let other = Place::own(path).lock().unwrap();
         let waiting = consents.clone();
-        let inserted = thread::spawn(move || waiting.insert(&second));
+        let inserted = thread::spawn(move || waiting.insert_blocking(&second));
         for _ in 0..1000 {
             assert!(consents.contains(&first) && !inserted.is_finished());
         }
         drop(other);
         assert!(inserted.join().unwrap());
+    }
+
+    #[tokio::test]
+    async fn answer_that_waits_for_the_lock_blocks_no_other_task() {
+        let path = file("async.json");
+        let consents = Consents::open(&path).unwrap();
+        let other = Place::own(path).lock().unwrap();
+        let subject = Subject::new("call", "a", "b", json!({"c": 1}));
+        let mut inserted = std::pin::pin!(consents.insert(&subject));
+        assert!(futures::poll!(&mut inserted).is_pending());
+        drop(other);
+        assert!(inserted.await && consents.contains(&subject));
     }
 }

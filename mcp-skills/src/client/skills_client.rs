@@ -218,7 +218,7 @@ impl SkillsClient {
             return Err(SkillError::NotApproved(uri));
         }
         if let Some(subject) = subject {
-            self.consents.insert(&subject);
+            self.consents.insert(&subject).await;
         }
         Ok(())
     }

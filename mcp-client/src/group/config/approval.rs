@@ -110,7 +110,7 @@ impl Approval {
         } else {
             &self.refused
         };
-        store.insert(&subject);
+        store.insert(&subject).await;
         if is_approved {
             Ok(())
         } else {
