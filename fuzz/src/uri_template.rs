@@ -116,7 +116,7 @@ mod tests {
     use mcp_types::ResourceTemplate;
 
     #[test]
-    fn values_of_a_match_are_expanded_to_its_uri() {
+    fn matched_values_expand_to_the_same_uri() {
         let template = "a://x/{b}{/c}{?d,e}";
         let read = async |arguments: RawArgs| arguments.as_str().to_owned();
         let server = Server::new("s", "1").template(ResourceTemplate::new(template).read(read));
@@ -128,12 +128,12 @@ mod tests {
 
     /// Found by a long run: the `2` of `%28` was taken for the literal.
     #[test]
-    fn digits_of_an_escape_are_no_literal() {
+    fn digits_in_an_escape_are_not_a_literal() {
         run(b"a://{b}2{c}\na://(2z");
     }
 
     #[test]
-    fn expansion_beyond_the_limit_of_a_uri_is_no_finding() {
+    fn expansion_beyond_the_uri_limit_is_not_a_finding() {
         run(format!("a://{{+b}}\na://{}", "@".repeat(4000)).as_bytes());
     }
 }

@@ -284,7 +284,7 @@ mod tests {
     }
 
     #[test]
-    fn select_ignores_parameters_inside_of_quotes() {
+    fn select_ignores_parameters_in_quotes() {
         let challenge = bearer(&[
             "Bearer error_description=\"resource_metadata=https://evil.example scope=admin\"",
         ]);

@@ -311,7 +311,7 @@ mod tests {
     }
 
     #[test]
-    fn resolved_private_address_of_a_public_name_is_refused() {
+    fn public_name_is_refused_if_it_resolves_to_private_address() {
         let server = "https://mcp.example".parse().unwrap();
         let rules = EgressRules::new(&Egress::default(), &server);
         assert!(rules.allows_address("login.example", "8.8.8.8".parse().unwrap()));

@@ -358,7 +358,7 @@ mod tests {
     }
 
     #[test]
-    fn text_of_an_http_client_is_one_short_line() {
+    fn text_from_an_http_client_is_one_short_line() {
         let text = format!("bad\n{}", "x".repeat(500));
         let url = "https://h/".parse().unwrap();
         let message = AuthError::unreachable(&url, ChannelError::Malformed(text)).to_string();

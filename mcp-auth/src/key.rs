@@ -233,7 +233,7 @@ mod tests {
     }
 
     #[test]
-    fn challenge_of_the_verifier_is_that_of_rfc_7636() {
+    fn pkce_challenge_matches_rfc_7636() {
         let verifier = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk";
         assert_eq!(
             sha256_base64(verifier),

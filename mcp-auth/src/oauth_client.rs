@@ -223,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn method_is_that_of_the_registration_then_that_of_the_server() {
+    fn method_comes_from_registration_then_from_server() {
         let secret = || Credential::Secret("s".into());
         let (given, dynamic) = (ClientKind::PreRegistered, ClientKind::Dynamic);
         for (kind, credential, registered, supported, expected) in [

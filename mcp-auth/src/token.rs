@@ -246,7 +246,7 @@ mod tests {
     }
 
     #[test]
-    fn read_accepts_forms_and_tokens_of_a_user() {
+    fn read_accepts_forms_and_user_tokens() {
         let form = Response::builder().header("content-type", "application/x-www-form-urlencoded");
         let form = form
             .body("access_token=a&expires_in=60&token_type=bearer")

@@ -397,7 +397,7 @@ mod tests {
     }
 
     #[test]
-    fn secrets_of_urls_are_removed() {
+    fn secrets_in_urls_are_removed() {
         let shown = public_url("https://ada:secret@example.com/mcp?key=secret#x");
         assert_eq!(shown, "https://example.com/mcp");
     }

@@ -1,15 +1,18 @@
 //! The users and the programs of the sockets of this machine. Only Linux tells; elsewhere none is known to be another one's.
 
 use std::collections::HashSet;
-use std::fs;
+use std::fs::{self, File};
+use std::io::Read as _;
 use std::net::{IpAddr, SocketAddr};
 
 /// Largest table of sockets that is read, in bytes.
 const MAX_TABLE: u64 = 16 << 20;
 
-/// Largest number of processes that are read, and of open files of each.
+/// Largest number of processes that are read, and of the open files that each has.
 const MAX_PROCESSES: usize = 1 << 15;
 const MAX_FILES: usize = 1 << 12;
+/// Bytes of a process's line that are read.
+const MAX_STAT: u64 = 4096;
 
 /// The state of a socket that listens.
 const LISTENS: &str = "0A";
@@ -54,7 +57,9 @@ fn started_by(root: u32) -> HashSet<u32> {
     let processes: Vec<(u32, u32, u32)> = numbers
         .take(MAX_PROCESSES)
         .filter_map(|number| {
-            let stat = fs::read(format!("/proc/{number}/stat")).ok()?;
+            let mut stat = Vec::new();
+            let file = File::open(format!("/proc/{number}/stat")).ok()?;
+            file.take(MAX_STAT).read_to_end(&mut stat).ok()?;
             let (parent, group) = parent_and_group(&String::from_utf8_lossy(&stat))?;
             Some((number, parent, group))
         })
@@ -207,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn user_of_a_connection_is_found() {
+    fn user_behind_a_connection_is_found() {
         let table = format!(
             "{HEAD}   \
             0: 0100007F:1F90 0100007F:C001 01 00000000:00000000 00:00000000 00000000     1 0 1 1 0 20 4 30 10 -1\n   \

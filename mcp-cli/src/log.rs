@@ -189,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn json_event_has_the_text_of_the_server() {
+    fn json_event_has_the_text_from_the_server() {
         let path = file("json");
         let writer = LogWriter::new(Some(File::create(&path).unwrap()), escape_json);
         let layer = layer().json().flatten_event(true).with_writer(writer);

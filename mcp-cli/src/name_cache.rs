@@ -185,7 +185,7 @@ mod tests {
     }
 
     #[test]
-    fn arguments_have_the_values_of_their_enum() {
+    fn arguments_have_the_values_from_their_enum() {
         let mut tool = Tool::new("paint");
         let schema = json!({"type": "object", "properties": {
             "color": {"enum": ["red", "$(id)", 1]}, "size": {}, "a b": {},

@@ -254,7 +254,7 @@ mod tests {
     use super::{indent, progress_line};
 
     #[test]
-    fn further_lines_of_a_message_are_indented() {
+    fn further_lines_in_a_message_are_indented() {
         let text = "a\n  b\nerror: c\r\n\u{1b}[2J\u{202e}";
         assert_eq!(indent(text), "a\n  b\n  error: c\\r\n  \\u{1b}[2J\\u{202e}");
     }

@@ -89,7 +89,7 @@ mod tests {
     use super::shell_word;
 
     #[test]
-    fn shell_reads_the_word_of_a_command_to_paste_as_it_is() {
+    fn shell_reads_a_pasted_command_word_unchanged() {
         assert_eq!(shell_word("https://a.example/mcp"), "https://a.example/mcp");
         for word in [
             "a b",

@@ -287,7 +287,7 @@ mod tests {
     }
 
     #[test]
-    fn answers_have_the_type_of_their_field() {
+    fn answers_get_the_type_from_their_field() {
         let yes = parse_answer(&BooleanSchema::new().into(), "yes");
         assert_eq!(yes, Ok(json!(true)));
         let number = parse_answer(&NumberSchema::integer().into(), "12");

@@ -124,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn values_have_the_types_of_the_schema() {
+    fn values_have_the_types_from_the_schema() {
         let words = ["name=12", "count=12", "on=yes", "tags=[1]", "any=null"];
         let expected = json!({"name": "12", "count": 12, "on": true, "tags": [1], "any": null});
         assert_eq!(parsed(&words), Ok(expected));
@@ -133,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn value_of_another_type_is_refused() {
+    fn value_with_another_type_is_refused() {
         for word in [
             "count=1.5",
             "count=x",

@@ -436,7 +436,7 @@ mod tests {
 
     /// Each call moves its future into a box, so its size is copied per call.
     #[test]
-    fn future_of_a_call_is_small() {
+    fn future_for_a_call_is_small() {
         let size = size_of_future(PreparedCall::<'static, CallToolResult>::run);
         assert!(size <= 3584, "{size} bytes");
     }

@@ -429,7 +429,7 @@ mod tests {
     }
 
     #[test]
-    fn index_contains_tools_of_latest_list_only() {
+    fn index_contains_only_tools_in_the_latest_list() {
         let index = index();
         for round in 0..50 {
             let name = |page: usize| format!("tool-{round}-{page}");
@@ -450,7 +450,7 @@ mod tests {
     }
 
     #[test]
-    fn index_of_lists_without_end_is_bounded() {
+    fn index_for_endless_lists_is_bounded() {
         let index = index();
         for number in 0..MAX_TOOLS + 10 {
             record(&index, None, vec![tool(&number.to_string(), 0)], Some("1"));

@@ -83,7 +83,7 @@ mod tests {
     use super::QueueShare;
 
     #[test]
-    fn total_is_the_sum_of_the_queues_that_exist() {
+    fn total_is_the_sum_over_existing_queues() {
         let total = Arc::new(AtomicU64::new(0));
         let (mut first, mut second) = (QueueShare::new(&total), QueueShare::new(&total));
         first.set(10);

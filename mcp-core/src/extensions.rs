@@ -102,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn inserted_value_hides_the_one_of_the_request() {
+    fn inserted_value_hides_the_one_in_the_request() {
         let mut extensions = Extensions::from(Box::new(parts("/a")));
         assert_eq!(extensions.insert("inserted"), None);
         assert_eq!(extensions.get(), Some(&"inserted"));

@@ -167,7 +167,7 @@ mod tests {
 
     // The example of the Standard Webhooks specification.
     #[test]
-    fn signature_is_that_of_the_specification() {
+    fn signature_matches_the_specification() {
         let secret = WebhookSecret::parse("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw").unwrap();
         let body = br#"{"test": 2432232314}"#;
         let signature = secret.sign("msg_p5jXN8AQM9LWM0D4loKWxJek", 1_614_265_330, body);
@@ -175,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn one_valid_signature_of_several_is_enough() {
+    fn one_valid_signature_among_several_is_enough() {
         let (old, new) = (
             WebhookSecret::generate().unwrap(),
             WebhookSecret::generate().unwrap(),
@@ -195,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn secret_of_another_form_is_refused() {
+    fn secret_in_another_form_is_refused() {
         for text in [
             "",
             "whsec_",

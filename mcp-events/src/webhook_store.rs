@@ -167,7 +167,7 @@ mod tests {
     use super::WebhookRecord;
 
     #[test]
-    fn debug_output_of_a_record_has_no_secret() {
+    fn record_shows_no_secret_in_debug_output() {
         let record = WebhookRecord::new("sub_1", "ada", r#"{"secret":"whsec_x"}"#, "{}");
         assert_eq!(
             format!("{record:?}"),

@@ -103,7 +103,7 @@ mod tests {
     use super::{Receiver, Watchers};
 
     #[tokio::test]
-    async fn change_wakes_the_watchers_of_its_name_and_guards_leave_nothing() {
+    async fn change_wakes_only_its_watchers_and_guards_leave_nothing() {
         let watchers = Arc::new(Watchers::default());
         let (a, b) = (watchers.watch("a"), watchers.watch("b"));
         let (changed_a, changed_b) = (a.changed.clone(), b.changed.clone());

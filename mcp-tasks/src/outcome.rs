@@ -102,7 +102,7 @@ mod tests {
 
     // spec: TASK-11
     #[test]
-    fn task_keeps_only_the_values_of_its_status() {
+    fn task_keeps_only_the_values_for_its_status() {
         let questions = InputRequests::from([("r".to_owned(), InputRequest::ListRoots)]);
         let asks = with_open_questions(Task::new("t", "2026-07-28T12:00:00Z"), questions);
         assert_eq!(asks.status, TaskStatus::InputRequired);

@@ -398,7 +398,7 @@ mod tests {
     }
 
     #[test]
-    fn failed_export_of_spans_does_not_keep_metrics_back() {
+    fn metrics_are_exported_although_span_export_fails() {
         let metrics = InMemoryMetricExporter::default();
         let reader = PeriodicReader::builder(metrics.clone()).build();
         let meters = SdkMeterProvider::builder().with_reader(reader).build();

@@ -419,7 +419,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn words_of_all_lists_are_bounded() {
+    async fn words_in_all_lists_are_bounded() {
         let ranker = WordRanker::new();
         let start = Instant::now();
         for number in 0..4 {

@@ -122,7 +122,7 @@ fn check_abandoned(messages: [&'static str; 2], budget: i64) {
 }
 
 #[test]
-fn peak_of_sessions_gives_its_memory_back() {
+fn memory_is_given_back_after_a_session_peak() {
     let runtime = paused();
     let mut endpoint = endpoint();
     let kept = retained_bytes(&runtime, async {

@@ -362,7 +362,7 @@ mod tests {
     }
 
     #[test]
-    fn response_is_read_by_kind_of_request() {
+    fn response_is_read_by_the_request_kind() {
         let mut elicited = ElicitResult::decline();
         elicited.meta = Some(crate::Meta::default().with("com.example/x", 1));
         let answers: InputResponses = [

@@ -83,7 +83,7 @@ mod tests {
     use super::Meta;
 
     #[test]
-    fn meta_after_removal_of_all_keys_is_empty() {
+    fn meta_is_empty_when_all_keys_are_removed() {
         let mut meta = Meta::default().with("a", 1);
         assert_ne!(meta, Meta::default());
         assert_eq!(meta.remove("a"), Some(1.into()));

@@ -213,7 +213,7 @@ mod tests {
     use crate::ProtocolVersion;
 
     #[test]
-    fn row_of_method_has_its_name_and_kind() {
+    fn row_for_a_method_has_its_name_and_kind() {
         for method in Method::ALL {
             assert_eq!(method.spec().method, *method);
             assert_eq!(Method::from_name(method.as_str()), Some(*method));
@@ -228,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn number_of_methods_depends_on_revision() {
+    fn method_count_depends_on_revision() {
         let count = |version| {
             Method::ALL
                 .iter()

@@ -201,7 +201,7 @@ mod tests {
     use crate::{Meta, RequestId};
 
     #[test]
-    fn unknown_members_of_filter_are_kept() {
+    fn unknown_members_in_a_filter_are_kept() {
         let value = json!({
             "promptsListChanged": true, "resourcesListChanged": true, "taskIds": ["t"],
             "weather": {"city": "Rome"},

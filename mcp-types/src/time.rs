@@ -128,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn other_forms_of_iso_8601_are_parsed() {
+    fn other_iso_8601_forms_are_parsed() {
         for text in [
             "2026-07-28T12:00:00.007Z",
             "2026-07-28 12:00:00.00700Z",

@@ -458,7 +458,7 @@ mod tests {
     use super::{CallToolResult, ContentBlock, Tool};
 
     #[test]
-    fn unknown_members_of_tool_are_kept_in_order() {
+    fn unknown_members_in_a_tool_are_kept_in_order() {
         let value = json!({
             "name": "x", "inputSchema": {"type": "object", "$defs": {"a": {"$anchor": "z"}}, "allOf": []},
             "annotations": {"readOnlyHint": true, "sparkles": 3}, "execution": {"taskSupport": "required"},
@@ -517,7 +517,7 @@ mod tests {
 
     // spec: TOOL-14
     #[test]
-    fn parse_reads_the_value_in_the_object_of_an_older_revision() {
+    fn parse_reads_value_wrapped_in_object_by_older_revisions() {
         #[derive(Debug, PartialEq, serde::Serialize, serde::Deserialize)]
         struct Point {
             x: u8,

@@ -146,7 +146,7 @@ mod tests {
     use super::{Part, expand, parts, variables};
 
     #[test]
-    fn text_outside_of_expressions_is_literal() {
+    fn text_outside_expressions_is_literal() {
         use Part::{Expression, Literal};
         let expression = |operator, text: &'static str, list: &'static str| Expression {
             text,
@@ -169,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn variables_of_all_operators_are_found() {
+    fn variables_with_any_operator_are_found() {
         let all = |template| variables(template).collect::<Vec<_>>();
         assert_eq!(all("file:///{+path}"), [("path", Some('+'))]);
         assert_eq!(
@@ -180,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn templates_expand_by_the_examples_of_the_rfc() {
+    fn templates_expand_as_in_the_rfc_examples() {
         let values = [
             ("var", Some("value")),
             ("hello", Some("Hello World!")),

@@ -215,7 +215,7 @@ mod tests {
     use super::ProtocolVersion;
 
     #[test]
-    fn name_of_revision_parses_back() {
+    fn revision_parses_from_its_name() {
         for version in ProtocolVersion::ALL {
             assert_eq!(version.as_str().parse(), Ok(version));
         }

@@ -46,7 +46,7 @@ mod tests {
     }
 
     #[test]
-    fn parse_of_call_stays_within_budget() {
+    fn call_is_parsed_within_budget() {
         assert!((240..260).contains(&CALL.len()), "{}", CALL.len());
         let info = counted(|| {
             black_box(Message::parse(CALL).unwrap());
@@ -61,7 +61,7 @@ mod tests {
     }
 
     #[test]
-    fn copy_of_parameters_stays_within_budget() {
+    fn parameters_are_copied_within_budget() {
         let Ok(Message::Request(request)) = Message::parse(CALL) else {
             panic!()
         };
@@ -94,7 +94,7 @@ mod tests {
     }
 
     #[test]
-    fn read_and_write_of_result_stay_within_budget() {
+    fn result_is_read_and_written_within_budget() {
         let result = CallToolResult::new(vec![ContentBlock::text("hello, world")]);
         let mut out = Vec::with_capacity(1024);
         let info = measure(|| serde_json::to_writer(&mut out, &result).unwrap());
@@ -123,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn parse_of_hostile_message_stays_within_budget() {
+    fn hostile_message_is_parsed_within_budget() {
         let many = |item: &str| vec![item; 100_000].join(",");
         let envelope =
             |members: &str| format!(r#"{{"jsonrpc":"2.0","id":1,"method":"m",{members}}}"#);
@@ -209,12 +209,12 @@ mod tests {
         #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
         #[test]
-        fn parse_of_json_like_text_stays_within_budget(pieces in vec(piece(), 0..60)) {
+        fn json_like_text_is_parsed_within_budget(pieces in vec(piece(), 0..60)) {
             bounded(pieces.concat().as_bytes());
         }
 
         #[test]
-        fn parse_of_any_bytes_stays_within_budget(bytes in any::<Vec<u8>>()) {
+        fn any_bytes_are_parsed_within_budget(bytes in any::<Vec<u8>>()) {
             bounded(&bytes);
         }
     }

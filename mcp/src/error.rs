@@ -132,7 +132,7 @@ mod tests {
 
     #[cfg(feature = "server")]
     #[test]
-    fn errors_of_servers_convert() {
+    fn errors_from_server_crate_convert() {
         fn change(server: mcp_server::Server) -> super::Result<()> {
             mcp_server::StateKeys::new("0123456789abcdef0123456789abcdef")?;
             let tools = server.tools();

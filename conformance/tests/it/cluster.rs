@@ -94,7 +94,7 @@ async fn sessions_survive_a_killed_node_behind_a_proxy() {
 }
 
 #[tokio::test]
-async fn rolling_restart_of_all_nodes_fails_no_call() {
+async fn rolling_restart_at_all_nodes_fails_no_call() {
     let Some(redis) = redis().await else {
         return;
     };

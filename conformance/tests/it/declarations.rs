@@ -30,7 +30,7 @@ async fn run(url: &str, revision: &str) -> Value {
 }
 
 #[tokio::test]
-async fn settings_of_clients_reach_handlers_in_both_eras() {
+async fn client_settings_reach_handlers_in_both_eras() {
     let program = Path::new(env!("CARGO_BIN_EXE_everything-server"));
     let server = Node::start_with(program, &["--legacy-extensions"])
         .await
@@ -50,7 +50,7 @@ async fn settings_of_clients_reach_handlers_in_both_eras() {
 }
 
 #[tokio::test]
-async fn settings_of_servers_reach_clients_in_both_eras() {
+async fn server_settings_reach_clients_in_both_eras() {
     let program = Path::new(env!("CARGO_BIN_EXE_everything-server"));
     let server = Node::start_with(program, &["--legacy-extensions"])
         .await

@@ -65,13 +65,13 @@ async fn run_all(urls: &[String]) {
 }
 
 #[tokio::test]
-async fn client_lists_polls_streams_and_receives_events_of_one_server() {
+async fn client_gets_events_from_one_server_in_every_way() {
     let (_server, url) = start(&["--webhooks"]).await;
     run_all(&[url]).await;
 }
 
 #[tokio::test]
-async fn client_lists_polls_streams_and_receives_events_of_nodes_on_redis() {
+async fn client_gets_events_from_redis_nodes_in_every_way() {
     let Some(redis) = RedisServer::start().await.unwrap() else {
         eprintln!("skipped: redis-server is not installed");
         return;

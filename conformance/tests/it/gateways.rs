@@ -60,7 +60,7 @@ async fn ask(client: &Client) -> String {
 }
 
 #[tokio::test]
-async fn gateways_continue_sessions_and_calls_of_each_other() {
+async fn gateway_continues_sessions_and_calls_from_another() {
     let Some(redis) = RedisServer::start().await.unwrap() else {
         eprintln!("skipped: redis-server is not installed");
         return;
@@ -89,7 +89,7 @@ async fn gateways_continue_sessions_and_calls_of_each_other() {
 }
 
 #[tokio::test]
-async fn changes_of_a_server_reach_the_clients_of_all_gateways() {
+async fn server_changes_reach_clients_at_all_gateways() {
     let Some(redis) = RedisServer::start().await.unwrap() else {
         eprintln!("skipped: redis-server is not installed");
         return;

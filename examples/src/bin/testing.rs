@@ -57,7 +57,7 @@ mod tests {
     use super::Cart;
 
     #[tokio::test]
-    async fn add_returns_number_of_items() -> mcp::Result<()> {
+    async fn add_returns_the_item_count() -> mcp::Result<()> {
         let client = mcp_testing::connect(Cart::default()).await?;
         client.call("add", json!({"item": "bread"})).await?;
         let second = client.call("add", json!({"item": "salt"})).await?;

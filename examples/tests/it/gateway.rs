@@ -122,7 +122,7 @@ async fn extension_passes_a_gateway_in_both_eras_over_http_and_pipes() {
 }
 
 #[tokio::test]
-async fn error_of_a_client_without_the_extension_is_that_of_the_server() {
+async fn client_without_the_extension_gets_the_error_from_the_server() {
     for back in [Back::Http, Back::Pipe] {
         for era in ERAS {
             let server = open(behind(press(), back, era.clone()).await).await;
@@ -142,7 +142,7 @@ async fn error_of_a_client_without_the_extension_is_that_of_the_server() {
 }
 
 #[tokio::test]
-async fn broadcast_of_a_server_reaches_the_clients_of_the_gateway() {
+async fn broadcast_from_a_server_reaches_clients_at_the_gateway() {
     for back in [Back::Http, Back::Pipe] {
         for era in ERAS {
             let press = press();

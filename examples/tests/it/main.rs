@@ -184,7 +184,7 @@ async fn identity_checks_permissions() {
 }
 
 #[tokio::test]
-async fn protected_server_demands_the_scopes_of_its_tools() {
+async fn protected_server_demands_the_scopes_for_its_tools() {
     let text = output(&mut Command::new(env!("CARGO_BIN_EXE_protected_server"))).await;
     for part in [
         "token-of-ada:\n  ada of static\n  contents of notes.md\n  deleted notes.md\n",

@@ -66,7 +66,7 @@ async fn concurrent_requests_are_answered_before_exit() {
 }
 
 #[tokio::test]
-async fn server_exits_at_end_of_file() {
+async fn server_exits_when_input_ends() {
     let path = std::env::temp_dir().join(format!("mcp-requests-{}", std::process::id()));
     std::fs::write(&path, bake(1, 0.0)).unwrap();
     for (file, answers) in [(path.as_path(), 1), ("/dev/null".as_ref(), 0)] {

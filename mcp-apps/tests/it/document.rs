@@ -15,7 +15,7 @@ fn html() -> ResourceContents {
 }
 
 #[test]
-fn metadata_of_contents_wins_over_the_list_entry() {
+fn metadata_in_contents_wins_over_the_list_entry() {
     let mut listed = Resource::new("ui://a");
     let mut ui = ResourceUi::default();
     ui.csp = Some(Csp::new().connect("https://listed.example"));

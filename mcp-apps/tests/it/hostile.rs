@@ -107,7 +107,7 @@ async fn answers_with_wrong_ids_and_invalid_messages_end_the_connection() {
 }
 
 #[tokio::test]
-async fn flood_of_requests_is_refused_beyond_the_limit() {
+async fn request_flood_is_refused_beyond_the_limit() {
     // spec: APP-24
     let gate = Arc::new(Semaphore::new(0));
     let opened = gate.clone();
@@ -141,7 +141,7 @@ async fn flood_of_requests_is_refused_beyond_the_limit() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn flood_of_notifications_is_dropped_beyond_the_queue() {
+async fn notification_flood_is_dropped_beyond_the_queue() {
     let (release, gate) = std::sync::mpsc::channel::<()>();
     let gate = std::sync::Mutex::new(gate);
     let (sender, mut handled) = tokio::sync::mpsc::unbounded_channel();

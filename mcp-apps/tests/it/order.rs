@@ -19,7 +19,7 @@ fn bridge() -> HostBridge {
 
 // spec: APP-13
 #[tokio::test]
-async fn initialize_returns_capabilities_of_the_handlers_and_the_context() {
+async fn initialize_returns_handler_capabilities_and_the_context() {
     let context = HostContext::new()
         .theme(Theme::Dark)
         .container(ContainerSize {
@@ -115,7 +115,7 @@ async fn cancellation_and_context_reach_the_view() {
 
 // spec: APP-18
 #[tokio::test(start_paused = true)]
-async fn teardown_waits_for_the_answer_of_the_view() {
+async fn teardown_waits_until_the_view_answers() {
     let (view, mut scripted, _connection) = connect_ready(bridge(), json!({})).await;
     let handle = view.clone();
     let teardown = tokio::spawn(async move { handle.teardown("closed").await });
@@ -162,7 +162,7 @@ async fn dropped_requests_are_cancelled_and_do_not_count() {
 }
 
 #[tokio::test]
-async fn end_of_the_connection_ends_all_waits() {
+async fn all_waits_end_when_the_connection_ends() {
     let (view, scripted, connection) = connect_ready(bridge(), json!({})).await;
     let handle = view.clone();
     let teardown = tokio::spawn(async move { handle.teardown("closed").await });
@@ -173,7 +173,7 @@ async fn end_of_the_connection_ends_all_waits() {
 }
 
 #[tokio::test]
-async fn tools_of_the_view_are_listed_and_called() {
+async fn view_tools_are_listed_and_called() {
     let (view, mut scripted, _connection) = connect_ready(bridge(), json!({"tools": {}})).await;
     let handle = view.clone();
     let host = tokio::spawn(async move {
@@ -271,7 +271,7 @@ async fn host_declares_list_changes_and_experiments_in_any_order() {
 
 // spec: APP-14
 #[test]
-fn context_has_the_members_of_the_specification() {
+fn context_has_the_members_that_are_specified() {
     let tool = Tool::new("chart");
     let context = HostContext::new()
         .styles([("--font-sans", "Inter")])

@@ -247,7 +247,7 @@ async fn cancelled_request_ends_without_an_answer() {
 }
 
 #[tokio::test]
-async fn panic_of_a_handler_is_an_internal_error() {
+async fn panic_in_a_handler_is_an_internal_error() {
     let bridge = bridge().on_open_link(|url| {
         assert_eq!(url.host_str(), Some("ok.example"), "the text of the panic");
         async { Ok(()) }
@@ -261,7 +261,7 @@ async fn panic_of_a_handler_is_an_internal_error() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn id_of_an_answered_request_can_be_used_again() {
+async fn request_id_can_be_used_again_after_its_answer() {
     let bridge = bridge().on_open_link(async |_| Ok(()));
     let (_view, mut scripted, _connection) = connect_ready(bridge, json!({})).await;
     for _ in 0..500 {

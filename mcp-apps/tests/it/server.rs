@@ -36,7 +36,7 @@ fn server() -> Server {
 }
 
 #[tokio::test]
-async fn tool_of_macro_is_linked_to_its_app() {
+async fn tool_from_macro_is_linked_to_its_app() {
     let client = Client::connect(mcp::InProcess(server())).await.unwrap();
     let tools = client.list_tools().await.unwrap();
     let chart = tools.iter().find(|tool| tool.name == "chart").unwrap();

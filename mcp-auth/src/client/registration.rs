@@ -257,7 +257,7 @@ mod tests {
 
     // spec: AUTH-C-13
     #[test]
-    fn application_type_is_that_of_the_redirect() {
+    fn application_type_follows_from_the_redirect() {
         assert_eq!(application_type("http://127.0.0.1:1/callback"), "native");
         assert_eq!(application_type("com.example.app:/callback"), "native");
         assert_eq!(application_type("https://app.example/callback"), "web");

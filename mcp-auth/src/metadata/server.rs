@@ -180,7 +180,7 @@ mod tests {
 
     // spec: AUTH-C-33
     #[test]
-    fn default_endpoints_are_at_the_origin_of_the_server() {
+    fn default_endpoints_are_at_the_server_origin() {
         let server = ServerMetadata::at_origin(&"https://h:8443/v1/mcp?a=b".parse().unwrap());
         assert_eq!(server.issuer, "https://h:8443");
         let endpoints = [
@@ -197,7 +197,7 @@ mod tests {
 
     // spec: AUTH-C-05, AUTH-C-06
     #[test]
-    fn candidates_of_a_path_never_include_the_root() {
+    fn candidates_for_a_path_never_include_the_root() {
         let paths = |issuer: &str| {
             let urls = candidates(&issuer.parse().unwrap());
             let paths = urls.iter().map(|url| url.path().to_owned());

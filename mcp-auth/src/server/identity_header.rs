@@ -198,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn headers_of_the_protocol_are_refused() {
+    fn protocol_headers_are_refused() {
         for name in ["Authorization", "Host", "Mcp-Session-Id", "a b", ""] {
             let error = IdentityHeader::new(name, key().0, "gateway", "crm").unwrap_err();
             assert!(error.to_string().contains(name), "{error}");

@@ -309,7 +309,7 @@ mod tests {
     }
 
     #[test]
-    fn repeated_proof_and_wrong_number_of_proofs_are_refused() {
+    fn proof_is_refused_if_repeated_or_not_exactly_one() {
         let case = Case::new(None);
         let claims = json!({
             "jti": "1", "htm": "POST", "htu": URL, "iat": clock::unix_now(),
@@ -329,7 +329,7 @@ mod tests {
     }
 
     #[test]
-    fn nonces_are_those_of_the_key_and_expire() {
+    fn nonces_from_another_key_or_time_are_refused() {
         let key = NonceKey::new(&Secret::new("nonces"));
         let case = Case::new(Some(key.clone()));
         let now = clock::unix_now();

@@ -20,7 +20,7 @@ use crate::world::{World, reason};
 /// GHSA-33f5-2c5q-wgwj (CVE-2026-63127): a client did not compare the `resource` of the metadata with the
 /// server, and obtained a token for another server.
 #[tokio::test]
-async fn ghsa_33f5_metadata_of_another_resource_gets_no_login() {
+async fn ghsa_33f5_metadata_for_another_resource_gets_no_login() {
     let world = World::start().await;
     let origin = world.server.trim_end_matches("/mcp").to_owned();
     let machine = || OAuth::client_credentials("service", "canary-secret");
@@ -72,7 +72,7 @@ async fn failure(world: &World, oauth: OAuth) -> AuthError {
 /// GHSA-6x8h-498w-gv8c: an authorization server named another one's login page and its own token
 /// endpoint, which received the login's code and verifier.
 #[tokio::test]
-async fn ghsa_6x8h_code_does_not_leave_the_site_of_its_login_page() {
+async fn ghsa_6x8h_code_stays_at_the_site_with_the_login_page() {
     let (evil, bank) = mix_up().await;
     let error = failure(&evil, evil.interactive()).await;
     let AuthError::ForeignEndpoint {
@@ -111,7 +111,7 @@ async fn ghsa_6x8h_code_does_not_leave_the_site_of_its_login_page() {
 
 /// GHSA-6x8h-498w-gv8c with the endpoints swapped, and for a login on another device.
 #[tokio::test]
-async fn ghsa_6x8h_foreign_endpoints_of_other_grants_are_refused() {
+async fn ghsa_6x8h_foreign_endpoints_are_refused_in_other_grants() {
     let (evil, bank) = (World::start().await, World::start().await);
     let device = || OAuth::device("test", |_| std::future::ready(Ok(())));
     let machine = || OAuth::client_credentials("service", "canary-secret");
@@ -162,7 +162,7 @@ async fn ghsa_6x8h_foreign_endpoints_of_other_grants_are_refused() {
 
 /// Endpoints at other sites are used if the program trusts the issuer or confirms the login.
 #[tokio::test]
-async fn trusted_or_confirmed_endpoints_of_other_sites_are_used() {
+async fn endpoints_at_other_sites_are_used_if_trusted_or_confirmed() {
     let (server, login) = mix_up().await;
     let token = format!("{}/token", login.issuer);
     let page = format!("{}/authorize", login.issuer);

@@ -209,7 +209,7 @@ impl Tokens {
 
 // spec: SESS-11, AUTH-S-11
 #[tokio::test]
-async fn sessions_and_streams_of_others_answer_like_unknown_ones() {
+async fn sessions_and_streams_look_unknown_to_other_callers() {
     let issuer = Issuer::start().await;
     let (world, tokens) = (World::new(&issuer), Tokens::new(&issuer));
     let session = world.open(&tokens.owner).await;
@@ -307,7 +307,7 @@ async fn sessions_and_streams_of_others_answer_like_unknown_ones() {
 
 // spec: TASK-22
 #[tokio::test]
-async fn tasks_of_others_answer_like_unknown_ones() {
+async fn tasks_look_unknown_to_other_callers() {
     let issuer = Issuer::start().await;
     let (world, tokens) = (World::new(&issuer), Tokens::new(&issuer));
     let params = json!({"name": "render", "arguments": {}});
@@ -357,7 +357,7 @@ async fn tasks_of_others_answer_like_unknown_ones() {
 
 // spec: MRTR-08
 #[tokio::test]
-async fn request_states_of_others_answer_like_forged_ones() {
+async fn request_state_from_another_caller_looks_forged() {
     let issuer = Issuer::start().await;
     let (world, tokens) = (World::new(&issuer), Tokens::new(&issuer));
     let params = json!({"name": "ask", "arguments": {}});
@@ -427,7 +427,7 @@ fn initialize_2024() -> Value {
 
 // spec: SESS-11
 #[tokio::test]
-async fn http_sse_connections_of_others_answer_like_unknown_ones() {
+async fn http_sse_connections_look_unknown_to_other_callers() {
     let issuer = Issuer::start().await;
     let (world, tokens) = (World::new(&issuer), Tokens::new(&issuer));
     let stream = open_sse(&world, &tokens.owner).await;

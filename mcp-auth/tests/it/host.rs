@@ -110,7 +110,7 @@ impl Service<Request<Bytes>> for Host {
 }
 
 #[tokio::test]
-async fn every_request_uses_the_client_of_the_host() {
+async fn every_request_uses_the_client_from_the_host() {
     let host = Host::new();
     let oauth = host.interactive();
     let authorizer = oauth.authorizer(&host.world.server).unwrap();
@@ -151,7 +151,7 @@ async fn every_request_uses_the_client_of_the_host() {
 }
 
 #[tokio::test]
-async fn url_rules_hold_for_the_client_of_the_host() {
+async fn url_rules_hold_for_a_client_from_the_host() {
     for endpoint in [
         "https://10.0.0.1/token",
         "http://login.example/token",
@@ -175,7 +175,7 @@ fn has_host_error(error: &(dyn Error + 'static)) -> bool {
 }
 
 #[tokio::test]
-async fn errors_of_the_host_are_among_the_causes() {
+async fn errors_from_the_host_are_among_the_causes() {
     // The request of a login, and a request to the MCP server.
     for down in ["login.example", "mcp.example"] {
         let host = Host {
@@ -278,7 +278,7 @@ impl Rows {
 }
 
 #[tokio::test]
-async fn tokens_of_the_host_are_used_refreshed_and_written_back() {
+async fn host_tokens_are_used_refreshed_and_written_back() {
     let host = Host::new();
     let rows = filled(&host).await;
     let oauth = host.interactive().store(rows.clone());
@@ -318,7 +318,7 @@ async fn tokens_of_the_host_are_used_refreshed_and_written_back() {
 }
 
 #[tokio::test]
-async fn refresh_token_of_the_host_is_for_its_issuer_only() {
+async fn refresh_token_from_the_host_goes_only_to_its_issuer() {
     let host = Host::new();
     let rows = filled(&host).await;
     // The MCP server names another authorization server now, which the user logs in to.
@@ -465,7 +465,7 @@ async fn probe_tells_what_a_server_supports_without_a_login() {
 }
 
 #[tokio::test]
-async fn refused_token_of_the_host_is_in_the_error() {
+async fn error_reports_that_the_host_token_was_refused() {
     let host = Host::new();
     let channel = HttpChannel::with_service(&host.world.server, host.clone()).unwrap();
     let oauth = OAuth::token(|| async { Ok::<_, String>("canary-old") });

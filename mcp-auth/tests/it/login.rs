@@ -80,7 +80,7 @@ async fn another_account_has_its_own_tokens() {
 
 // spec: AUTH-C-21
 #[tokio::test]
-async fn callback_of_another_issuer_requests_no_token() {
+async fn callback_from_another_issuer_requests_no_token() {
     let world = World::start().await;
     for issuer in [
         "https://evil.example".to_owned(),
@@ -96,7 +96,7 @@ async fn callback_of_another_issuer_requests_no_token() {
 
 // spec: AUTH-C-07
 #[tokio::test]
-async fn metadata_of_another_issuer_is_not_used() {
+async fn metadata_from_another_issuer_is_not_used() {
     let world = World::start().await;
     world.set(|inner| inner.issuer = Some("https://attacker.example".to_owned()));
     let authorizer = world.interactive().authorizer(&world.server).unwrap();
@@ -107,7 +107,7 @@ async fn metadata_of_another_issuer_is_not_used() {
 }
 
 #[tokio::test]
-async fn metadata_of_another_resource_is_fatal() {
+async fn metadata_for_another_resource_is_fatal() {
     let world = World::start().await;
     world.set(|inner| inner.resource = Some("https://evil.example/mcp".to_owned()));
     let authorizer = world.interactive().authorizer(&world.server).unwrap();
@@ -168,7 +168,7 @@ async fn server_without_pkce_is_refused_unless_allowed() {
 
 // spec: AUTH-C-08, AUTH-C-16
 #[tokio::test]
-async fn new_authorization_server_gets_no_credentials_of_the_old_one() {
+async fn new_authorization_server_gets_no_old_credentials() {
     // spec: AUTH-C-15
     let (old, new) = (World::start().await, World::start().await);
     let authorizer = old.interactive().authorizer(&old.server).unwrap();
@@ -241,7 +241,7 @@ async fn server_without_registration_needs_a_client_id() {
 }
 
 #[tokio::test]
-async fn refused_registration_is_an_error_of_its_own() {
+async fn refused_registration_has_its_own_error() {
     // spec: AUTH-C-14
     let world = World::start().await;
     let refusing = format!("{}/refuses", world.issuer);
@@ -256,7 +256,7 @@ async fn refused_registration_is_an_error_of_its_own() {
 }
 
 #[tokio::test]
-async fn server_of_2025_03_26_is_its_own_authorization_server() {
+async fn server_at_2025_03_26_is_its_own_authorization_server() {
     // spec: AUTH-C-33
     // Without metadata, the endpoints have fixed paths.
     for (is_published, expected) in [(false, "/register"), (true, "/own/register")] {
@@ -375,7 +375,7 @@ async fn events_tell_the_steps() {
 
 // spec: AUTH-C-27, HTTP-C-13
 #[tokio::test]
-async fn token_of_the_program_is_read_for_each_request() {
+async fn token_from_the_program_is_read_for_each_request() {
     let world = World::start().await;
     let authorizer = world.interactive().authorizer(&world.server).unwrap();
     world.post(&authorizer).await.unwrap();

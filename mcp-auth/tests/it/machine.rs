@@ -137,7 +137,7 @@ async fn server_without_proofs_is_refused_or_accepted_by_the_setting() {
 }
 
 #[tokio::test]
-async fn bearer_token_of_a_refresh_or_a_store_is_refused_where_proofs_are_required() {
+async fn refreshed_or_stored_bearer_token_fails_if_proof_is_required() {
     let world = World::start().await;
     let store = MemoryStore::new();
     let bearer = world.interactive().store(store.clone());

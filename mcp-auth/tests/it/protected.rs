@@ -789,7 +789,7 @@ async fn lists_show_what_the_scopes_permit() {
 
 // spec: SEC-03
 #[tokio::test]
-async fn sessions_of_others_answer_like_unknown_ones() {
+async fn sessions_look_unknown_to_other_callers() {
     // spec: SEC-03
     let issuer = Issuer::start().await;
     let world = World::new(ResourceServer::new(RESOURCE).issuer(issuer.url()));
@@ -989,7 +989,7 @@ async fn bound_tokens_need_a_fresh_proof_and_are_no_bearer_tokens() {
 }
 
 #[tokio::test]
-async fn nonce_of_the_server_is_demanded_once() {
+async fn nonce_from_the_server_is_demanded_once() {
     let issuer = Issuer::start().await;
     let prover = Prover::new(&issuer);
     let auth = ResourceServer::new(RESOURCE)
@@ -1135,7 +1135,7 @@ impl TokenVerifier for Moody {
 }
 
 #[tokio::test(start_paused = true)]
-async fn mistakes_of_a_verifier_admit_nobody() {
+async fn mistakes_in_a_verifier_admit_nobody() {
     let auth = ResourceServer::new(RESOURCE)
         .authorization_server("https://login.example")
         .verifier(Moody);

@@ -383,7 +383,7 @@ async fn every_way_in_logs_in_at_every_provider() {
 }
 
 #[tokio::test]
-async fn issuer_of_an_entry_does_not_vouch_for_other_sites() {
+async fn issuer_in_an_entry_does_not_vouch_for_other_sites() {
     for facts in Facts::all().iter().filter(|facts| facts.elsewhere) {
         let user = User::new(facts, Way::Login).await;
         let server = user.world.server.as_str();
@@ -536,7 +536,7 @@ fn facts_have_sources_or_are_marked() {
 }
 
 #[test]
-fn page_of_providers_and_events_is_up_to_date() {
+fn page_about_providers_and_events_is_up_to_date() {
     let mut page = format!(
         "## Providers\n\nEach file of `mcp-auth/tests/providers` is a model of one provider. Each fact names the public \
          source in which it was read ({READ}). A fact without one is named, and has a question mark; a report that differs \

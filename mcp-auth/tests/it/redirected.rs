@@ -35,7 +35,7 @@ async fn call(world: &World, authorizer: &Authorizer) -> Result<(), AuthError> {
 
 // spec: HTTP-C-14
 #[tokio::test]
-async fn proof_is_made_for_the_address_of_the_redirect() {
+async fn proof_is_made_for_the_address_after_a_redirect() {
     for dpop in [true, false] {
         let world = redirected().await;
         world.set(|inner| inner.dpop = dpop);
@@ -58,7 +58,7 @@ async fn proof_is_made_for_the_address_of_the_redirect() {
 }
 
 #[tokio::test]
-async fn challenge_at_the_address_of_the_redirect_is_one_of_the_named_address() {
+async fn challenge_after_redirect_counts_for_the_named_address() {
     for (resource, is_accepted) in [
         (None, true),
         (Some("/mcp"), true),

@@ -64,7 +64,7 @@ async fn login_does_not_succeed_with_a_token_that_the_server_refuses() {
 
 // spec: AUTH-C-02
 #[tokio::test]
-async fn login_uses_metadata_and_scopes_of_the_challenge() {
+async fn login_uses_metadata_and_scopes_from_the_challenge() {
     let world = World::start().await;
     let url = world.server.replace("/mcp", "/elsewhere");
     world.set(|inner| {
@@ -95,7 +95,7 @@ async fn refresh_without_an_answer_keeps_the_login() {
 }
 
 #[tokio::test]
-async fn excerpt_of_an_answer_is_in_the_error() {
+async fn error_contains_an_excerpt_from_the_answer() {
     let world = World::start().await;
     world.set(|inner| inner.token_failures = vec![NO_ANSWERS[0]]);
     let authorizer = world.interactive().authorizer(&world.server).unwrap();
@@ -158,7 +158,7 @@ fn now() -> u64 {
 }
 
 #[tokio::test(start_paused = true)]
-async fn other_refusal_of_a_refresh_is_not_repeated_for_a_minute() {
+async fn refused_refresh_is_not_repeated_for_a_minute() {
     let world = World::start().await;
     let blocked = Arc::new(AtomicBool::new(false));
     let oauth = OAuth::interactive("test").redirect({
@@ -191,7 +191,7 @@ async fn other_refusal_of_a_refresh_is_not_repeated_for_a_minute() {
 }
 
 #[tokio::test]
-async fn other_refusal_of_a_refresh_does_not_stand_in_the_way_of_a_login() {
+async fn refused_refresh_leads_to_a_login() {
     let world = World::start().await;
     let authorizer = world.interactive().authorizer(&world.server).unwrap();
     assert_eq!(world.post(&authorizer).await.unwrap(), 200);
@@ -265,7 +265,7 @@ async fn logout_without_tokens_forgets_the_registration() {
 }
 
 #[tokio::test]
-async fn client_id_of_the_settings_is_never_replaced() {
+async fn client_id_from_the_settings_is_never_replaced() {
     let world = World::start().await;
     let oauth = world.interactive().client_id("given");
     let authorizer = oauth.authorizer(&world.server).unwrap();
@@ -349,7 +349,7 @@ async fn fixed_token_server_is_named_as_such() {
 }
 
 #[tokio::test]
-async fn secret_of_a_fixed_client_is_sent_as_the_settings_say() {
+async fn secret_for_a_fixed_client_is_sent_as_configured() {
     for (method, is_basic) in [("client_secret_post", false), ("client_secret_basic", true)] {
         let world = World::start().await;
         world.set(|inner| inner.methods = vec!["client_secret_basic", "client_secret_post"]);
@@ -379,7 +379,7 @@ async fn secret_of_a_fixed_client_is_sent_as_the_settings_say() {
 
 /// A program without a client id finds the login of one that has it, and logs in again as the same client.
 #[tokio::test]
-async fn login_of_a_given_client_is_found_and_renewed_without_its_id() {
+async fn login_by_a_given_client_is_found_and_renewed_without_id() {
     let world = World::start().await;
     let oauth = world.interactive();
     let given = oauth.clone().client_id("given");
@@ -396,7 +396,7 @@ async fn login_of_a_given_client_is_found_and_renewed_without_its_id() {
 }
 
 #[tokio::test]
-async fn redirect_uri_of_the_settings_is_that_of_the_redirect() {
+async fn redirect_uses_the_uri_from_the_settings() {
     let world = World::start().await;
     let uri = "http://localhost:8765/oauth/callback";
     let oauth = world.interactive().client_id("given").redirect_uri(uri);

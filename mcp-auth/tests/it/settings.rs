@@ -114,7 +114,7 @@ fn grants(idp: &str) -> Vec<Case> {
 }
 
 #[tokio::test]
-async fn foreign_issuer_gets_no_request_of_any_grant() {
+async fn foreign_issuer_gets_no_request_in_any_grant() {
     let (world, foreign) = (World::start().await, World::start().await);
     let device = format!("{}/device", foreign.issuer);
     foreign.set(|inner| {
@@ -295,7 +295,7 @@ const STRICT: &[Strict] = &[
 ];
 
 #[tokio::test]
-async fn strict_settings_of_clients_hold_in_every_order() {
+async fn strict_client_settings_hold_in_every_order() {
     let neutral: Vec<Setter> = vec![
         Box::new(|oauth| oauth.redirect(ManualRedirect::new(REDIRECT_URI, follow))),
         Box::new(|oauth| oauth.client_secret("given", "canary-secret")),
@@ -372,7 +372,7 @@ const SERVER_STRICT: &[ServerStrict] = &[
 ];
 
 #[tokio::test]
-async fn strict_settings_of_servers_hold_in_every_order() {
+async fn strict_server_settings_hold_in_every_order() {
     let issuer = Issuer::start().await;
     let url = issuer.url().to_owned();
     let neutral: Vec<Box<dyn Fn(ResourceServer) -> ResourceServer>> = vec![

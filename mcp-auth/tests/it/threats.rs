@@ -162,7 +162,7 @@ async fn compressed_response_is_not_inflated() {
 }
 
 #[tokio::test]
-async fn redirects_of_metadata_stay_at_the_origin_and_end() {
+async fn metadata_redirects_stay_at_the_origin_and_end() {
     let other = Fixed::json("{}").await;
     for (target, most) in [
         ("http://169.254.169.254/latest/meta-data", 2),
@@ -202,7 +202,7 @@ async fn ninth_authorization_server_is_not_considered() {
 }
 
 #[tokio::test]
-async fn page_of_a_hostile_server_is_one_word_without_quotes() {
+async fn page_from_a_hostile_server_is_one_word_without_quotes() {
     let world = World::start().await;
     let endpoint = format!(
         "{}/authorize\" --flag `id` $(id) '%USERPROFILE%",
@@ -224,7 +224,7 @@ async fn page_of_a_hostile_server_is_one_word_without_quotes() {
 }
 
 #[tokio::test]
-async fn callback_of_another_login_requests_no_token() {
+async fn callback_from_another_login_requests_no_token() {
     let world = World::start().await;
     let first = Arc::<Mutex<String>>::default();
     let kept = Arc::clone(&first);

@@ -156,7 +156,7 @@ mod tests {
     use super::{extension, file_name};
 
     #[test]
-    fn file_names_of_servers_stay_in_the_folder() {
+    fn file_names_from_servers_stay_in_the_folder() {
         assert_eq!(file_name("../../etc/passwd"), "etc-passwd");
         assert_eq!(extension("image/../../x"), "bin");
         assert_eq!(extension("image/png; a=b"), "png");

@@ -275,7 +275,7 @@ mod tests {
     use super::package_name;
 
     #[test]
-    fn name_of_the_folder_is_that_of_the_package() {
+    fn package_gets_its_name_from_the_folder() {
         for (path, name) in [
             ("shop", Some("shop")),
             ("work/my-shop_2", Some("my-shop_2")),

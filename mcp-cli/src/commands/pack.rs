@@ -495,7 +495,7 @@ mod tests {
     }
 
     #[test]
-    fn names_of_servers_make_names_of_files() {
+    fn server_names_become_file_names() {
         let manifest = json!({"name": "../my shop", "version": "1.0.0"});
         assert_eq!(bundle_name(&manifest), Path::new("my-shop-1.0.0.mcpb"));
         assert_eq!(

@@ -198,7 +198,7 @@ mod tests {
     use super::{braces, codex, dollars, goose};
 
     #[test]
-    fn settings_of_goose_are_converted() {
+    fn goose_settings_are_converted() {
         let text = "extensions:\n  developer:\n    type: builtin\n  a:\n    type: stdio\n    cmd: npx\n    args: [-y, a]\n    env_keys: [A_KEY]\n  b:\n    type: streamable_http\n    uri: https://b.example/mcp\n";
         let expected = json!({"mcpServers": {
             "a": {"command": "npx", "args": ["-y", "a"], "env": {"A_KEY": "${env:A_KEY}"}},
@@ -211,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn settings_of_goose_are_read_by_the_rules_of_yaml_1_2() {
+    fn goose_settings_are_read_as_yaml_1_2() {
         let text = "extensions:\n  a:\n    cmd: a\n    args: [NO, on, y, 012, 1_000, 7]\n    envs: {LANG: NO, MODE: 0777, N: 1_000, ON: true}\n";
         let expected = json!({"mcpServers": {"a": {
             "command": "a",
@@ -245,7 +245,7 @@ mod tests {
     }
 
     #[test]
-    fn settings_of_codex_are_converted() {
+    fn codex_settings_are_converted() {
         let text = r#"
             model = "x"
             [mcp_servers.a]

@@ -371,7 +371,7 @@ mod tests {
     use super::{Launch, expanded, is_secret, secret_argument, to_value};
 
     #[test]
-    fn arguments_with_the_value_of_a_secret_are_found() {
+    fn arguments_that_contain_a_secret_are_found() {
         for (words, expected) in [
             ("--api-key sk-123", Some("api-key")),
             ("-token sk-123", Some("token")),
@@ -549,7 +549,7 @@ mod tests {
     }
 
     #[test]
-    fn names_of_secrets_are_known() {
+    fn secret_names_are_recognized() {
         for name in [
             "API_KEY",
             "github_token",

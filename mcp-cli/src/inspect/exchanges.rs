@@ -184,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn exchange_names_the_message_of_its_body_without_secrets() {
+    fn exchange_names_the_message_in_its_body_without_secrets() {
         let history = Arc::new(History::new());
         let exchanges = Exchanges::new(history.clone());
         exchanges.message_sent(b"{\"id\":1}", 7);
@@ -215,7 +215,7 @@ mod tests {
     }
 
     #[test]
-    fn events_of_a_stream_belong_to_their_messages() {
+    fn events_in_a_stream_belong_to_their_messages() {
         let history = Arc::new(History::new());
         let exchanges = Exchanges::new(history.clone());
         let exchange = exchanges.started(&Request::new(Bytes::new()));

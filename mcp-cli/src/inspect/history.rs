@@ -172,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn messages_become_lines_of_a_recording() {
+    fn messages_become_lines_in_a_recording() {
         let history = History::new();
         history.add("change", json!({}));
         history.add_message(Side::Client, b"{\"a\":\n1}", &Value::Null);

@@ -91,7 +91,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn result_of_the_tool_reaches_the_model() -> mcp::Result<()> {
+    async fn result_from_the_tool_reaches_the_model() -> mcp::Result<()> {
         let group = Group::builder()
             .server("shout", || mcp_testing::connect(Shout))
             .build();

@@ -88,7 +88,7 @@ fn failed_tool_has_exit_code_6() {
 }
 
 #[test]
-fn internal_error_shows_the_standard_error_of_the_program() {
+fn internal_error_shows_what_the_program_wrote_to_stderr() {
     for protocol in ["2026-07-28", "2025-11-25"] {
         let run = mcp(&["call", "bake", "--protocol", protocol, "--", &stdio_shop()]);
         assert_eq!(run.code, 5, "{run:?}");
@@ -167,7 +167,7 @@ fn picture_is_described_or_saved() {
 }
 
 #[test]
-fn escape_sequences_of_servers_are_escaped() {
+fn escape_sequences_from_servers_are_escaped() {
     let run = mcp(&["call", &http_shop(), "escape"]);
     assert_eq!(run.out, "\\u{1b}[2Jdone\n");
 }
@@ -211,7 +211,7 @@ fn ping_and_info_describe_the_server() {
 
 // spec: SEC-01
 #[test]
-fn named_server_of_a_project_needs_approval() {
+fn named_server_in_a_project_needs_approval() {
     let folder = folder("project");
     let config = json!({"mcpServers": {
         "shop": {"command": stdio_shop(), "env": {"TOKEN": "s3cret"}},
@@ -242,7 +242,7 @@ fn named_server_of_a_project_needs_approval() {
 }
 
 #[test]
-fn servers_of_other_hosts_are_listed_and_found() {
+fn servers_from_other_hosts_are_listed_and_found() {
     let url = http_shop();
     let folder = folder("hosts");
     let entry = json!({ "url": url });

@@ -398,7 +398,7 @@ async fn edit_behind_pipe(era: ConnectMode, binding: Binding, folder: PathBuf) {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn server_of_the_latest_revision_is_restarted_and_inspected() {
+async fn server_at_the_latest_revision_is_restarted_and_inspected() {
     let folder = folder("dev_shop");
     fs::write(folder.join(".gitignore"), "*.db\n").unwrap();
     let program = stdio_shop();
@@ -475,7 +475,7 @@ async fn template_over_http_runs_without_a_flag() {
 
 #[cfg(target_os = "linux")]
 #[tokio::test(flavor = "multi_thread")]
-async fn list_of_the_last_run_is_served_before_the_first_program_is_ready() {
+async fn stored_list_is_served_before_the_first_program_is_ready() {
     let (sources, files) = (folder("dev_stored"), folder("dev_stored_files"));
     let slow = files.join("slow");
     let wait = format!("while [ -e '{}' ]; do sleep 0.1; done", slow.display());
@@ -628,7 +628,7 @@ async fn files_that_each_start_writes_do_not_restart_without_end() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn agent_that_edits_and_calls_gets_the_answers_of_its_edits() {
+async fn agent_that_edits_and_calls_gets_answers_from_its_edits() {
     let [legacy, modern] = eras();
     tokio::join!(
         edit_and_call(legacy, Binding::Pipe, folder("dev_agent_legacy")),
@@ -717,7 +717,7 @@ async fn file_that_dev_prints_to_restarts_nothing() {
 }
 
 #[test]
-fn list_of_a_server_without_items_says_so() {
+fn list_says_that_a_server_has_no_items() {
     let folder = folder("dev_empty");
     fs::write(folder.join("tools.txt"), "").unwrap();
     let run = mcp_in(&folder, &["list", "--", &PROGRAM], "");

@@ -26,7 +26,7 @@ fn snapshot_is_the_same_over_both_transports_and_eras() {
 }
 
 #[test]
-fn diff_of_an_unchanged_server_has_exit_code_0() {
+fn diff_with_an_unchanged_server_has_exit_code_0() {
     let folder = folder("diff-unchanged");
     let shop = stdio_shop();
     let run = mcp_in(&folder, &["snapshot", "-o", "shop.json", "--", &shop], "");

@@ -70,7 +70,7 @@ fn healthy_server_over_http_passes_every_step() {
 }
 
 #[test]
-fn each_kind_of_lint_is_one_line() {
+fn each_lint_kind_is_one_line() {
     let origin = on_thread(|listener| async {
         let tools = ["a.one", "a.two", "a.three"].map(|name| Tool::new(name).handler(|| "done"));
         let server = tools
@@ -106,7 +106,7 @@ fn healthy_program_passes_every_step() {
 
 // spec: TOOL-16
 #[test]
-fn schemas_are_judged_as_clients_of_each_revision_see_them() {
+fn schemas_are_judged_as_clients_at_each_revision_see_them() {
     let lock = folder("doctor-revisions").join("lock");
     let doctor = |defect: &str, flags: &[&str]| {
         let program = example("faulty");

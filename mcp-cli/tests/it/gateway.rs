@@ -155,7 +155,7 @@ async fn program_is_served_over_http_for_both_eras() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn servers_of_a_file_are_one_server() {
+async fn servers_in_a_file_appear_as_one_server() {
     let file = config("http");
     let file = file.to_str().unwrap();
     let words = [
@@ -181,7 +181,7 @@ async fn servers_of_a_file_are_one_server() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn gateway_on_standard_streams_serves_clients_of_programs() {
+async fn gateway_on_standard_streams_serves_clients_that_start_it() {
     let file = config("stdio");
     let mut command = Command::new(env!("CARGO_BIN_EXE_mcp"));
     command.arg("gateway").arg(&file).arg("--stdio");
@@ -227,7 +227,7 @@ async fn store_lists(home: &Path, words: &[&str], former: &[PathBuf]) -> (Vec<St
 
 #[cfg(target_os = "linux")]
 #[tokio::test(flavor = "multi_thread")]
-async fn first_list_has_the_tools_of_slow_servers_of_the_last_run() {
+async fn first_list_has_stored_tools_for_slow_servers() {
     let (home, files) = (folder("gateway_stored"), folder("gateway_stored_files"));
     let (file, slow) = (files.join("mcp.json"), files.join("slow"));
     let write = |name: &str| {
@@ -445,7 +445,7 @@ async fn service_with_an_openapi_document_is_a_server() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn internal_error_of_a_program_is_logged_with_its_standard_error() {
+async fn internal_error_in_a_program_is_logged_with_its_stderr() {
     let file = config("burning");
     let file = file.to_str().unwrap();
     let served = start(&["gateway", file, "--listen", "127.0.0.1:0"]);
@@ -649,7 +649,7 @@ fn restrictions_that_a_mode_makes_void_are_refused() {
 
 /// A table that a running gateway cannot apply is not applied in part.
 #[test]
-fn restrictions_added_to_the_file_of_a_running_gateway_are_reported() {
+fn restrictions_added_while_gateway_runs_are_reported() {
     let server = format!(
         "[http]\nlisten = \"127.0.0.1:0\"\n[servers.far]\nurl = \"{}\"\n",
         http_shop()

@@ -3,7 +3,7 @@
 use crate::kit::{folder, http_shop, mcp, mcp_in, stdio_shop};
 
 #[test]
-fn client_of_a_server_is_a_file_that_fits_it() {
+fn client_generated_for_a_server_fits_it() {
     let folder = folder("gen-client");
     let shop = stdio_shop();
     let run = mcp_in(&folder, &["gen", "rust", "-o", "shop.rs", "--", &shop], "");
@@ -31,7 +31,7 @@ fn client_of_a_server_is_a_file_that_fits_it() {
 }
 
 #[test]
-fn check_of_a_broken_file_has_exit_code_1_and_the_changes() {
+fn check_with_a_broken_file_shows_changes_and_exits_with_1() {
     let folder = folder("gen-check");
     let old = r#"{"tools": [{"name": "gone", "inputSchema": {"type": "object"}}]}"#;
     std::fs::write(folder.join("old.json"), old).unwrap();

@@ -178,7 +178,7 @@ fn check(folder: &Path, words: &[&str], is_contents: bool) -> [Run; 2] {
 }
 
 #[test]
-fn every_command_shows_every_character_of_a_server() {
+fn every_command_shows_every_character_from_a_server() {
     let folder = folder("hostile");
     let origin = hostile_server();
     let url = &*format!("{origin}/mcp");
@@ -328,7 +328,7 @@ fn every_command_is_tested() {
 }
 
 #[test]
-fn texts_of_a_server_survive_as_json() {
+fn texts_from_a_server_survive_as_json() {
     let folder = folder("hostile_json");
     let url = &*format!("{}/mcp", hostile_server());
     let run = |words: &[&str]| mcp_in(&folder, words, "").json();
@@ -398,7 +398,7 @@ fn failing_program() -> [&'static str; 3] {
 
 #[cfg(unix)]
 #[test]
-fn standard_error_of_a_program_is_shown_escaped() {
+fn standard_error_from_a_program_is_shown_escaped() {
     let folder = folder("hostile_program");
     let [sh, flag, script] = failing_program();
     for command in ["list", "info", "ping", "doctor"] {
@@ -411,7 +411,7 @@ fn standard_error_of_a_program_is_shown_escaped() {
 }
 
 #[test]
-fn names_of_a_configuration_file_are_shown_escaped() {
+fn names_in_a_configuration_file_are_shown_escaped() {
     let folder = folder("hostile_config");
     let servers = json!({
         HOSTILE: {"command": HOSTILE},
@@ -429,7 +429,7 @@ fn names_of_a_configuration_file_are_shown_escaped() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn servers_behind_a_gateway_cannot_forge_lines_of_its_log() {
+async fn servers_behind_a_gateway_cannot_forge_log_lines() {
     let folder = folder("hostile_gateway");
     let audit = folder.join("audit.jsonl");
     let [sh, flag, script] = failing_program();

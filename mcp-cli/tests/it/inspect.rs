@@ -240,7 +240,7 @@ fn url_works_once_and_its_cookie_is_for_one_path() {
 
 /// Requests of other web pages, also after DNS rebinding, and forms without a preflight.
 #[test]
-fn requests_of_other_web_pages_are_refused() {
+fn requests_from_other_web_pages_are_refused() {
     let page = Page::start("inspect-origin", &[&http_shop()]);
     let port = page.host.rsplit(':').next().unwrap();
     let (named, evil) = (format!("localhost:{port}"), format!("evil.example:{port}"));
@@ -452,7 +452,7 @@ fn page_lists_calls_reads_and_completes() {
 }
 
 #[test]
-fn question_of_the_server_waits_for_the_page() {
+fn question_from_the_server_waits_for_the_page() {
     let page = Page::start("inspect-question", &[&http_shop()]);
     page.event("connected");
     std::thread::scope(|scope| {
@@ -568,7 +568,7 @@ fn end_of_the_server_is_an_event() {
 }
 
 #[test]
-fn recording_of_the_page_replays() {
+fn recording_from_the_page_replays() {
     let page = Page::start("inspect-recording", &["--", &stdio_shop()]);
     page.event("connected");
     let call = json!({"name": "add", "arguments": {"a": 2, "b": 2}});
@@ -616,7 +616,7 @@ fn http_heads_and_events_are_shown_without_secrets() {
 }
 
 #[test]
-fn task_of_a_call_is_followed_and_cancelled() {
+fn task_from_a_call_is_followed_and_cancelled() {
     let page = Page::start("inspect-tasks", &[&studio()]);
     page.event("connected");
     std::thread::scope(|scope| {

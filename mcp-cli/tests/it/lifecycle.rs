@@ -91,7 +91,7 @@ pub(crate) const HOSTS: [&str; 13] = [
 ];
 
 #[test]
-fn installed_server_is_found_in_the_settings_of_each_host() {
+fn installed_server_is_found_in_settings_for_each_host() {
     let program = stdio_shop();
     for host in HOSTS {
         let folder = folder(&format!("install-{host}"));
@@ -144,7 +144,7 @@ fn installed_server_is_found_in_the_settings_of_each_host() {
 }
 
 #[test]
-fn install_keeps_the_rest_of_the_file_and_a_backup() {
+fn install_keeps_other_content_and_a_backup() {
     let folder = folder("install-backup");
     let text = "{\n  // mine\n  \"mcpServers\": {\n    \"a\": {\"command\": \"a\"}\n  }\n}\n";
     let file = folder.join("my.json");
@@ -237,7 +237,7 @@ fn secrets_are_never_written() {
 }
 
 #[test]
-fn placeholder_of_a_secret_is_named_with_its_line() {
+fn placeholder_for_a_secret_is_named_with_its_line() {
     let folder = folder("install-placeholder");
     let words = [
         "install", "--host", "zed", "--name", "shop", "--env", "SHOP_KEY", "--", "npx",
@@ -320,7 +320,7 @@ fn uninstall_restores_the_bytes_before_the_install() {
 }
 
 #[test]
-fn edits_between_two_installs_stay_in_both_orders_of_removal() {
+fn edits_between_two_installs_stay_in_either_removal_order() {
     for (host, file, text, old, new) in [
         (
             "cursor",
@@ -366,7 +366,7 @@ fn edits_between_two_installs_stay_in_both_orders_of_removal() {
 
 #[cfg(unix)]
 #[test]
-fn command_of_claude_code_replaces_and_repeats_as_other_hosts_do() {
+fn claude_code_command_replaces_and_repeats_like_other_hosts() {
     use std::os::unix::fs::PermissionsExt as _;
     use std::process::Command;
 

@@ -236,7 +236,7 @@ fn stored_token_is_used_until_the_logout() {
 }
 
 #[test]
-fn login_uses_the_registration_of_the_configuration_file() {
+fn login_uses_registration_from_the_configuration_file() {
     let (url, _tokens) = protected_shop();
     let folder = folder("registration");
     let oauth = json!({"clientId": "my-agent", "scopes": ["notes"]});
@@ -263,7 +263,7 @@ fn broken_browser(folder: &Path) -> std::path::PathBuf {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn address_of_the_login_is_printed_beside_the_browser() {
+fn login_address_is_printed_beside_the_browser() {
     let (url, _) = protected_shop();
     let folder = folder("login_browser");
     let browser = broken_browser(&folder);
@@ -275,7 +275,7 @@ fn address_of_the_login_is_printed_beside_the_browser() {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn proxy_prints_the_address_of_the_login_beside_the_browser() {
+fn proxy_prints_the_login_address_beside_the_browser() {
     let (url, _) = protected_shop();
     let folder = folder("login_proxy_browser");
     let mut proxy = Command::new(env!("CARGO_BIN_EXE_mcp"))
@@ -352,7 +352,7 @@ fn further_scope_is_asked_for_although_a_token_is_stored() {
 }
 
 #[test]
-fn login_page_of_somebody_else_is_not_opened_without_an_answer() {
+fn login_page_at_another_site_opens_only_after_an_answer() {
     let (url, tokens) = shop_with_page(|_| "https://login.bank.example/authorize".to_owned());
     let folder = folder("login_foreign");
     let origin = url.trim_end_matches("/mcp");
@@ -393,7 +393,7 @@ fn proxy_uses_the_stored_token() {
 }
 
 #[test]
-fn unknown_store_of_credentials_is_refused() {
+fn unknown_credential_store_is_refused() {
     let output = Command::new(env!("CARGO_BIN_EXE_mcp"))
         .args(["list", "http://127.0.0.1:1/mcp"])
         .env("MCP_CREDENTIALS", "clipboard")

@@ -83,7 +83,7 @@ fn accounts_at_one_url_have_their_own_logins() {
 }
 
 #[test]
-fn settings_of_logins_in_a_project_are_refused_without_a_question() {
+fn login_settings_in_a_project_are_refused_without_a_question() {
     for member in [
         json!({"resource": "https://other.example/mcp"}),
         json!({"omitResource": true}),
@@ -187,7 +187,7 @@ fn missing_keychain_is_told_before_a_page_opens() {
 }
 
 #[test]
-fn status_of_an_open_server_is_told_without_guesses() {
+fn status_at_an_open_server_is_told_without_guesses() {
     let folder = folder("login_status");
     let url = crate::kit::http_shop();
     let who = mcp_in(&folder, &["whoami", &url], "");

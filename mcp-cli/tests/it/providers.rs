@@ -146,7 +146,7 @@ fn cure(run: &Run) -> Vec<String> {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn cure_of_an_error_works() {
+async fn cure_named_in_error_works() {
     for facts in Facts::three() {
         let world = World::of(&facts).await;
         let name = facts.provider.to_lowercase().replace(' ', "-");

@@ -101,7 +101,7 @@ fn each_defect_is_found() {
 
 // spec: TOOL-16
 #[test]
-fn defects_of_older_revisions_are_found() {
+fn defects_in_older_revisions_are_found() {
     for (defect, rule, expected) in [
         (
             "old-output-schema",
@@ -143,7 +143,7 @@ fn growing_memory_is_found() {
 }
 
 #[test]
-fn memory_of_a_cache_that_is_full_is_not_a_finding() {
+fn memory_for_a_full_cache_is_not_a_finding() {
     let run = tested("cache", &[]);
     assert_eq!(rules(&run), [""; 0], "{run:?}");
     if cfg!(target_os = "linux") {
@@ -153,7 +153,7 @@ fn memory_of_a_cache_that_is_full_is_not_a_finding() {
 }
 
 #[test]
-fn calls_are_cancelled_in_the_middle_of_their_work() {
+fn calls_are_cancelled_while_they_work() {
     let run = tested("cancel-work", &["--calls=9"]);
     assert_eq!(
         (rules(&run), run.code),

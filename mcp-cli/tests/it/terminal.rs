@@ -107,7 +107,7 @@ fn without_styles(text: &str) -> String {
 }
 
 #[test]
-fn terminal_shows_every_character_of_a_server() {
+fn terminal_shows_every_character_from_a_server() {
     let url = &*format!("{}/mcp", hostile_server());
     for (words, code) in [
         (&["list", url][..], 0),
@@ -130,7 +130,7 @@ fn terminal_shows_every_character_of_a_server() {
 }
 
 #[test]
-fn questions_of_a_server_are_one_line() {
+fn questions_from_a_server_are_one_line() {
     let origin = on_thread(|listener| async {
         let order = Tool::new("order").handler(async |ask: Ask| {
             let form = ask.form::<Order>("order", HOSTILE).await?;
@@ -197,7 +197,7 @@ fn approval_shows_the_host_that_is_used_and_what_it_gets() {
 
 // spec: SEC-01
 #[test]
-fn approval_shows_every_character_of_a_command_and_its_folder() {
+fn approval_shows_the_whole_command_and_its_folder() {
     let server = serde_json::json!({
         "command": "no-such\u{202e}program",
         "args": ["-c", "a\nb\u{1b}[2J", "${HOME}"],
@@ -252,7 +252,7 @@ fn approval_shows_the_program_that_is_found() {
 }
 
 #[test]
-fn approval_shows_variables_of_the_file_and_no_values_of_the_user() {
+fn approval_shows_variables_from_file_and_no_values_from_user() {
     let server = serde_json::json!({
         "command": "no-such-program",
         "env": {"PYTHONPATH": "./lib", "FOLDER": "${HOME}/x", "API_TOKEN": "s3cret"},
@@ -300,7 +300,7 @@ fn approval_has_nothing_out_of_sight() {
 }
 
 #[test]
-fn approval_shows_the_settings_of_a_login() {
+fn approval_shows_the_settings_for_a_login() {
     let server = serde_json::json!({"url": "http://127.0.0.1:1/mcp", "oauth": {
         "issuer": "https://login.example",
         "resource": "https://other.example/\u{202e}mcp",
@@ -375,7 +375,7 @@ fn approval_is_remembered_until_the_entry_changes() {
 
 /// An approved entry whose value moves to another member is not approved.
 #[test]
-fn approval_is_for_the_members_of_an_entry() {
+fn approval_ends_when_a_value_changes_its_member() {
     let folder = project("approval_members", &serde_json::Value::Null);
     let url = "http://127.0.0.1:1/mcp";
     let entries = [

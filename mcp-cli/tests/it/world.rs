@@ -134,7 +134,7 @@ fn shown(call: Call, run: &Run) -> String {
 }
 
 #[test]
-fn each_row_of_the_servers_has_its_outcome() {
+fn each_row_for_a_server_has_its_outcome() {
     for quirk in QUIRKS {
         let url = server(quirk);
         let words: &[&str] = match quirk.call {
@@ -200,7 +200,7 @@ fn printing(folder: &Path, entry: &Value) {
 
 #[cfg(unix)]
 #[test]
-fn servers_get_the_proxies_of_the_environment_without_passwords() {
+fn servers_get_proxies_from_environment_without_passwords() {
     let folder = folder("world_proxies");
     let run = |entry: &Value, flags: &[&str]| {
         printing(&folder, entry);
@@ -272,7 +272,7 @@ fn socks_proxy_is_told_in_words() {
 
 #[cfg(unix)]
 #[test]
-fn program_of_a_file_starts_from_any_folder() {
+fn program_in_a_file_starts_from_any_folder() {
     let folder = folder("world_relative");
     fs::create_dir_all(folder.join("bin")).unwrap();
     std::os::unix::fs::symlink(stdio_shop(), folder.join("bin/shop")).unwrap();
@@ -319,7 +319,7 @@ fn page() -> String {
 }
 
 #[test]
-fn page_has_the_rows_of_the_files() {
+fn page_has_the_rows_from_the_files() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/world.md");
     let text = fs::read_to_string(&path).unwrap();
     let (before, rest) = match text.split_once(BEGIN) {

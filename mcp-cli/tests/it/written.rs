@@ -181,7 +181,7 @@ fn files_in_a_project_are_written_through_no_link() {
 }
 
 #[test]
-fn link_of_a_backup_leads_nowhere() {
+fn link_at_a_backup_is_not_followed() {
     let folder = folder("written-backup");
     let victim = folder.join("authorized_keys");
     let backup = folder.join(".mcp.json.mcp-backup");
@@ -234,7 +234,7 @@ fn first_backup_stays() {
 }
 
 #[test]
-fn link_of_the_user_stays_and_its_target_is_replaced() {
+fn link_by_the_user_stays_and_its_target_is_replaced() {
     for is_dangling in [false, true] {
         let folder = folder(&format!("written-user-{is_dangling}"));
         let target = folder.join("home/dotfiles/cursor.json");
@@ -269,7 +269,7 @@ fn project(name: &str) -> PathBuf {
 
 /// The project is the whole clone: also a path above the current folder goes through none of its links.
 #[test]
-fn path_above_the_current_folder_goes_through_no_link_of_the_clone() {
+fn path_above_current_folder_follows_no_link_in_the_clone() {
     folder("written-above");
     let folder = project("written-above/clone");
     fs::create_dir(folder.join("sub")).unwrap();
@@ -309,7 +309,7 @@ fn install_to(file: &str) -> [&str; 9] {
 }
 
 #[test]
-fn path_out_of_a_project_is_refused() {
+fn path_that_leaves_a_project_is_refused() {
     let folder = project("written-out/project");
     let done = mcp_in(&folder, &install_to("a/../../mcp.json"), "");
     assert!(
@@ -320,7 +320,7 @@ fn path_out_of_a_project_is_refused() {
 }
 
 #[test]
-fn entry_of_a_project_is_installed_with_the_approval_of_a_call() {
+fn project_entry_is_installed_after_a_call_is_approved() {
     let folder = folder("written-approval");
     let entry = json!({"mcpServers": {"shop": {"command": "evil", "args": ["--all"]}}});
     fs::write(folder.join(".mcp.json"), entry.to_string()).unwrap();
@@ -417,7 +417,7 @@ fn other_in_the_file_of_a_host() -> Vec<(Value, &'static str)> {
 /// Text of a cloned repository means in a host's file what it means in the repository's: it does not become a reference to the
 /// user's secrets, and a program is not looked for in another folder.
 #[test]
-fn entry_of_a_project_means_the_same_in_the_file_of_a_host() {
+fn project_entry_means_the_same_in_a_host_file() {
     let entries = other_in_the_file_of_a_host();
     let folder = folder("written-expanded");
     fs::create_dir(folder.join("lib")).unwrap();
@@ -452,7 +452,7 @@ fn entry_of_a_project_means_the_same_in_the_file_of_a_host() {
 /// A program is written with its path, and a URL as it was shown, whichever parser a host has. A folder can have the name
 /// of a package.
 #[test]
-fn entry_of_a_project_is_written_as_it_was_shown() {
+fn project_entry_is_written_as_it_was_shown() {
     let folder = folder("written-shown");
     fs::create_dir(folder.join("lib")).unwrap();
     let tool = folder.join("tool");
@@ -476,7 +476,7 @@ fn entry_of_a_project_is_written_as_it_was_shown() {
 }
 
 #[test]
-fn bundle_contains_no_value_of_a_secret() {
+fn bundle_contains_no_secret_value() {
     let folder = folder("written-secret");
     let shop = program(&folder);
     let words = [

@@ -153,7 +153,7 @@ fn stderr_tail_ends_message() {
 }
 
 #[test]
-fn text_of_server_is_escaped() {
+fn text_from_server_is_escaped() {
     const HOSTILE: &str = "x\r\n12:00 INFO paid\u{1b}[2K\u{7f}\u{9b}\u{202e}\u{200b}";
     const SHOWN: &str = r"x\r\n12:00 INFO paid\u{1b}[2K\u{7f}\u{9b}\u{202e}\u{200b}";
     let text = || HOSTILE.to_owned();
@@ -200,7 +200,7 @@ fn text_of_server_is_escaped() {
 }
 
 #[test]
-fn parse_error_of_failed_tool_has_its_message() {
+fn error_for_a_failed_tool_has_its_message() {
     let error = Error::from(UnexpectedResult::ToolFailed("no such file".to_owned()));
     assert_eq!(error.tool_error(), Some("no such file"));
     let error = Error::from(ErrorKind::Cancelled);
@@ -222,7 +222,7 @@ fn no_common_version_lists_versions() {
 }
 
 #[test]
-fn server_of_a_group_is_named_once() {
+fn server_in_a_group_is_named_once() {
     let late = |peer: &str| {
         let kind = ErrorKind::TimedOut(Duration::from_secs(5));
         Error::in_call(peer, &ClientRequest::Discover, kind)

@@ -398,7 +398,7 @@ mod tests {
     }
 
     #[test]
-    fn fingerprint_depends_on_each_part_and_not_on_the_order_of_members() {
+    fn fingerprint_depends_on_each_part_but_not_on_member_order() {
         let base = Subject::new("command", "a", "b", json!({"c": {"x": 1, "y": 2}}));
         let same = Subject::new("command", "a", "b", json!({"c": {"y": 2, "x": 1}}));
         assert_eq!(base.fingerprint(), same.fingerprint());

@@ -283,7 +283,7 @@ mod tests {
     }
 
     #[test]
-    fn name_that_begins_as_those_of_another_server_looks_foreign() {
+    fn name_that_begins_like_another_server_looks_foreign() {
         for (own, expected) in [
             ("bank__pay", true),
             ("bank..pay", true),

@@ -148,7 +148,7 @@ async fn refused_cursor_invalidates_all_pages() {
 }
 
 #[tokio::test]
-async fn clients_of_one_builder_have_separate_caches() {
+async fn clients_from_one_builder_have_separate_caches() {
     let builder = Client::builder().principal("ada");
     let scripts = [0, 1].map(|_| Script::new([tools("public", 60_000)]));
     for script in &scripts {

@@ -203,7 +203,7 @@ async fn program_can_implement_target() {
 }
 
 #[tokio::test]
-async fn mistake_of_a_server_in_process_is_an_error_of_connect() {
+async fn connect_fails_for_an_in_process_server_with_a_mistake() {
     let tool = || Tool::new("now").handler(|| "half past");
     let server = || Server::new("clock", "1.0.0").tool(tool());
     let client = Client::connect(InProcess(Arc::new(server())))

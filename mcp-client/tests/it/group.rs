@@ -66,7 +66,7 @@ fn starts(
 type Starting = mcp_core::BoxFuture<'static, Result<Client, Error>>;
 
 #[tokio::test]
-async fn group_lists_and_calls_tools_of_all_servers() {
+async fn group_lists_and_calls_tools_from_all_servers() {
     let files = Script::new([tools(&["read", "find"]), vec![text("from files")]]);
     let mail = Script::new([tools(&["read", "send"]), vec![text("from mail")]]);
     let (a, b) = (files.clone(), mail.clone());
@@ -171,7 +171,7 @@ async fn colliding_names_are_made_unique() {
 }
 
 #[tokio::test]
-async fn call_of_unlisted_tool_lists_first() {
+async fn call_to_an_unlisted_tool_lists_first() {
     let script = Script::new([tools(&["read"]), vec![text("done")], tools(&["read"])]);
     let (start, count) = starts([script.clone()]);
     let group = quiet().server("files", start).build();
@@ -316,7 +316,7 @@ async fn failing_server_starts_with_backoff() {
 }
 
 #[tokio::test]
-async fn group_events_contain_changes_of_all_servers() {
+async fn group_events_contain_changes_from_all_servers() {
     let changed = r#"{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}"#;
     let end = result(&json!({"resultType": "complete"}));
     let script = Script::new([vec![say(ACK), say(changed), end]]);

@@ -370,7 +370,7 @@ async fn input_rounds_over_limit_fail_call() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn requests_of_one_round_run_concurrently() {
+async fn requests_in_one_round_run_concurrently() {
     let slow = || {
         Client::builder().on_elicit(|form: ElicitRequest| async move {
             sleep(Duration::from_secs(3600)).await;

@@ -122,7 +122,7 @@ async fn refused_changes_are_listed() {
 }
 
 #[tokio::test]
-async fn notifications_of_other_subscriptions_are_ignored() {
+async fn notifications_for_other_subscriptions_are_ignored() {
     // spec: SUB-07
     let other = json!({"jsonrpc": "2.0", "method": "notifications/tools/list_changed", "params": {"_meta": {KEY: "other"}}});
     let bare = json!({"jsonrpc": "2.0", "method": "notifications/tools/list_changed"});

@@ -55,7 +55,7 @@ async fn each_reader_sees_all_notifications_from_its_start() {
 }
 
 #[tokio::test]
-async fn slow_reader_learns_the_number_of_lost_notifications() {
+async fn slow_reader_learns_how_many_notifications_are_lost() {
     let many = (0..300).map(|_| log("info")).chain([text("")]);
     let script = Script::new([many.collect::<Vec<_>>()]);
     let client = script.client().await;
@@ -105,7 +105,7 @@ async fn session_notifications_reach_readers_once_and_after_the_layers() {
 }
 
 #[tokio::test]
-async fn call_is_cancelled_by_the_id_of_its_request() {
+async fn call_is_cancelled_by_its_request_id() {
     let required = json!({"resultType": "input_required", "requestState": "s"});
     let script = Script::new([vec![result(&required)]]);
     let client = script.client().await;
@@ -159,7 +159,7 @@ async fn cancelled_call_is_not_sent_and_ended_calls_are_forgotten() {
 }
 
 #[tokio::test]
-async fn layers_see_the_id_of_the_call() {
+async fn layers_see_the_call_id() {
     let (sender, mut seen) = mpsc::unbounded_channel();
     let layer = from_fn(move |exchange: Exchange, next: Next| {
         sender.send(exchange.id.clone()).unwrap();
@@ -177,7 +177,7 @@ async fn layers_see_the_id_of_the_call() {
 }
 
 #[tokio::test]
-async fn metadata_of_the_client_is_in_every_request() {
+async fn client_metadata_is_in_every_request() {
     const KEY: &str = "com.example/conversation";
     let builder = || {
         Client::builder()
@@ -209,7 +209,7 @@ async fn metadata_of_the_client_is_in_every_request() {
 }
 
 #[tokio::test]
-async fn metadata_of_the_protocol_is_refused() {
+async fn metadata_that_the_protocol_sets_is_refused() {
     for key in ["progressToken", "io.modelcontextprotocol/protocolVersion"] {
         let script = Script::new([]);
         let builder = Client::builder().meta(key, "x");

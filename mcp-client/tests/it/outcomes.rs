@@ -241,7 +241,7 @@ async fn outcome_says_whether_call_may_have_run_and_be_repeated() {
 }
 
 #[tokio::test]
-async fn lost_server_is_named_without_the_page_of_the_proxy() {
+async fn error_names_the_lost_server_without_the_proxy_page() {
     let server = Server::start(vec![page("502 Bad Gateway"), page("504 Gateway Timeout")]).await;
     let client = server.client().await;
     let error = client.call("pay", ()).await.unwrap_err();
@@ -259,7 +259,7 @@ async fn lost_server_is_named_without_the_page_of_the_proxy() {
 }
 
 #[tokio::test]
-async fn retry_after_of_a_refusal_is_returned() {
+async fn retry_after_in_a_refusal_is_returned() {
     let refusal = json!({"code": -32603, "message": "too many calls"});
     let server = Server::start(vec![error(
         "503 Service Unavailable",

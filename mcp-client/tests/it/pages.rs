@@ -19,7 +19,7 @@ fn tools(names: &[&str], next: Value) -> Vec<Step> {
 
 // spec: PAG-02
 #[tokio::test]
-async fn stream_yields_items_of_all_pages() {
+async fn stream_yields_items_from_all_pages() {
     // spec: PAG-03
     // The empty string is a valid cursor, and pages may be empty.
     let script = Script::new([
@@ -263,7 +263,7 @@ async fn total_timeout_spans_all_pages() {
 }
 
 #[tokio::test]
-async fn step_of_list_returns_items() {
+async fn list_step_returns_items() {
     let script = Script::new([tools(&["a"], json!("1")), tools(&["b"], Value::Null)]);
     let step = script.client().await.list_tools().step().await.unwrap();
     let mcp_client::Step::Done(list) = step else {

@@ -176,7 +176,7 @@ async fn trace_context_is_sent() {
 }
 
 #[tokio::test]
-async fn logs_yield_messages_of_all_calls() {
+async fn logs_yield_messages_from_all_calls() {
     let script = Script::new([
         vec![log("info"), log("error"), text("")],
         vec![log("debug"), text("")],

@@ -236,7 +236,7 @@ fn never_asked() -> ClientBuilder {
 
 // spec: ELIC-14
 #[tokio::test]
-async fn unsafe_url_never_reaches_handler_or_caller_of_step() {
+async fn unsafe_url_never_reaches_the_handler_or_step_caller() {
     for url in UNSAFE_URLS {
         // A round of 2026-07-28 with a harmless request before it.
         let form = json!({"method": "elicitation/create", "params": {

@@ -114,7 +114,7 @@ async fn by_group(quirk: &Quirk) -> String {
 }
 
 #[tokio::test]
-async fn each_row_of_the_table_has_its_outcome() {
+async fn each_row_in_the_table_has_its_outcome() {
     for quirk in QUIRKS {
         let client = server(quirk).client().await;
         let mut events = client.omission_events();
@@ -194,7 +194,7 @@ fn page() -> String {
 }
 
 #[test]
-fn page_has_the_rows_of_the_table() {
+fn page_has_the_rows_from_the_table() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/world.md");
     let text = std::fs::read_to_string(&path).unwrap_or_default();
     let (before, rest) = match text.split_once(BEGIN) {

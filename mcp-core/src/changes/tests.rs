@@ -90,7 +90,7 @@ fn many_resources_below_a_uri_are_merged_into_it() {
 }
 
 #[test]
-fn publish_all_notifies_of_everything_in_the_filter() {
+fn publish_all_notifies_about_everything_in_the_filter() {
     let bus = MemoryBus::default();
     let some = SubscriptionFilter::new().tools_changed().resource("a://a");
     let watches = [bus.watch(some), bus.watch(SubscriptionFilter::new())];
@@ -182,7 +182,7 @@ fn capabilities_decide_which_changes_are_offered() {
 }
 
 #[test]
-fn subscribed_resources_are_those_of_all_subscribers() {
+fn subscribed_resources_come_from_all_subscribers() {
     let mut changes = Changes::new(Arc::new(MemoryBus::default()));
     let mut subscribed = changes.subscribed_resources();
     let count = Arc::new(Count::default());

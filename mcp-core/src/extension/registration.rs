@@ -184,7 +184,7 @@ mod tests {
     use super::is_valid_id;
 
     #[test]
-    fn identifier_is_a_prefix_of_labels_and_a_name() {
+    fn extension_id_needs_prefix_labels_and_a_name() {
         // spec: VER-17, META-01, META-04
         for (id, is_valid) in [
             ("com.example/clock", true),

@@ -50,7 +50,7 @@ fn sender_without_token_and_level_sends_nothing() {
 
 // spec: HTTP-SM-17
 #[test]
-fn sender_of_a_subscription_sends_neither_progress_nor_logs() {
+fn sender_for_a_subscription_sends_neither_progress_nor_logs() {
     let buffer = Arc::new(NotificationBuffer::new(ProtocolVersion::LATEST, LINES));
     let notifications = NotificationSender::for_subscription(buffer.clone());
     assert!(poll(notifications.report_progress(ProgressUpdate::new(1.0))).is_ready());
@@ -60,7 +60,7 @@ fn sender_of_a_subscription_sends_neither_progress_nor_logs() {
 
 // spec: PROG-02
 #[test]
-fn close_affects_one_of_several_senders_on_a_buffer() {
+fn close_affects_only_one_sender_on_a_shared_buffer() {
     let buffer = Arc::new(NotificationBuffer::new(ProtocolVersion::LATEST, LINES));
     let notifications =
         |token: i64| NotificationSender::new(Some(token.into()), None, buffer.clone());
@@ -232,7 +232,7 @@ fn mapped_sender_changes_and_suppresses_each_notification_in_order() {
 }
 
 #[test]
-fn panic_of_a_map_drops_only_the_notification() {
+fn panic_in_a_map_drops_only_the_notification() {
     let (notifications, buffer) = notifications(1000);
     let mapped = notifications.clone().map(|_| panic!("hunter2"));
     assert!(poll(mapped.report_progress(ProgressUpdate::new(1.0))).is_ready());
@@ -241,7 +241,7 @@ fn panic_of_a_map_drops_only_the_notification() {
 }
 
 #[test]
-fn notification_of_an_extension_needs_an_open_sender() {
+fn extension_notification_needs_an_open_sender() {
     assert!(poll(NotificationSender::default().notify("notifications/x", None)).is_ready());
     let (notifications, buffer) = notifications(1000);
     let params = RawObject::from_text(r#"{"a":1}"#).ok();

@@ -436,7 +436,7 @@ mod tests {
     }
 
     #[test]
-    fn noisy_session_keeps_the_events_of_others() {
+    fn noisy_session_displaces_no_events_from_others() {
         let by_count = MemoryEventStore::new().max_events(100);
         let by_bytes = MemoryEventStore::new().max_bytes(1000);
         for (store, text) in [(by_count, ""), (by_bytes, "0123456789")] {

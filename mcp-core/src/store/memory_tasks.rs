@@ -264,7 +264,7 @@ mod tests {
     }
 
     #[test]
-    fn limits_of_store_and_principal_are_separate() {
+    fn limits_for_store_and_principal_are_separate() {
         let store = MemoryTaskStore::default();
         let mut limits = TaskLimits::default();
         (limits.tasks, limits.tasks_per_principal) = (3, 1);
@@ -303,7 +303,7 @@ mod tests {
     }
 
     #[test]
-    fn write_of_an_old_revision_is_a_conflict() {
+    fn write_with_an_old_revision_is_a_conflict() {
         let store = MemoryTaskStore::default();
         let limits = TaskLimits::default();
         insert(&store, record("a", None), &limits);

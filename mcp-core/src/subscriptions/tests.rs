@@ -276,7 +276,7 @@ impl Gate for PanickingGate {
 }
 
 #[test]
-fn panic_of_a_gate_or_filter_refuses_access() {
+fn panic_in_a_gate_or_filter_refuses_access() {
     let server = Server::new();
     let gate: Arc<dyn Gate> = Arc::new(PanickingGate);
     let filter = SubscriptionFilter::new().resource("a://b");
@@ -302,7 +302,7 @@ fn panic_of_a_gate_or_filter_refuses_access() {
 }
 
 #[test]
-fn subscription_of_a_large_client_is_refused() {
+fn subscription_is_refused_to_a_large_client() {
     let server = Server::new();
     let read = |id: &str, capabilities: Value, info: &str| {
         let text = json!({

@@ -112,7 +112,7 @@ async fn shed_call_is_refused() {
 
 /// A buffer wraps the errors of its inner service.
 #[tokio::test(start_paused = true)]
-async fn source_of_an_error_decides_the_fault() {
+async fn error_source_decides_the_fault() {
     let (next, _) = work();
     let layers = ServiceBuilder::new()
         .buffer::<Exchange>(8)
@@ -179,7 +179,7 @@ async fn errors_become_faults_by_type() {
 }
 
 #[tokio::test]
-async fn panic_of_a_layer_fails_one_call() {
+async fn panic_in_a_layer_fails_one_call() {
     let calls = Arc::new(AtomicUsize::new(0));
     let end = Next::new(|_| Box::pin(async { CallToolResult::from_text("done").into() }));
     let next = from_fn(move |exchange, next| {

@@ -299,7 +299,7 @@ mod tests {
     }
 
     #[test]
-    fn result_keeps_its_json_and_gets_the_fields_of_the_wire() {
+    fn result_keeps_its_json_and_gets_wire_fields() {
         let sent = r#"{"_meta":{"io.modelcontextprotocol/serverInfo":{"name":"own"},"a/b":1.0},"content":[{"text":"\u0061","type":"text"}],
         "later":{"x":1.50},"resultType":"complete","ttlMs":5,"isError":true}"#;
         let reply = read(&tool_call(), V2026_07_28, sent);
@@ -318,7 +318,7 @@ mod tests {
     }
 
     #[test]
-    fn result_without_meta_becomes_one_of_both_eras() {
+    fn result_without_meta_is_written_for_both_eras() {
         let reply = read(&tool_call(), V2025_11_25, r#"{"content":[]}"#);
         assert_eq!(result(reply.clone(), V2025_06_18), r#"{"content":[]}"#);
         let info = r#""io.modelcontextprotocol/serverInfo":{"name":"gate","version":"1"}"#;
@@ -329,7 +329,7 @@ mod tests {
     }
 
     #[test]
-    fn hint_of_a_resource_is_passed_on() {
+    fn hint_for_a_resource_is_passed_on() {
         let request = Call::ReadResource(ReadResourceParams::from("a:b")).into();
         let sent = r#"{"resultType":"complete","ttlMs":7,"cacheScope":"public","contents":[]}"#;
         let Reply::Complete { body, .. } = read(&request, V2026_07_28, sent) else {
@@ -398,7 +398,7 @@ mod tests {
     }
 
     #[test]
-    fn results_of_another_shape_are_decoded() {
+    fn results_with_another_shape_are_decoded() {
         let many: Vec<_> = (0..100).map(|i| format!(r#""m{i}":1"#)).collect();
         let many = format!(r#"{{"content":[],{}}}"#, many.join(","));
         for sent in [&*many, r#"{"content":[],"new":1,"new":2}"#] {

@@ -49,7 +49,7 @@ fn session(principal: Option<&Principal>) -> Session {
 /// CVE-2026-27896: a parser that ignored the case of member names executed `"Method"`, which proxies
 /// in front of it did not see as the method.
 #[test]
-fn cve_2026_27896_names_of_members_are_case_sensitive() {
+fn cve_2026_27896_member_names_are_case_sensitive() {
     let text = r#"{"jsonrpc":"2.0","id":1,"method":"ping","Method":"tools/call","METHOD":"x","params":{"name":"a","Name":"b"}}"#;
     let parsed = request(text);
     assert_eq!(parsed.method, "ping");

@@ -46,7 +46,7 @@ mod tests {
     use super::RecentIds;
 
     #[test]
-    fn memory_of_ids_does_not_depend_on_their_length() {
+    fn memory_for_ids_does_not_depend_on_their_length() {
         const ID: usize = 64 << 10;
         let mut ids = RecentIds::<100>::default();
         let kept = measure(|| {

@@ -380,7 +380,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn queue_of_a_slow_program_is_bounded_in_bytes() {
+    async fn queue_for_a_slow_program_is_bounded_in_bytes() {
         let (queue, mut updates) = Queue::new();
         let received = Mutex::new(Received::default());
         let push = |number| {

@@ -54,7 +54,7 @@ async fn log_forgets_the_oldest_events_and_says_so() {
 }
 
 #[tokio::test]
-async fn cursor_of_another_process_is_a_gap() {
+async fn cursor_from_another_process_is_a_gap() {
     let log = mcp_events::MemoryEventLog::new();
     log.append(event("1")).await.unwrap();
     for cursor in ["", "x", "00000000-1", "-1", "00000000-18446744073709551616"] {

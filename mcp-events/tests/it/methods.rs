@@ -110,7 +110,7 @@ async fn unknown_cursor_is_a_gap() {
 }
 
 #[tokio::test]
-async fn invalid_requests_have_the_codes_of_the_draft() {
+async fn invalid_requests_get_codes_from_the_draft() {
     let client = client_of(server(&plain_events())).await;
     let error = client.poll(EventQuery::new("nothing")).await.unwrap_err();
     assert_eq!(code(&error), -32023);
@@ -167,7 +167,7 @@ fn mistakes_in_event_types_are_setup_errors() {
 }
 
 #[tokio::test]
-async fn long_list_of_event_types_has_pages() {
+async fn long_event_type_list_has_pages() {
     let mut events = Events::new();
     for number in 0..250 {
         let event = EventType::<Ping>::new(format!("ping.{number}")).poll();
@@ -189,7 +189,7 @@ async fn long_list_of_event_types_has_pages() {
 }
 
 #[tokio::test]
-async fn changed_list_of_event_types_reaches_clients_that_subscribe_to_it() {
+async fn changed_event_types_reach_clients_that_subscribe_to_them() {
     let none: [String; 0] = [];
     let subscribe = async |client: ClientBuilder, filter: SubscriptionFilter| {
         let events = plain_events();

@@ -232,7 +232,7 @@ async fn two_copies_at_once_reach_the_handler_once() {
 }
 
 #[tokio::test]
-async fn ids_of_one_subscription_do_not_hide_or_displace_those_of_another() {
+async fn ids_are_separate_for_each_subscription() {
     let (good, evil) = (
         WebhookSecret::generate().unwrap(),
         WebhookSecret::generate().unwrap(),

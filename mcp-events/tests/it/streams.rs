@@ -76,7 +76,7 @@ async fn streams_over_one_pipe_receive_their_own_events() {
 }
 
 #[tokio::test]
-async fn stream_of_a_session_polls() {
+async fn stream_in_a_session_polls() {
     let events = plain_events().limits(|limits| limits.poll_interval = Duration::from_millis(100));
     let pair = Pair::http(server(&events)).revision(ProtocolVersion::V2025_11_25);
     check_stream(pair, &events).await;
@@ -182,7 +182,7 @@ async fn streams_beyond_the_limit_are_refused_until_one_ends() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn stream_of_a_removed_event_type_is_terminated() {
+async fn stream_ends_when_its_event_type_is_removed() {
     let events = plain_events();
     let client = client_of(server(&events)).await;
     let query = EventQuery::new("order.placed").argument("number", 0);

@@ -309,7 +309,7 @@ async fn webhook_that_is_busy_receives_the_event_when_it_has_asked_for_it() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn wait_until_a_date_is_bounded_by_the_clock_of_the_server() {
+async fn wait_until_a_date_is_bounded_by_the_server_clock() {
     let endpoint = Endpoint::default();
     let noon = || UNIX_EPOCH + Duration::from_secs(1_795_305_600);
     let events = events().webhooks(Webhooks::new(endpoint.clone()).clock(noon));
@@ -390,7 +390,7 @@ impl Cluster {
 }
 
 #[tokio::test(start_paused = true)]
-async fn event_of_one_node_is_posted_once_by_the_node_with_the_lease() {
+async fn event_is_posted_once_by_the_node_with_the_lease() {
     let Cluster { endpoint, nodes } = Cluster::new();
     let secret = WebhookSecret::generate().unwrap();
     let here = client_of(server_for(&nodes[0], "ada")).await;

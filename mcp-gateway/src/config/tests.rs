@@ -154,7 +154,7 @@ fn secrets_are_read_and_not_shown() {
 }
 
 #[test]
-fn errors_of_documents_name_their_key() {
+fn errors_about_documents_name_their_key() {
     let file = |rest: &str| format!("[servers.a]\nurl = \"http://a/\"\nopenapi = {{ {rest} }}");
     let missing = error(&file("document = \"x\""));
     assert!(
@@ -209,7 +209,7 @@ async fn extension_of_two_servers_is_an_error_that_names_both() {
 }
 
 #[tokio::test]
-async fn paths_of_a_file_are_relative_to_its_folder() {
+async fn paths_in_a_file_are_relative_to_its_folder() {
     let folder = std::env::temp_dir().join(format!("mcp-gateway-paths-{}", std::process::id()));
     std::fs::create_dir_all(&folder).unwrap();
     let write = |name: &str, text: &str| std::fs::write(folder.join(name), text).unwrap();

@@ -192,7 +192,7 @@ mod tests {
     }
 
     #[test]
-    fn methods_and_extensions_of_the_protocol_are_reserved() {
+    fn protocol_methods_and_extensions_are_reserved() {
         for (id, method) in [
             ("com.example/a", "*"),
             ("com.example/a", "tools/*"),

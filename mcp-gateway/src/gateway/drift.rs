@@ -121,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn changed_descriptions_of_tools_and_arguments_are_found() {
+    fn changed_tool_and_argument_descriptions_are_found() {
         let text = |text: &str| json!({"type": "string", "description": text});
         let old = [
             tool("same", "Adds.", &text("a")),

@@ -284,7 +284,7 @@ mod tests {
     }
 
     #[test]
-    fn size_of_a_result_is_that_of_its_json() {
+    fn result_size_is_counted_in_json_bytes() {
         let result = CallToolResult::error("abc");
         let size = serde_json::to_string(&result).unwrap().len();
         let body = result.into();

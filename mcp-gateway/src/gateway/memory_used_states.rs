@@ -93,7 +93,7 @@ mod tests {
 
     // spec: MRTR-09
     #[test]
-    fn state_is_used_once_until_it_expires_within_the_limit_of_its_caller() {
+    fn state_is_used_once_within_the_limit_for_each_caller() {
         let mut used = UsedStates::default();
         let (ada, bob) = (Principal::new("i", "ada"), Principal::new("i", "bob"));
         let (ada, bob) = (CallerKey::new(Some(&ada)), CallerKey::new(Some(&bob)));

@@ -603,7 +603,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn calls_of_one_owner_leave_room_for_others() {
+    async fn calls_by_one_owner_leave_room_for_others() {
         for (owner, other) in [
             (principal("ada"), principal("bob")),
             (address("203.0.113.7"), address("203.0.113.8")),

@@ -127,7 +127,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn waiting_calls_of_one_owner_leave_room_for_others() {
+    fn waiting_calls_by_one_owner_leave_room_for_others() {
         let owners = [
             (principal("ada"), principal("bob")),
             (address("203.0.113.7"), address("203.0.113.8")),

@@ -79,8 +79,8 @@ impl Starting {
         !self.0.listed.lock().and(kind).is_empty()
     }
 
-    /// Names the servers without a list of tools, for the language model of a caller that may know one of the tools. `None`:
-    /// no such server is missing.
+    /// Names the servers without a list of tools for a caller's language model, if the caller may know one of the tools.
+    /// `None`: no such server is missing.
     pub(super) fn missing_tools(&self, exchange: &Exchange) -> Option<String> {
         let state = self.0.state.read();
         let caller = Caller::new(&exchange.facts, &exchange.extensions);

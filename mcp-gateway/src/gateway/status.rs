@@ -249,7 +249,7 @@ mod tests {
     }
 
     #[test]
-    fn long_text_of_a_server_is_cut() {
+    fn long_text_from_a_server_is_cut() {
         let counters = Counters::default();
         counters.add_failure(&"é".repeat(1000));
         let kept = counters.last_failure().map(|failure| failure.text);

@@ -236,7 +236,7 @@ mod tests {
     use super::{MAX_URI_BYTES, MAX_URIS, split};
 
     #[test]
-    fn parts_of_a_subscription_are_limited() {
+    fn subscription_is_split_into_limited_parts() {
         let uris = |count: usize, len: usize| {
             let uris = (0..count).map(|n| Arc::from(format!("{n:04}{}", "a".repeat(len))));
             uris.collect()

@@ -130,7 +130,7 @@ mod tests {
     use super::{OpenApiError, modernize, parse};
 
     #[test]
-    fn schemas_of_3_0_become_those_of_3_1() {
+    fn schemas_from_3_0_are_converted_to_3_1() {
         let mut schema = json!({"a": {
             "type": "integer", "nullable": true, "minimum": 3, "exclusiveMinimum": true,
             "maximum": 9, "exclusiveMaximum": false,
@@ -205,7 +205,7 @@ mod tests {
     }
 
     #[test]
-    fn references_of_path_items_are_followed() {
+    fn references_to_path_items_are_followed() {
         let spec = spec(
             &json!({"openapi": "3.1.0", "info": {"title": "a", "version": "1"}, "paths": {
             "/a": {"$ref": "#/components/pathItems/item", "description": "own"},
@@ -219,7 +219,7 @@ mod tests {
     }
 
     #[test]
-    fn yaml_is_read_by_the_rules_of_version_1_2() {
+    fn yaml_is_read_as_version_1_2() {
         let yaml = "openapi: 3.0.3\ninfo: {title: NO, version: 1.0}\npaths: {}\ncomponents:\n  schemas:\n    \
                     y:\n      type: string\n      enum: [NO, on, y, 012, 1_000, true, 12]\n";
         let spec = parse(yaml, 1000).unwrap();

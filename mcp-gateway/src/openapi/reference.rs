@@ -57,7 +57,7 @@ mod tests {
     use super::name_of;
 
     #[test]
-    fn names_of_components_are_decoded() {
+    fn component_names_are_decoded() {
         let section = "#/components/schemas/";
         for (reference, expected) in [
             ("#/components/schemas/Pet", Some("Pet")),

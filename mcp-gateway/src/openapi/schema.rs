@@ -350,7 +350,7 @@ mod tests {
     }
 
     #[test]
-    fn properties_of_the_other_direction_are_left_out() {
+    fn properties_for_the_other_direction_are_left_out() {
         let pet = json!({
             "type": "object", "required": ["id", "name", "password"],
             "properties": {

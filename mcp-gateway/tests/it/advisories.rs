@@ -67,7 +67,7 @@ async fn cve_2026_32871_requests_stay_below_the_base_url() {
 /// ContextForge issue 2055: a gateway kept the sessions of its servers in one pool for all users, so that what one
 /// user had left in a session reached the next one.
 #[tokio::test]
-async fn contextforge_2055_session_of_a_server_is_not_reused_for_another_caller() {
+async fn contextforge_2055_session_is_not_reused_for_another_caller() {
     let url = protected(Pipes::default().server()).await;
     let (ada, bob) = (client(&url, "ada").await, client(&url, "bob").await);
     let remember = ada.call("pipes__remember", json!({"text": "of ada"}));

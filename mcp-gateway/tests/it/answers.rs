@@ -232,7 +232,7 @@ async fn part_that_is_left_out_is_in_the_log_once_with_its_place() {
 }
 
 #[tokio::test]
-async fn text_that_was_cut_inside_of_a_character_passes_as_a_replacement() {
+async fn text_cut_inside_a_character_passes_with_a_replacement() {
     let called = r#"{"jsonrpc":"2.0","id":$ID,"result":{"resultType":"complete","content":[{"type":"text","text":"cut \ud83d"}]}}"#;
     let (client, _group) = behind(modern(Odd::new(200, called).start().await)).await;
     let text = client.call("odd__a", ()).await.unwrap().text();

@@ -178,7 +178,7 @@ async fn broadcast_during_a_call_reaches_its_client_once() {
 
 // spec: EXT-05
 #[tokio::test]
-async fn broadcast_reaches_each_client_of_a_caller_with_many_sessions_once() {
+async fn broadcast_reaches_each_client_once_despite_many_sessions() {
     let (clock, server) = clock().await;
     let url = protected(server).await;
     let (first, of_first) = client(builder("ada"), &url).await;

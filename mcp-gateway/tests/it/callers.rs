@@ -219,7 +219,7 @@ async fn until(what: &str, is_reached: impl Fn() -> bool) {
 }
 
 #[tokio::test]
-async fn callers_share_sessions_of_a_server_only_if_it_is_known_to_be_stateless() {
+async fn callers_share_sessions_only_if_the_server_is_stateless() {
     for (shares, one_session) in [(false, false), (false, true), (true, false), (true, true)] {
         let mut server = Pipes::default().server();
         if shares {
@@ -247,7 +247,7 @@ async fn callers_share_sessions_of_a_server_only_if_it_is_known_to_be_stateless(
 }
 
 #[tokio::test]
-async fn calls_of_a_caller_have_eight_sessions_and_leave_others_alone() {
+async fn caller_has_at_most_eight_sessions_and_blocks_no_other() {
     for (one_session, most) in [(false, 8), (true, 1)] {
         let pipes = Pipes::default();
         let gate = pipes.hold();
@@ -344,7 +344,7 @@ async fn tick(pipes: &Pipes, session: usize, number: i64, received: &Received) {
 
 // spec: EXT-05
 #[tokio::test]
-async fn notification_in_a_session_reaches_the_clients_of_its_caller_only() {
+async fn notification_in_a_session_reaches_only_the_same_caller() {
     let pipes = Pipes::default();
     let server = pipes.server().extension(ID, ["clock/*"]);
     let url = protected(server).await;
@@ -379,7 +379,7 @@ async fn notification_in_a_session_reaches_the_clients_of_its_caller_only() {
 
 // spec: EXT-05
 #[tokio::test]
-async fn notification_of_the_shared_session_reaches_all_anonymous_clients() {
+async fn notification_in_shared_session_reaches_all_anonymous_clients() {
     let pipes = Pipes::default();
     let server = pipes.server().extension(ID, ["clock/*"]);
     let gateway = Gateway::new("gateway", "1.0.0").server(server);
@@ -392,7 +392,7 @@ async fn notification_of_the_shared_session_reaches_all_anonymous_clients() {
 
 // spec: EXT-05
 #[tokio::test]
-async fn session_of_a_call_passes_notifications_on_only_after_the_shared_session() {
+async fn call_session_notifies_only_after_the_shared_session_ends() {
     let pipes = Pipes::default();
     let server = pipes.server().extension(ID, ["clock/*"]);
     let gateway = Gateway::new("gateway", "1.0.0").server(server);
@@ -415,7 +415,7 @@ async fn session_of_a_call_passes_notifications_on_only_after_the_shared_session
 }
 
 #[tokio::test]
-async fn change_in_the_session_of_a_caller_is_not_announced_to_others() {
+async fn change_in_a_session_is_not_announced_to_other_callers() {
     let pipes = Pipes::default();
     let url = protected(pipes.server()).await;
     let (ada, bob) = (client(&url, "ada").await, client(&url, "bob").await);
@@ -475,7 +475,7 @@ async fn parked_call_belongs_to_its_caller() {
 }
 
 #[tokio::test]
-async fn name_of_the_client_reaches_a_server_that_wants_it() {
+async fn client_name_reaches_a_server_that_wants_it() {
     for mode in [ConnectMode::Legacy, ConnectMode::Auto] {
         for forwards in [false, true] {
             let who = |client: ClientInfo| client.implementation().unwrap().name;

@@ -198,7 +198,7 @@ async fn client(url: &str, name: &str) -> Client {
 
 // All tasks run on the thread of the subscriber.
 #[tokio::test]
-async fn calls_have_tokens_of_their_callers() {
+async fn calls_carry_a_token_for_their_caller() {
     // spec: AUTH-S-06
     let lines = LogLines::default();
     let _guard = lines.record();
@@ -256,7 +256,7 @@ async fn calls_have_tokens_of_their_callers() {
 
 /// The gateway reads for all callers with one client, whose cache must not answer one caller with what another has read.
 #[tokio::test]
-async fn cached_result_of_a_caller_does_not_reach_another() {
+async fn cached_result_for_one_caller_does_not_reach_another() {
     let issuer = Issuer::start().await;
     let exchange = TokenExchange::new(&issuer.url, "gateway", "s3cret").unwrap();
     let crm = Crm::start().await;
@@ -291,7 +291,7 @@ async fn task_belongs_to_its_caller_at_the_server() {
 }
 
 #[tokio::test]
-async fn notifications_have_tokens_of_their_callers_and_their_metadata() {
+async fn notifications_carry_the_caller_token_and_metadata() {
     let issuer = Issuer::start().await;
     let exchange = TokenExchange::new(&issuer.url, "gateway", "s3cret").unwrap();
     let trace = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
@@ -351,7 +351,7 @@ async fn callers_without_a_token_are_refused() {
 }
 
 #[tokio::test]
-async fn file_with_token_exchange_has_tokens_for_the_url_of_the_server() {
+async fn token_exchange_in_a_file_gets_tokens_for_the_server_url() {
     let (issuer, crm) = (Issuer::start().await, Crm::start().await);
     let (login, url) = (&issuer.url, &crm.url);
     let config = GatewayConfig::parse(&format!(

@@ -151,7 +151,7 @@ async fn call_passes_arguments_metadata_progress_and_logs() {
 }
 
 #[tokio::test]
-async fn questions_of_server_reach_client_of_call() {
+async fn questions_from_server_reach_the_calling_client() {
     for_all_eras(|front, url, _| async move {
         let client = asked_client(&front).connect(url).await.unwrap();
         for _ in 0..2 {
@@ -254,7 +254,7 @@ async fn resources_prompts_and_completions_pass() {
 }
 
 #[tokio::test]
-async fn completions_of_a_server_that_a_reload_adds_pass() {
+async fn completions_pass_for_a_server_that_a_reload_adds() {
     let empty = || Gateway::new("gateway", "1.0.0");
     let opened = empty().connect().await.unwrap();
     let client = Client::connect(InProcess(opened.server)).await.unwrap();
@@ -272,7 +272,7 @@ async fn completions_of_a_server_that_a_reload_adds_pass() {
 }
 
 #[tokio::test]
-async fn change_of_one_server_changes_the_list_of_the_gateway() {
+async fn changed_server_list_changes_the_gateway_list() {
     for back in &ERAS {
         let shop = shop(Arc::default());
         let tools = shop.tools();
@@ -431,7 +431,7 @@ async fn request_without_an_answer_is_asked_again() {
 }
 
 #[tokio::test]
-async fn calls_of_a_server_with_one_session_have_turns() {
+async fn calls_take_turns_on_a_server_with_one_session() {
     let shop = serve(shop(Arc::default())).await;
     let opened = Gateway::new("gateway", "1.0.0")
         .server(

@@ -309,7 +309,7 @@ async fn server_is_not_stopped_while_its_question_waits() {
 }
 
 #[tokio::test]
-async fn lazy_server_of_a_file_has_its_manifest_in_the_folder() {
+async fn lazy_server_from_a_file_has_its_manifest_in_the_folder() {
     let file = TemporaryFile::new("config");
     let folder = file.0.parent().unwrap();
     let open = || async {
@@ -402,7 +402,7 @@ async fn restarted_server_is_listed_anew_and_running_calls_finish() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn session_of_a_call_ends_with_it_after_a_restart() {
+async fn session_for_a_call_ends_with_it_after_a_restart() {
     let (server, starts) = counted(shop(&["buy"]), &ConnectMode::Legacy);
     let gateway = Gateway::new("gateway", "1.0.0").server(server);
     let opened = gateway.connect().await.unwrap();

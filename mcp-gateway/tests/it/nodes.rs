@@ -48,7 +48,7 @@ async fn question(client: &Client) -> (InputRequired, Vec<(String, ElicitResult)
 }
 
 #[tokio::test]
-async fn call_of_a_modern_server_continues_at_another_node() {
+async fn call_to_a_modern_server_continues_at_another_node() {
     let server = http_shop().await;
     let era = ConnectMode::Pin(ProtocolVersion::LATEST);
     let first = node(&server, era.clone()).await;
@@ -59,7 +59,7 @@ async fn call_of_a_modern_server_continues_at_another_node() {
 }
 
 #[tokio::test]
-async fn call_of_a_legacy_server_is_refused_by_another_node_and_goes_on_at_its_own() {
+async fn legacy_call_is_refused_at_other_node_and_goes_on_at_its_own() {
     let server = http_shop().await;
     let first = node(&server, ConnectMode::Legacy).await;
     let second = node(&server, ConnectMode::Legacy).await;
@@ -116,7 +116,7 @@ async fn repeat(nodes: &[Client]) -> usize {
 }
 
 #[tokio::test]
-async fn state_that_is_sent_a_hundred_times_runs_one_call_of_a_limited_tool() {
+async fn state_sent_a_hundred_times_runs_a_limited_tool_once() {
     let server = http_shop().await;
     let node = limited(&server, None, true).await;
     assert_eq!(repeat(&[node]).await, 1);
@@ -156,7 +156,7 @@ async fn state_without_an_answer_is_replaced_and_its_call_runs_once() {
 }
 
 #[tokio::test]
-async fn state_of_a_parked_call_is_not_used_up_by_another_node() {
+async fn state_for_a_parked_call_is_not_used_up_at_another_node() {
     let server = http_shop().await;
     let store = MemoryUsedStates::default();
     let node = || limited_in(ConnectMode::Legacy, &server, Some(&store), true);

@@ -306,7 +306,7 @@ pub(crate) async fn connect(api: OpenApi) -> (Client, Log) {
 
 /// Each style and location of a parameter with values of each type: only the right one is sent.
 #[tokio::test]
-async fn arguments_of_a_wrong_type_are_not_sent() {
+async fn arguments_with_a_wrong_type_are_not_sent() {
     let object = json!({"tenant": "1", "api_key": "mine"});
     let values = [
         json!("x"),
@@ -424,7 +424,7 @@ async fn objects_need_a_schema_that_says_so() {
 }
 
 #[tokio::test]
-async fn values_of_the_operator_are_the_only_ones() {
+async fn caller_cannot_add_to_values_from_the_operator() {
     let object = |name: &str, style: &str| json!({"name": name, "in": "query", "style": style, "schema": {"type": "object"}});
     let text = |name: &str| json!({"name": name, "in": "query", "schema": {"type": "string"}});
     let parameters = [
@@ -490,7 +490,7 @@ async fn values_of_the_operator_are_the_only_ones() {
 }
 
 #[tokio::test]
-async fn headers_of_the_request_are_no_arguments() {
+async fn request_headers_are_not_arguments() {
     let names = [
         "Host",
         "Authorization",
@@ -521,7 +521,7 @@ async fn headers_of_the_request_are_no_arguments() {
 }
 
 #[tokio::test]
-async fn identity_of_the_caller_reaches_the_service_from_the_gateway_only() {
+async fn service_gets_the_caller_identity_only_from_the_gateway() {
     let parameters = json!([{"name": "x_caller", "in": "header", "schema": {"type": "string"}}]);
     let get = json!({"operationId": "get", "parameters": parameters, "responses": {}});
     let api = || {
@@ -604,7 +604,7 @@ async fn paths_that_leave_the_base_are_no_tools() {
 }
 
 #[test]
-fn circular_references_of_a_document_are_refused() {
+fn circular_references_in_a_document_are_refused() {
     let document = json!({
         "openapi": "3.1.0", "info": {"title": "a", "version": "1"},
         "paths": {"/a": {"get": {"parameters": [{"$ref": "#/components/parameters/A"}]}}},
@@ -620,7 +620,7 @@ fn circular_references_of_a_document_are_refused() {
 
 /// Every response of the service is a result that matches the output schema, as clients demand.
 #[tokio::test]
-async fn output_schema_is_that_of_the_response() {
+async fn response_matches_the_output_schema() {
     let pet =
         json!({"type": "object", "required": ["id"], "properties": {"id": {"type": "integer"}}});
     let pets = json!({"type": "array", "items": {"$ref": "#/components/schemas/Pet"}});

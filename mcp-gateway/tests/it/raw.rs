@@ -101,7 +101,7 @@ async fn result_keeps_json_that_no_decoder_keeps() {
 
 /// Two principals of the gateway do not share what the server shares with everybody.
 #[tokio::test]
-async fn hint_of_a_resource_passes_as_private() {
+async fn hint_for_a_resource_passes_as_private() {
     let [_, modern] = &ERAS;
     let (client, _group) = client_of(CallLimits::new(), modern, modern).await;
     for _ in 0..2 {
@@ -133,7 +133,7 @@ async fn large_result_passes_within_the_limit_only() {
 
 /// A model of a legacy client reads the metadata of each result.
 #[tokio::test]
-async fn results_have_the_identity_of_the_gateway_or_none() {
+async fn results_carry_the_gateway_identity_or_none() {
     const INFO: &str = "io.modelcontextprotocol/serverInfo";
     let [legacy, modern] = &ERAS;
     for front in &ERAS {
@@ -152,7 +152,7 @@ async fn results_have_the_identity_of_the_gateway_or_none() {
 
 // All tasks run on the thread of the subscriber.
 #[tokio::test]
-async fn tools_of_servers_have_no_lints_in_the_log() {
+async fn server_tools_leave_no_lints_in_the_log() {
     let lines = LogLines::default();
     let _guard = lines.record();
     let tool = Tool::new("a.b").handler(|| "x");

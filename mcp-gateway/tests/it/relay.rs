@@ -52,7 +52,7 @@ async fn modern_calls_pass_with_progress() {
 }
 
 #[tokio::test]
-async fn question_of_a_session_reaches_the_client_and_its_answer_the_server() {
+async fn session_question_reaches_client_and_answer_reaches_server() {
     let mut lines = Lines::to_shop().await;
     lines.initialize("2025-11-25").await;
     lines.send(call(1, "order", json!({}), json!({}))).await;
@@ -70,7 +70,7 @@ async fn question_of_a_session_reaches_the_client_and_its_answer_the_server() {
 }
 
 #[tokio::test]
-async fn question_of_a_modern_server_and_its_answer_pass_in_rounds() {
+async fn question_from_modern_server_and_its_answer_pass_in_rounds() {
     let mut lines = Lines::to_shop().await;
     lines.send(call(1, "order", json!({}), meta())).await;
     let asked = lines.response(1).await;
@@ -201,7 +201,7 @@ async fn request_that_cannot_be_delivered_gets_an_error_and_the_relay_goes_on() 
 }
 
 #[tokio::test]
-async fn bad_messages_get_the_errors_of_json_rpc() {
+async fn bad_messages_get_json_rpc_errors() {
     let mut lines = Lines::to_shop().await;
     for (text, code) in [
         ("{", -32700),

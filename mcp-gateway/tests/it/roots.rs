@@ -143,7 +143,7 @@ fn rows() -> impl Iterator<Item = (ConnectMode, bool, bool, bool)> {
 }
 
 #[tokio::test]
-async fn server_that_keeps_roots_has_those_of_each_program() {
+async fn server_that_keeps_roots_keeps_them_for_each_program() {
     for (mode, asks_in_calls, one_session, shares) in rows() {
         let files = Files {
             asks_in_calls,
@@ -194,7 +194,7 @@ async fn programs_with_the_same_roots_share_a_session() {
 }
 
 #[tokio::test]
-async fn changed_roots_of_a_program_reach_the_server_before_its_next_call() {
+async fn changed_roots_reach_the_server_before_its_next_call() {
     for mode in [ConnectMode::Legacy, ConnectMode::Auto] {
         let url = anonymous(Files::default().server()).await;
         let client = client(&mode, "ada").connect(&url).await.unwrap();
@@ -210,7 +210,7 @@ async fn changed_roots_of_a_program_reach_the_server_before_its_next_call() {
 }
 
 #[tokio::test]
-async fn session_of_an_answered_form_is_not_handed_to_another_anonymous_client() {
+async fn session_with_a_form_is_not_shared_by_anonymous_clients() {
     for mode in [ConnectMode::Legacy, ConnectMode::Auto] {
         let url = anonymous(Files::default().server()).await;
         let client = async || {
@@ -227,7 +227,7 @@ async fn session_of_an_answered_form_is_not_handed_to_another_anonymous_client()
 }
 
 #[tokio::test]
-async fn session_of_an_answered_form_stays_that_of_a_caller_with_an_identity() {
+async fn session_with_answered_form_stays_with_identified_caller() {
     let url = protected(Files::default().server()).await;
     for (name, expected) in [("ada", "3"), ("bob", "null")] {
         let client = builder(name).mode(ConnectMode::Legacy);

@@ -171,7 +171,7 @@ async fn mistakes_are_results_that_name_the_argument() {
 }
 
 #[tokio::test]
-async fn questions_and_cancellation_are_those_of_a_direct_call() {
+async fn questions_and_cancellation_work_as_in_a_direct_call() {
     let started = Arc::new(Notify::new());
     let url = url(gateway(started.clone())).await;
     for front in &ERAS {
@@ -284,7 +284,7 @@ async fn callers_find_and_call_only_what_they_may_see() {
 
 // All tasks run on the thread of the subscriber.
 #[tokio::test]
-async fn audit_log_has_the_tool_instead_of_call_tool() {
+async fn audit_log_names_the_tool_behind_call_tool() {
     let lines = LogLines::default();
     let _guard = lines.record();
     let limited = ToolOptions::new().limits(CallLimits::new().rate(1, Duration::from_secs(60)));
@@ -319,7 +319,7 @@ async fn audit_log_has_the_tool_instead_of_call_tool() {
 }
 
 #[tokio::test]
-async fn index_follows_changes_of_a_server() {
+async fn index_follows_changes_on_a_server() {
     let chat = chat(Arc::default());
     let tools = chat.tools();
     let gateway = Gateway::new("gateway", "1.0.0").server(server_of("chat", chat));
@@ -344,7 +344,7 @@ async fn index_follows_changes_of_a_server() {
 }
 
 #[tokio::test]
-async fn only_changes_of_listed_tools_are_announced() {
+async fn only_changes_in_listed_tools_are_announced() {
     for front in &ERAS {
         let chat = chat(Arc::default());
         let tools = chat.tools();

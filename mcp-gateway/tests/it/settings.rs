@@ -81,7 +81,7 @@ async fn wait_for(client: &Client, expected: &[&str]) {
 }
 
 #[tokio::test]
-async fn names_descriptions_and_arguments_are_those_of_the_settings() {
+async fn settings_decide_names_descriptions_and_arguments() {
     let search = ToolOptions::new()
         .rename("handbook")
         .description("Searches the handbook.")
@@ -173,7 +173,7 @@ async fn equal_exact_names_are_an_error_with_both_tools() {
 }
 
 #[tokio::test]
-async fn server_that_takes_names_of_another_receives_other_names() {
+async fn server_that_takes_names_from_another_gets_other_names() {
     let bad = named("bad", &["other"]);
     let tools = bad.tools();
     let gateway = Gateway::new("gateway", "1.0.0")
@@ -323,7 +323,7 @@ async fn restrictions_hold_in_every_order_and_combination() {
 }
 
 #[tokio::test]
-async fn settings_of_all_servers_are_changed() {
+async fn settings_for_all_servers_are_changed() {
     let server = |name: &'static str| server_of(name, named(name, &["a", "b", "c"]));
     let gateway = Gateway::new("gateway", "1.0.0");
     let gateway = gateway.server(server("s")).server(server("t"));
@@ -386,7 +386,7 @@ async fn reload_replaces_servers_and_notifies_clients() {
 
 // All tasks run on the thread of the subscriber.
 #[tokio::test]
-async fn breaking_change_of_tools_is_a_warning_in_the_log() {
+async fn breaking_tool_change_is_logged_as_a_warning() {
     let lines = LogLines::default();
     let _guard = lines.record();
     let server = named("shop", &["add", "remove"]);
@@ -421,7 +421,7 @@ async fn breaking_change_of_tools_is_a_warning_in_the_log() {
 }
 
 #[tokio::test]
-async fn changed_description_of_a_tool_is_a_warning_in_the_log() {
+async fn changed_tool_description_is_logged_as_a_warning() {
     let lines = LogLines::default();
     let _guard = lines.record();
     let server = named("shop", &["add"]);
@@ -464,7 +464,7 @@ fn resourceful(name: &'static str, uris: &[&str], templates: &[&str]) -> Server 
 }
 
 #[tokio::test]
-async fn server_does_not_answer_for_the_resources_of_another_one() {
+async fn server_does_not_answer_for_resources_at_another_server() {
     let gateway = Gateway::new("gateway", "1.0.0")
         .server(resources("files", &["note:1"], &["file:///{+path}"]))
         .server(resources(

@@ -163,7 +163,7 @@ fn slow_desk(started: &Arc<Notify>, succeeds: bool) -> GatewayServer {
 }
 
 #[tokio::test(start_paused = true)]
-async fn call_of_a_server_that_starts_waits_for_it() {
+async fn call_waits_for_a_starting_server() {
     for naming in [Naming::Prefixed, Naming::PlainUnlessTaken] {
         let started = Arc::new(Notify::new());
         let gateway = Gateway::new("gateway", "1.0.0")
@@ -199,7 +199,7 @@ async fn call_of_a_server_that_starts_waits_for_it() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn call_of_a_server_that_does_not_start_says_why() {
+async fn call_to_a_server_that_does_not_start_says_why() {
     let started = Arc::new(Notify::new());
     let gateway = Gateway::new("gateway", "1.0.0")
         .server(slow_desk(&started, false))

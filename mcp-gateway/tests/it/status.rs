@@ -28,7 +28,7 @@ async fn wait_for(control: &GatewayControl, wanted: impl Fn(&GatewayStatus) -> b
 }
 
 #[tokio::test]
-async fn status_has_health_items_and_calls_of_each_server() {
+async fn status_has_health_items_and_calls_for_each_server() {
     let lost = GatewayServer::new("lost", |client| {
         client.connect(ServerCommand::new("mcp-no-such-program"))
     });
@@ -75,7 +75,7 @@ async fn status_has_health_items_and_calls_of_each_server() {
 }
 
 #[tokio::test]
-async fn status_of_an_ended_gateway_is_an_error() {
+async fn status_fails_when_the_gateway_has_ended() {
     let opened = Gateway::new("test", "1.0.0").connect().await.unwrap();
     drop(opened.server);
     assert!(opened.control.status().await.is_err());

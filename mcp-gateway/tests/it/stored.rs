@@ -138,7 +138,7 @@ async fn stored_lists_are_served_until_the_server_has_started_and_then_corrected
 }
 
 #[tokio::test]
-async fn call_of_a_stored_tool_waits_for_its_server() {
+async fn call_to_a_stored_tool_waits_for_its_server() {
     let folder = Folder::new("call");
     store("buy", &folder).await;
     let started = Arc::new(Notify::new());
@@ -275,7 +275,7 @@ async fn stored_tool_that_is_not_the_approved_one_is_held() {
 }
 
 #[tokio::test]
-async fn servers_of_a_file_have_stored_lists_in_the_folder_of_manifests() {
+async fn servers_from_a_file_store_their_lists_in_manifest_folder() {
     let folder = Folder::new("config");
     let open = async |started: Arc<Notify>| {
         let path = &folder.0;

@@ -157,7 +157,7 @@ async fn task_goes_on_at_another_node_with_the_same_keys() {
 }
 
 #[tokio::test]
-async fn changes_of_tasks_reach_the_subscriptions_of_clients() {
+async fn task_changes_reach_clients_that_subscribe() {
     let gate = Arc::new(Semaphore::new(0));
     let gateway = open(server_of("studio", studio(&gate, TaskMode::Always))).await;
     let url = serve(gateway).await;
@@ -189,7 +189,7 @@ async fn changes_of_tasks_reach_the_subscriptions_of_clients() {
 }
 
 #[tokio::test]
-async fn task_of_another_caller_or_a_hidden_tool_is_like_an_unknown_one() {
+async fn task_from_another_caller_or_hidden_tool_looks_unknown() {
     let gate = Arc::new(Semaphore::new(0));
     let admin = ToolOptions::new().visible_to(|caller| caller.has_scope("admin"));
     let server = server_of("studio", studio(&gate, TaskMode::Always)).tool("render", admin);
@@ -225,7 +225,7 @@ async fn task_of_another_caller_or_a_hidden_tool_is_like_an_unknown_one() {
 }
 
 #[tokio::test]
-async fn methods_of_tasks_need_the_declaration_of_the_client() {
+async fn task_methods_need_a_client_that_declares_tasks() {
     let gate = Arc::new(Semaphore::new(0));
     let gateway = open(server_of("studio", studio(&gate, TaskMode::Always))).await;
     let client = builder().connect(InProcess(gateway)).await.unwrap();
@@ -262,7 +262,7 @@ async fn requests_for_tasks_are_audited_and_their_results_are_limited() {
 
 // All tasks run on the thread of the subscriber.
 #[tokio::test]
-async fn task_through_call_tool_is_that_of_a_direct_call() {
+async fn task_through_call_tool_works_as_in_a_direct_call() {
     let lines = LogLines::default();
     let _guard = lines.record();
     let gate = Arc::new(Semaphore::new(1));
@@ -340,7 +340,7 @@ async fn server_with_an_open_task_is_not_stopped() {
 }
 
 #[tokio::test]
-async fn unknown_members_of_a_task_pass() {
+async fn unknown_members_in_a_task_pass() {
     use mcp::core::{Exchange, Reply};
     use mcp::middleware::{Next, from_fn};
 
@@ -371,7 +371,7 @@ async fn unknown_members_of_a_task_pass() {
 }
 
 #[tokio::test]
-async fn requests_for_tasks_have_the_metadata_of_the_client() {
+async fn requests_for_tasks_carry_metadata_from_the_client() {
     use mcp::core::{Call, Exchange};
     use mcp::middleware::{Next, from_fn};
     use mcp::types::Meta;

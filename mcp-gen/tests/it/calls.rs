@@ -193,7 +193,7 @@ async fn typed_calls_work_in_sessions() {
 }
 
 #[tokio::test]
-async fn served_catalog_is_that_of_the_file() {
+async fn served_catalog_equals_the_file() {
     let client = mcp_testing::connect(shop_server::server(Implementation))
         .await
         .unwrap();
@@ -208,7 +208,7 @@ async fn served_catalog_is_that_of_the_file() {
 
 /// Examples of a mock server have the client's types.
 #[tokio::test]
-async fn typed_client_reads_the_examples_of_a_mock() {
+async fn typed_client_reads_examples_from_a_mock() {
     let mock = mcp_testing::mock(crate::files::shop());
     let client = mcp_testing::connect(mock).await.unwrap();
     let shop = shop::Shop::new(client);
@@ -221,7 +221,7 @@ async fn typed_client_reads_the_examples_of_a_mock() {
 }
 
 #[tokio::test]
-async fn failed_tool_is_an_error_of_a_typed_call() {
+async fn typed_call_fails_when_the_tool_fails() {
     let failed = CallToolResult::error("out of numbers");
     let mock = mcp_testing::mock(crate::files::shop()).answer("add", failed);
     let shop = shop::Shop::new(mcp_testing::connect(mock).await.unwrap());

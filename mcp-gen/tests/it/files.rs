@@ -16,20 +16,20 @@ fn check(generator: &Generator, snapshot: &Snapshot, expected: ExpectFile) {
 }
 
 #[test]
-fn client_of_the_shop_is_the_stored_file() {
+fn client_for_the_shop_equals_the_stored_file() {
     let file = expect_file!["generated/shop.rs"];
     check(&Generator::client("shop"), &shop(), file);
 }
 
 #[test]
-fn client_of_the_example_is_the_stored_file() {
+fn client_for_the_example_equals_the_stored_file() {
     let snapshot = include_str!("../../../examples/shop.json");
     let file = expect_file!["../../../examples/src/shop.rs"];
     check(&Generator::client("shop"), &snapshot.parse().unwrap(), file);
 }
 
 #[test]
-fn server_of_the_shop_is_the_stored_file() {
+fn server_for_the_shop_equals_the_stored_file() {
     let generator = Generator::server("shop");
     let file = expect_file!["generated/shop_server.rs"];
     check(&generator, &shop(), file);
@@ -54,7 +54,7 @@ fn row_of_a_template_has_no_function() {
 }
 
 #[test]
-fn text_of_a_server_does_not_end_the_catalog() {
+fn text_from_a_server_does_not_end_the_catalog() {
     let description = format!("\"{};\" \"#; \\\"# #", "#".repeat(300));
     let tool = serde_json::json!({"name": "a", "description": description, "inputSchema": {"type": "object"}});
     let snapshot: Snapshot = serde_json::json!({"tools": [tool]})

@@ -106,7 +106,7 @@ fn constructor_takes_members_in_the_order_of_required() {
 
 /// Two variants of one type would have two equal conversions, which the compiler refuses.
 #[test]
-fn variants_of_a_union_have_different_types() {
+fn variants_in_a_union_have_different_types() {
     let schema = json!({"anyOf": [
         {"type": "string"}, {"enum": [1, "a"]}, {"$ref": "#/none"},
         {"type": "array", "items": {"enum": [1, "a"]}}, {"type": "array"},
@@ -132,7 +132,7 @@ fn type_names(catalog: Value) -> Vec<String> {
 }
 
 #[test]
-fn equal_schemas_of_several_tools_are_one_type() {
+fn tools_with_equal_schemas_share_one_type() {
     let severity = |text: &str| json!({"enum": ["low", "high"], "description": text});
     let place = json!({"type": "object", "properties": {"city": {"type": "string"}}});
     let issue = json!({"type": "object", "title": "Issue", "properties": {
@@ -164,7 +164,7 @@ fn equal_schemas_of_several_tools_are_one_type() {
 }
 
 #[test]
-fn different_schemas_of_one_name_stay_different_types() {
+fn different_schemas_with_one_name_stay_different_types() {
     let object = |text: &str| {
         let user = json!({"type": "object", "properties": {"name": {"type": "string", "description": text}}});
         json!({"type": "object", "properties": {"user": {"$ref": "#/$defs/User"}}, "$defs": {"User": user}})
@@ -193,7 +193,7 @@ fn different_schemas_of_one_name_stay_different_types() {
 
 /// Two equal variants would have two equal conversions, which the compiler refuses.
 #[test]
-fn union_of_equal_definitions_has_one_variant() {
+fn union_with_equal_definitions_has_one_variant() {
     let cat = json!({"type": "object", "properties": {"name": {"type": "string"}}});
     let pet = json!({"anyOf": [{"$ref": "#/$defs/Cat"}, {"$ref": "#/$defs/WildCat"}, {"type": "string"}]});
     let root = json!({"type": "object", "properties": {"pet": pet}, "$defs": {"Cat": cat, "WildCat": cat}});
@@ -203,7 +203,7 @@ fn union_of_equal_definitions_has_one_variant() {
 }
 
 #[test]
-fn argument_of_a_prompt_has_the_type_that_its_description_names() {
+fn prompt_argument_has_the_type_that_its_description_names() {
     let note = "Provide as a JSON string matching the following schema:";
     let argument = |name: &str, text: String| json!({"name": name, "description": text});
     let catalog = json!({"prompts": [{"name": "review", "arguments": [
@@ -313,7 +313,7 @@ fn large_schemas_are_bounded() {
 }
 
 #[test]
-fn names_of_every_kind_are_valid() {
+fn any_name_becomes_a_valid_identifier() {
     let names = [
         "",
         "_",
@@ -369,7 +369,7 @@ fn names_of_every_kind_are_valid() {
 }
 
 #[test]
-fn variable_of_a_template_is_one_field() {
+fn repeated_template_variable_is_one_field() {
     let template =
         json!({"uriTemplate": "repo://{owner}/{+path}{?ref,owner,page*}{", "name": "file"});
     let snapshot = Snapshot::from_value(json!({"resourceTemplates": [template]})).unwrap();

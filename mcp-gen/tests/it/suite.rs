@@ -24,7 +24,7 @@ fn files(folder: &Path, found: &mut Vec<PathBuf>) {
 
 #[test]
 #[ignore = "needs the suite: cargo xtask schemas"]
-fn no_schema_of_the_suite_panics() {
+fn no_schema_in_the_suite_panics() {
     let folder = std::env::var("JSON_SCHEMA_SUITE").unwrap();
     let mut found = Vec::new();
     files(Path::new(&folder), &mut found);

@@ -73,7 +73,7 @@ desk!(Small, add_small, u8);
 desk!(Large, add_large, u64);
 
 #[test]
-fn servers_of_strict_library_have_no_mistake() {
+fn servers_in_a_strict_library_have_no_mistake() {
     let servers: [Server; 3] = [
         Arc::new(Desk).into_server(),
         Small.into_server(),

@@ -68,7 +68,7 @@ async fn change_reaches_subscribers_of_all_nodes_once() {
 }
 
 #[tokio::test]
-async fn interrupted_subscriber_is_notified_of_everything_it_may_have_missed() {
+async fn interrupted_subscriber_is_told_what_it_may_have_missed() {
     let Some(server) = RedisServer::start().await else {
         return;
     };

@@ -168,7 +168,7 @@ async fn event_logs_meet_the_contract() {
 }
 
 #[tokio::test]
-async fn event_of_one_node_wakes_and_reaches_the_other() {
+async fn event_from_one_node_wakes_and_reaches_the_other() {
     let Some(server) = RedisServer::start().await else {
         return;
     };
@@ -323,7 +323,7 @@ async fn full_or_slow_redis_refuses_events_in_time_and_recovers() {
 }
 
 #[tokio::test]
-async fn keys_of_old_published_events_expire() {
+async fn keys_for_old_published_events_expire() {
     let Some(server) = RedisServer::start().await else {
         return;
     };

@@ -93,7 +93,7 @@ fn target(secret: &WebhookSecret) -> WebhookTarget {
 }
 
 #[tokio::test]
-async fn event_of_one_server_is_polled_streamed_and_posted_once_from_the_other() {
+async fn event_is_polled_streamed_and_posted_once_at_another_server() {
     let Some(server) = RedisServer::start().await else {
         return;
     };
@@ -138,7 +138,7 @@ async fn event_of_one_server_is_polled_streamed_and_posted_once_from_the_other()
 }
 
 #[test]
-fn webhooks_of_a_killed_server_are_delivered_by_another_one() {
+fn webhooks_from_a_killed_server_are_delivered_by_another() {
     let runtime = || {
         let mut builder = tokio::runtime::Builder::new_multi_thread();
         builder.worker_threads(1).enable_all().build().unwrap()
@@ -226,7 +226,7 @@ async fn wait_for_nodes(server: &RedisServer, count: usize) {
 }
 
 #[tokio::test]
-async fn broadcast_of_one_server_reaches_the_clients_of_all_once_and_in_order() {
+async fn broadcast_reaches_clients_at_all_nodes_once_and_in_order() {
     let Some(server) = RedisServer::start().await else {
         return;
     };
@@ -263,7 +263,7 @@ async fn broadcast_of_one_server_reaches_the_clients_of_all_once_and_in_order() 
 }
 
 #[tokio::test]
-async fn change_of_event_types_reaches_the_clients_of_the_other_server() {
+async fn changed_event_types_reach_clients_at_the_other_server() {
     let Some(server) = RedisServer::start().await else {
         return;
     };
@@ -282,7 +282,7 @@ async fn change_of_event_types_reaches_the_clients_of_the_other_server() {
 
 // spec: ELIC-10
 #[tokio::test]
-async fn end_of_a_visit_is_reported_by_another_node() {
+async fn finished_visit_is_reported_by_another_node() {
     let Some(server) = RedisServer::start().await else {
         return;
     };

@@ -92,7 +92,7 @@ async fn message_counts_when_its_node_has_acknowledged_it() {
 }
 
 #[tokio::test]
-async fn all_messages_of_a_burst_are_acknowledged() {
+async fn all_messages_in_a_burst_are_acknowledged() {
     let Some(server) = RedisServer::start().await else {
         return;
     };
@@ -110,7 +110,7 @@ async fn all_messages_of_a_burst_are_acknowledged() {
 }
 
 #[tokio::test]
-async fn numbers_of_streams_increase_over_all_nodes_and_a_loss_of_data() {
+async fn stream_numbers_increase_across_nodes_and_after_data_loss() {
     let Some(server) = RedisServer::start().await else {
         return;
     };

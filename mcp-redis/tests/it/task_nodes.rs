@@ -109,7 +109,7 @@ async fn answer_and_cancellation_at_another_server_reach_the_running_task() {
 }
 
 #[test]
-fn task_of_a_killed_server_is_reported_failed_after_its_lease() {
+fn task_on_a_killed_server_fails_when_its_lease_ends() {
     let runtime = || {
         let mut builder = tokio::runtime::Builder::new_multi_thread();
         builder.worker_threads(1).enable_all().build().unwrap()
@@ -140,7 +140,7 @@ fn task_of_a_killed_server_is_reported_failed_after_its_lease() {
 }
 
 #[tokio::test]
-async fn tasks_survive_a_restart_of_redis() {
+async fn tasks_survive_when_redis_restarts() {
     let Some(mut redis) = RedisServer::start_persistent().await else {
         return;
     };

@@ -212,7 +212,7 @@ async fn task_stores_meet_the_contract() {
 }
 
 #[tokio::test]
-async fn ten_thousand_tasks_of_two_nodes_share_one_limit_and_leave_nothing() {
+async fn many_tasks_at_two_nodes_share_one_limit_and_leave_nothing() {
     const TASKS: usize = 10_000;
     let Some(server) = RedisServer::start().await else {
         return;

@@ -188,7 +188,7 @@ async fn full_redis_refuses_webhooks_and_keeps_existing_ones() {
 }
 
 #[tokio::test]
-async fn debug_output_of_a_webhook_store_has_no_record() {
+async fn webhook_store_shows_no_record_in_debug_output() {
     let Some(server) = RedisServer::start().await else {
         return;
     };

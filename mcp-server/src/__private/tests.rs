@@ -66,7 +66,7 @@ fn range_compares_wide_and_fractional_numbers_exactly() {
 }
 
 #[test]
-fn published_range_replaces_bounds_of_type() {
+fn published_range_replaces_bounds_from_the_type() {
     let mut schema = json!({"minimum": 0, "maximum": 255})
         .as_object()
         .unwrap()

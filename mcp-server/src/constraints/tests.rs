@@ -34,7 +34,7 @@ fn violation(schema: Value, value: Value) -> String {
 }
 
 #[test]
-fn keyword_rejects_values_outside_of_its_limit() {
+fn keyword_rejects_values_outside_its_limit() {
     for (schema, good, bad, reason) in [
         (
             json!({"minimum": 1}),
@@ -184,7 +184,7 @@ fn violation_is_reported_for_selected_alternative() {
 }
 
 #[test]
-fn value_of_an_unchecked_schema_is_accepted() {
+fn value_with_an_unchecked_schema_is_accepted() {
     let short = json!({"maxLength": 1});
     for (schema, value) in [
         (
@@ -405,7 +405,7 @@ fn json_value() -> impl Strategy<Value = Value> {
 }
 
 #[test]
-fn format_names_range_of_rust_integer() {
+fn format_gives_the_range_for_an_integer() {
     assert_eq!(integer_range("uint8"), Some((0, 255)));
     assert_eq!(integer_range("int8"), Some((-128, 127)));
     assert_eq!(integer_range("uint64"), Some((0, u64::MAX.into())));

@@ -134,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn reason_names_types_of_json() {
+    fn reason_names_json_types() {
         for (actual, expected) in [
             (
                 reason::<u32>("\"5\""),

@@ -299,7 +299,7 @@ mod tests {
     }
 
     #[test]
-    fn strings_become_values_of_every_type() {
+    fn strings_are_converted_to_every_type() {
         assert_eq!(
             all(&[]).unwrap(),
             All {
@@ -317,7 +317,7 @@ mod tests {
     }
 
     #[test]
-    fn values_of_type_itself_and_whole_floats_are_accepted() {
+    fn values_with_their_own_type_and_whole_floats_are_accepted() {
         for (name, value) in [
             ("id", json!(7)),
             ("id", json!("7.0")),

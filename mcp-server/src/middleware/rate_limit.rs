@@ -194,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn share_of_the_period_allows_one_more_call() {
+    fn one_more_call_is_allowed_after_half_the_period() {
         let limit = RateLimit::new(2, Duration::from_secs(600));
         let start = Instant::now();
         let at = |seconds| {

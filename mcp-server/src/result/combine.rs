@@ -161,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn schema_of_option_accepts_null() {
+    fn schema_for_an_option_accepts_null() {
         assert_eq!(
             Value::Object(nullable(object(json!({"type": "string"})))),
             json!({"anyOf": [{"type": "string"}, {"type": "null"}]})

@@ -690,7 +690,7 @@ mod tests {
     }
 
     #[test]
-    fn references_that_branch_end_at_the_limit_of_steps() {
+    fn branching_references_end_at_the_step_limit() {
         let branch = json!({"$ref": "#/properties/p"});
         let branches = json!({"anyOf": vec![branch; 8], "$comment": "refers to itself"});
         assert!(mistakes(branches, json!("x"), ArgumentFormat::Json).is_empty());

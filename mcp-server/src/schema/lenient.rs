@@ -218,7 +218,7 @@ mod tests {
     }
 
     #[test]
-    fn strings_are_converted_to_types_of_schema() {
+    fn strings_are_converted_to_types_in_the_schema() {
         for (schema, value, converted) in [
             (json!({"type": "integer"}), json!("5"), json!(5)),
             (json!({"type": "integer"}), json!(" -5 "), json!(-5)),

@@ -136,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn alternatives_become_any_of_and_constants_enum() {
+    fn alternatives_become_anyof_and_constants_become_enum() {
         for (schema, expected) in [
             (
                 json!({"description": "How long.", "oneOf": [

@@ -29,7 +29,7 @@ struct Tree {
 }
 
 #[test]
-fn schema_of_struct_is_inlined_without_rust_formats() {
+fn struct_schema_is_inlined_without_rust_formats() {
     assert_eq!(
         schema_of::<Order>(),
         json!({

@@ -111,7 +111,7 @@ fn cve_2025_53365_panic_or_bad_parameters_fail_one_call() {
 
 /// Tool shadowing: a second tool with a known name replaced the first without notice.
 #[test]
-fn tool_does_not_replace_another_of_the_same_name() {
+fn tool_does_not_replace_another_with_the_same_name() {
     let server = || Server::new("s", "1").tool(Tool::new("pay").handler(|| "first"));
     let twice = server().tool(Tool::new("pay").handler(|| "second"));
     let problem = twice.check().unwrap_err().to_string();

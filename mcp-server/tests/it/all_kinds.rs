@@ -136,7 +136,7 @@ fn files() -> Server {
 }
 
 #[test]
-fn routes_of_block_are_listed_with_their_options() {
+fn routes_in_a_block_are_listed_with_their_options() {
     let server = files();
     let listed = json!({
         "resources": resources(&server),
@@ -211,7 +211,7 @@ fn routes_of_block_are_listed_with_their_options() {
 }
 
 #[test]
-fn resources_and_templates_of_block_are_read() {
+fn resources_and_templates_in_a_block_are_read() {
     let server = files();
     for (uri, text) in [
         ("config://app", "a = 1"),
@@ -251,7 +251,7 @@ fn resources_and_templates_of_block_are_read() {
 }
 
 #[test]
-fn cache_option_sets_hint_of_resource() {
+fn cache_option_sets_the_hint_for_a_resource() {
     let server = files();
     for (uri, hint) in [
         (
@@ -273,7 +273,7 @@ fn cache_option_sets_hint_of_resource() {
 }
 
 #[test]
-fn prompts_of_block_return_messages() {
+fn prompts_in_a_block_return_messages() {
     let server = files();
     assert_eq!(
         get_text(
@@ -313,7 +313,7 @@ fn prompts_of_block_return_messages() {
 }
 
 #[test]
-fn completions_of_block_suggest_values() {
+fn completions_in_a_block_suggest_values() {
     let server = files();
     let prompt = || CompletionReference::prompt("review");
     assert_eq!(

@@ -300,7 +300,7 @@ fn tool_without_parameters_refuses_arguments() {
 }
 
 #[test]
-fn all_mistakes_of_all_kinds_are_listed() {
+fn error_lists_all_mistakes_in_the_arguments() {
     let server = server(Desk);
     for (tool, arguments, error) in [
         (

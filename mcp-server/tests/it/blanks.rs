@@ -106,7 +106,7 @@ fn described() -> Server {
 
 // spec: TOOL-20
 #[test]
-fn null_and_empty_text_count_as_absent_where_they_are_none_of_the_types() {
+fn null_and_empty_text_are_absent_unless_type_accepts_them() {
     for server in [server(Shop), described()] {
         let none = "3 false None None None";
         for (arguments, expected) in [
@@ -145,7 +145,7 @@ fn null_and_empty_text_count_as_absent_where_they_are_none_of_the_types() {
 
 // spec: TOOL-20
 #[test]
-fn value_of_a_foreign_format_is_told_its_name_and_an_example() {
+fn error_names_the_expected_format_with_an_example() {
     for server in [server(Shop), described()] {
         let error = call_error(&server, "lines", r#"{"lines": 1, "address": "local"}"#);
         let expected = "`address`: expected ip, such as 192.0.2.1, got \"local\"";
@@ -155,7 +155,7 @@ fn value_of_a_foreign_format_is_told_its_name_and_an_example() {
 
 // spec: PROMPT-05
 #[test]
-fn optional_argument_of_a_prompt_that_is_blank_is_absent() {
+fn blank_optional_prompt_argument_is_absent() {
     for server in [server(Shop), described()] {
         for blank in ["", " "] {
             let arguments = json!({"file": "", "lines": blank, "tone": blank});

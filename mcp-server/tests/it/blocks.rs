@@ -79,7 +79,7 @@ impl Counter {
 }
 
 #[test]
-fn every_form_of_receiver_is_called() {
+fn methods_with_any_receiver_are_called() {
     let counter = Arc::new(Counter(AtomicU32::new(0), "text".to_owned()));
     let server = server(counter.clone());
     assert_eq!(call_text(&server, "up", "{}"), "1");
@@ -93,7 +93,7 @@ fn every_form_of_receiver_is_called() {
 }
 
 #[test]
-fn routes_of_several_blocks_merge_into_one_server() {
+fn routes_from_several_blocks_merge_into_one_server() {
     let counter = Arc::new(Counter::default());
     let server = Server::of(counter.clone())
         .merge(counter.more_tools())
@@ -162,7 +162,7 @@ impl Named {
 }
 
 #[test]
-fn tools_of_block_are_listed_with_their_options() {
+fn tools_in_a_block_are_listed_with_their_options() {
     let server = server(Named);
     assert_eq!(server.profile().info().name, "named");
     assert_eq!(server.profile().info().version, "2.0");
@@ -233,7 +233,7 @@ impl Failing {
 }
 
 #[test]
-fn panic_and_errors_of_method_become_results_and_faults() {
+fn panic_and_errors_in_a_method_become_results_and_faults() {
     let server = server(Failing);
     for tool in ["panics", "panics_later"] {
         let reply = call_with(&server, tool, exchange, "{}");

@@ -231,7 +231,7 @@ fn handle_taken_after_first_use_works() {
 }
 
 #[test]
-fn change_of_undeclared_kind_is_not_announced() {
+fn undeclared_change_kind_is_not_announced() {
     let bus = Arc::new(MemoryBus::default());
     let server = server(
         Server::new("s", "1")
@@ -277,7 +277,7 @@ fn notify_handle_keeps_capability_after_last_route_with_one_is_removed() {
 }
 
 #[test]
-fn handle_of_dropped_server_does_nothing() {
+fn handle_to_a_dropped_server_does_nothing() {
     let kept = Arc::new(());
     let weak = Arc::downgrade(&kept);
     let server = Server::new("s", "1").state(kept);
@@ -293,7 +293,7 @@ fn handle_of_dropped_server_does_nothing() {
 }
 
 #[test]
-fn destructor_of_removed_handler_may_use_handle() {
+fn destructor_in_removed_handler_may_use_its_handle() {
     struct Last(Tools);
 
     impl Drop for Last {
@@ -349,7 +349,7 @@ fn pages_are_consistent_during_concurrent_changes() {
 }
 
 #[test]
-fn call_of_removed_tool_finishes() {
+fn call_finishes_if_tool_is_removed() {
     let server = server(Server::new("s", "1").tool(tool("a")));
     let running = {
         let params = mcp_types::CallToolParams::new("a", None);

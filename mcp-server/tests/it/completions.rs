@@ -174,7 +174,7 @@ fn unknown_reference_is_rejected_and_unknown_argument_has_no_values() {
 }
 
 #[test]
-fn error_of_completion_becomes_fault() {
+fn error_in_a_completion_becomes_a_fault() {
     let server = reviews().completion(CompletionRoute::prompt("review", "tone", || {
         Err::<Vec<String>, CompletionError>("no index".into())
     }));

@@ -101,7 +101,7 @@ fn computed_items_follow_routes_on_first_page() {
 }
 
 #[test]
-fn listed_resources_have_the_mime_type_of_their_template() {
+fn listed_resources_get_the_mime_type_from_their_template() {
     let own = Resource::new("file://own").mime_type("text/csv");
     let files = ResourceTemplate::new("file://{name}")
         .mime_type("text/markdown")
@@ -137,7 +137,7 @@ fn page_size_divides_computed_list() {
 }
 
 #[test]
-fn error_and_unknown_cursor_of_list_are_faults() {
+fn failed_list_and_unknown_cursor_become_faults() {
     let call = |cursor: &str| Call::ListResources(Page::from(Cursor::new(cursor)));
     let broken = server(with_help(99));
     assert_eq!(
@@ -157,7 +157,7 @@ fn error_and_unknown_cursor_of_list_are_faults() {
 }
 
 #[test]
-fn missing_state_of_list_is_reported() {
+fn missing_state_for_a_list_is_reported() {
     let server = Server::new("s", "1").merge(routes![note]);
     let error = server.check().unwrap_err();
     assert!(
@@ -182,7 +182,7 @@ impl Desk {
 }
 
 #[test]
-fn method_lists_resources_of_caller() {
+fn method_lists_resources_for_the_caller() {
     use futures::executor::block_on;
 
     let server = server(Desk("top"));

@@ -182,7 +182,7 @@ fn malformed_parameters_and_settings_are_bad_params_with_their_path() {
 
 // spec: EXT-05, VER-18
 #[test]
-fn request_of_undeclared_client_names_the_extension() {
+fn error_names_the_extension_that_a_client_did_not_declare() {
     let server = Server::new("clock", "1.0.0").extension(Clock::default());
     let call = request(Now::METHOD, r#"{"zone":"UTC"}"#);
     let fault = kit::fault(reply(&server, call, ClientCapabilities::default()));
@@ -353,7 +353,7 @@ fn unmet_requirement_at_run_time_is_an_internal_error() {
 struct Nothing {}
 
 #[test]
-fn missing_state_and_arguments_of_a_custom_method_are_setup_errors() {
+fn custom_method_fails_setup_without_its_state_or_arguments() {
     struct Bad;
 
     impl ProtocolExtension for Bad {
@@ -415,7 +415,7 @@ impl ServerExtension for Layered {
 }
 
 #[test]
-fn application_orders_layers_of_extensions() {
+fn application_orders_extension_layers() {
     let log = Arc::default();
     let server = Server::new("layers", "1.0.0")
         .layer(recorder("first", &log))

@@ -130,7 +130,7 @@ fn refuses(calls: &[(&str, Value, String)]) {
 
 // spec: TOOL-20
 #[test]
-fn wrong_type_of_an_argument_that_serde_drops_is_an_error() {
+fn wrongly_typed_argument_that_serde_drops_is_an_error() {
     let number = NUMBER;
     refuses(&[
         (
@@ -266,7 +266,7 @@ fn wrong_type_is_an_error_wherever_serde_drops_it() {
 
 // spec: TOOL-20
 #[test]
-fn right_values_of_arguments_that_serde_drops_reach_the_handler() {
+fn valid_arguments_that_serde_drops_reach_the_handler() {
     let server = tools();
     let filter = |changed: &[(&str, &str)]| {
         let names = [

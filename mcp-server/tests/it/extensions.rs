@@ -44,7 +44,7 @@ fn declared_extension_is_added_to_capabilities() {
 }
 
 #[test]
-fn layer_answers_method_of_extension() {
+fn layer_answers_an_extension_method() {
     let server = Server::new("acme", "1.0.0").layer(from_fn(wave));
     let reply = block_on(server.call(kit::exchange(other("acme/wave"))));
     let Reply::Complete {

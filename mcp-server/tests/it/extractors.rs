@@ -150,7 +150,7 @@ fn extractors_and_arguments_are_found_by_type() {
 }
 
 #[test]
-fn debug_of_headers_has_no_values() {
+fn headers_show_no_values_in_debug() {
     let signed_in = |call| {
         let mut exchange = exchange(call);
         let request = http::Request::builder()
@@ -182,7 +182,7 @@ fn extractors_are_not_in_published_schema() {
 }
 
 #[test]
-fn rejection_of_extractor_becomes_fault() {
+fn rejection_by_an_extractor_becomes_a_fault() {
     let server = desk();
     let reply = call_with(&server, "needs_tenant", exchange, r#"{"text": "a"}"#);
     assert!(matches!(reply, Reply::Fault(_)), "{reply:?}");
@@ -193,7 +193,7 @@ fn rejection_of_extractor_becomes_fault() {
 }
 
 #[test]
-fn requirements_of_extractors_reach_check_and_capabilities() {
+fn extractor_requirements_reach_check_and_capabilities() {
     let error = Server::of(Desk).check().unwrap_err();
     assert!(
         error.to_string().contains("State<it::extractors::Prefix>"),
@@ -260,7 +260,7 @@ async fn async_extractor_awaits_before_handler() {
 }
 
 #[tokio::test]
-async fn rejection_of_async_extractor_ends_call_unless_optional() {
+async fn rejection_by_async_extractor_ends_call_unless_optional() {
     let server = bank("none");
     assert!(matches!(call_bank(&server, "one").await, Reply::Fault(_)));
     assert!(matches!(

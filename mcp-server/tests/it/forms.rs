@@ -85,7 +85,7 @@ fn two() -> u8 {
 }
 
 #[test]
-fn attributes_of_serde_and_schemars_apply_to_form() {
+fn serde_and_schemars_attributes_apply_to_forms() {
     let form = serde_json::to_value(Contact::form()).unwrap();
     assert_eq!(
         form["properties"],
@@ -114,7 +114,7 @@ fn check(form: impl serde::Serialize, expected: &Expect) {
 }
 
 #[test]
-fn form_of_type_has_fields_and_options() {
+fn form_from_a_type_has_fields_and_options() {
     check(
         Booking::form(),
         &expect![[r#"

@@ -69,7 +69,7 @@ fn files(prefix: &str) -> Vec<String> {
 }
 
 #[test]
-fn function_is_route_of_server() {
+fn function_serves_as_a_route() {
     let server = server(
         Server::new("s", "1")
             .tool(add)

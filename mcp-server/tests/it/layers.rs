@@ -91,7 +91,7 @@ fn library(seen: &Seen) -> Server {
 }
 
 #[test]
-fn layers_of_server_and_route_run_outermost_first() {
+fn server_and_route_layers_run_outermost_first() {
     let seen = Seen::default();
     let server = library(&seen);
     assert_eq!(kit::call_text(&server, "plain", "{}"), "plain");
@@ -213,7 +213,7 @@ async fn forgetful(exchange: Exchange, next: Next) -> Reply {
 }
 
 #[test]
-fn layer_of_route_that_replaces_exchange_fails_call() {
+fn call_fails_if_a_route_layer_replaces_the_exchange() {
     let plain = Tool::new("plain").handler(|| "plain");
     let server = Server::new("test", "1.0.0").tool(plain.layer(from_fn(forgetful)));
     let failed = kit::fault(kit::call_with(&server, "plain", kit::exchange, "{}"));
@@ -221,7 +221,7 @@ fn layer_of_route_that_replaces_exchange_fails_call() {
 }
 
 #[test]
-fn layer_of_server_may_replace_exchange() {
+fn server_layer_may_replace_the_exchange() {
     let server = Server::new("test", "1.0.0")
         .tool(Tool::new("plain").handler(|| "plain"))
         .layer(from_fn(forgetful));
@@ -253,7 +253,7 @@ async fn run(server: &Server, tool: &str) -> Reply {
 }
 
 #[tokio::test(start_paused = true)]
-async fn timeout_layer_of_route_applies_to_that_route_only() {
+async fn timeout_layer_on_a_route_applies_to_that_route_only() {
     let server = slow();
     assert_eq!(kit::fault(run(&server, "short").await), Fault::Deadline);
     assert!(matches!(
@@ -263,7 +263,7 @@ async fn timeout_layer_of_route_applies_to_that_route_only() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn calls_of_route_share_concurrency_limit() {
+async fn calls_to_one_route_share_concurrency_limit() {
     let server = slow();
     let start = tokio::time::Instant::now();
     let (first, second) = futures::join!(run(&server, "single"), run(&server, "single"));
@@ -275,7 +275,7 @@ async fn calls_of_route_share_concurrency_limit() {
 }
 
 #[test]
-fn layer_of_router_is_outside_of_route_layers() {
+fn router_layer_runs_around_route_layers() {
     let seen = Seen::default();
     let both = Routes::new()
         .tool(
@@ -318,7 +318,7 @@ fn layer_of_router_is_outside_of_route_layers() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn routes_of_router_share_concurrency_limit() {
+async fn routes_in_one_router_share_concurrency_limit() {
     let work = || async {
         sleep(Duration::from_secs(1)).await;
         "done"

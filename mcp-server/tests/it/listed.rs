@@ -99,7 +99,7 @@ fn value(of: impl serde::Serialize) -> Value {
 }
 
 #[test]
-fn options_of_every_kind_are_listed() {
+fn options_for_every_kind_are_listed() {
     let server = kit::server(Shop);
     let info = value(server.profile().info());
     assert_eq!(info["title"], "The shop");
@@ -140,7 +140,7 @@ fn options_of_every_kind_are_listed() {
 }
 
 #[test]
-fn visible_to_option_of_every_kind_hides() {
+fn visible_to_hides_tools_resources_and_prompts() {
     let server = kit::server(Vault);
     let tools: Vec<_> = kit::tools(&server)
         .into_iter()
@@ -153,7 +153,7 @@ fn visible_to_option_of_every_kind_hides() {
 }
 
 #[test]
-fn layer_option_of_every_kind_runs() {
+fn layer_option_runs_for_every_kind() {
     let server = kit::server(Shop);
     kit::call_text(&server, "search", r#"{"words": "pen"}"#);
     kit::read_text(&server, "shop://door");

@@ -82,7 +82,7 @@ fn cursor_stays_valid_after_changes() {
 }
 
 #[test]
-fn cursor_of_other_list_is_rejected() {
+fn cursor_from_another_list_is_rejected() {
     let server = server(
         numbered(3)
             .page_size(2)
@@ -241,7 +241,7 @@ fn panicking_filter_hides_route() {
 }
 
 #[test]
-fn mismatch_of_headers_is_reported_to_callers_that_see_the_tool() {
+fn header_mismatch_is_reported_to_callers_that_see_the_tool() {
     // spec: XHDR-17
     let schema = serde_json::json!({
         "type": "object",

@@ -150,7 +150,7 @@ fn result(name: &str, arguments: &str) -> (Option<Value>, String, Option<Value>)
 }
 
 #[test]
-fn list_of_structured_values_is_array() {
+fn structured_value_list_becomes_an_array() {
     let (structured, text, schema) = result("sums", r#"{"count": 2}"#);
     assert_eq!(structured, Some(json!([{"total": 0.0}, {"total": 1.0}])));
     assert_eq!(text, r#"[{"total":0.0},{"total":1.0}]"#);
@@ -162,7 +162,7 @@ fn list_of_structured_values_is_array() {
 }
 
 #[test]
-fn option_of_structured_value_is_value_or_null() {
+fn optional_structured_value_becomes_value_or_null() {
     let (structured, text, schema) = result("maybe", r#"{"some": true}"#);
     assert_eq!(structured, Some(json!({"total": 1.0})));
     assert_eq!(text, r#"{"total":1.0}"#);
@@ -172,7 +172,7 @@ fn option_of_structured_value_is_value_or_null() {
 }
 
 #[test]
-fn lists_and_options_of_text_are_content() {
+fn text_lists_and_options_become_content() {
     assert_eq!(result("texts", "{}"), (None, "a\nb".to_owned(), None));
     assert_eq!(result("maybe_text", "{}"), (None, String::new(), None));
 }

@@ -176,7 +176,7 @@ fn declared_arguments_are_required() {
 }
 
 #[test]
-fn error_of_prompt_becomes_fault() {
+fn error_in_a_prompt_becomes_a_fault() {
     let server = server(
         empty()
             .prompt(

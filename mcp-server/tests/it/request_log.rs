@@ -297,7 +297,7 @@ impl std::error::Error for Echo {
 }
 
 #[test]
-fn text_of_a_client_in_errors_begins_no_log_line() {
+fn text_from_a_client_in_errors_begins_no_log_line() {
     fn fail(Args(login): Args<Login>) -> Result<String, Echo> {
         let text = login.password;
         Err(Echo(Some(Box::new(Echo(None, text.clone()))), text))

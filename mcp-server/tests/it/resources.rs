@@ -105,7 +105,7 @@ struct Disk(#[source] std::num::ParseIntError);
 
 // spec: RSRC-05, RSRC-06
 #[test]
-fn error_of_resource_becomes_fault() {
+fn error_in_a_resource_becomes_a_fault() {
     let server = server(
         empty()
             .resource(resource("t:none").read(|| None::<String>))
@@ -273,7 +273,7 @@ fn resources_and_templates_are_listed() {
 
 // spec: CACHE-01
 #[test]
-fn cache_hints_of_resources_and_lists_are_sent() {
+fn cache_hints_for_resources_and_lists_are_sent() {
     // spec: RSRC-02
     let (long, short) = (
         CacheHint::public(Duration::from_secs(300)),
@@ -306,7 +306,7 @@ fn cache_hints_of_resources_and_lists_are_sent() {
 }
 
 #[test]
-fn check_reports_mistakes_of_resources() {
+fn check_reports_mistakes_in_resources() {
     let user = |template: &str| {
         ResourceTemplate::new(template).read(|Args(user): Args<User>| user.id.to_string())
     };

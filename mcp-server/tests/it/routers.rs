@@ -28,7 +28,7 @@ fn files(root: &'static str) -> Routes {
 }
 
 #[test]
-fn routes_receive_state_of_innermost_router() {
+fn routes_receive_state_from_the_innermost_router() {
     let inner = Routes::new()
         .tool(
             Tool::new("who")
@@ -71,7 +71,7 @@ fn routes_receive_state_of_innermost_router() {
 }
 
 #[test]
-fn check_reports_missing_state_of_router() {
+fn check_reports_missing_state_in_a_router() {
     let lacks = || Routes::new().tool(Tool::new("root").handler(|State(_): State<Root>| ()));
     let error = Server::new("s", "1")
         .nest("a", lacks())

@@ -109,7 +109,7 @@ fn plain_parameters_become_properties() {
 }
 
 #[test]
-fn options_of_parameters_are_published() {
+fn options_for_parameters_are_published() {
     check(
         "options",
         &expect![[r#"
@@ -251,7 +251,7 @@ fn tool_without_arguments_has_empty_schema() {
 /// The schema of a tool without arguments that another server has written stays as it is, also if it is the one that
 /// tools have by default.
 #[test]
-fn given_schema_of_a_tool_without_arguments_stays() {
+fn given_schema_for_a_tool_without_arguments_stays() {
     for schema in [
         json!({"type": "object", "properties": {}, "additionalProperties": false}),
         json!({"type": "object", "additionalProperties": false}),

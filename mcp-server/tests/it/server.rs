@@ -73,7 +73,7 @@ fn at_once(Args(p): Args<Add>, State(factor): State<f64>) -> Json<Value> {
 }
 
 #[test]
-fn functions_and_closures_of_every_form_are_handlers() {
+fn functions_and_closures_in_every_form_are_handlers() {
     let server = server()
         .state(2.0)
         .tool(Tool::new("plain").handler(plain))
@@ -98,7 +98,7 @@ fn functions_and_closures_of_every_form_are_handlers() {
 }
 
 #[test]
-fn listed_tool_has_schemas_of_its_types() {
+fn listed_tool_has_schemas_from_its_types() {
     let mut schema = JsonObject::new();
     schema.insert("type".to_owned(), "object".into());
     schema.insert("x-mine".to_owned(), true.into());
@@ -250,7 +250,7 @@ fn unknown_tool_or_method_is_a_fault() {
 }
 
 #[test]
-fn panic_of_handler_becomes_internal_fault_without_message() {
+fn handler_panic_becomes_internal_fault_without_message() {
     let server = server()
         .tool(Tool::new("now").handler(|| -> () { panic!("secret") }))
         .tool(Tool::new("later").handler(async || -> () {

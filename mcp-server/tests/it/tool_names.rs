@@ -160,7 +160,7 @@ impl Desk {
 }
 
 #[test]
-fn function_may_have_the_name_of_a_variable_in_generated_code() {
+fn function_may_be_named_like_a_variable_in_generated_code() {
     let server = add_all(Server::of(Desk))
         .tool(blocked)
         .tool(awaited)

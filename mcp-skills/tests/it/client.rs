@@ -57,7 +57,7 @@ async fn approval_is_bound_to_files_and_digests() {
 }
 
 #[tokio::test]
-async fn resource_with_the_scheme_of_skills_is_no_skill() {
+async fn resource_with_the_skill_scheme_is_not_a_skill() {
     // spec: SKILL-08
     let uri = "skill://plain/SKILL.md";
     let plain = Resource::new(uri).read(|| markdown("plain", "Steps"));
@@ -71,7 +71,7 @@ async fn resource_with_the_scheme_of_skills_is_no_skill() {
 
 // spec: SKILL-32
 #[tokio::test]
-async fn nested_skill_needs_an_approval_of_its_own() {
+async fn nested_skill_needs_its_own_approval() {
     let dir = TempDir::new();
     dir.skill("pdf");
     dir.skill("pdf/forms");
@@ -112,7 +112,7 @@ async fn skill_file_read_as_a_resource_is_no_load() {
 
 // spec: SKILL-21, SKILL-28, SKILL-29
 #[tokio::test]
-async fn skills_of_the_same_name_do_not_shadow_each_other() {
+async fn skills_with_the_same_name_do_not_shadow_each_other() {
     let other = InlineSkill::new("refunds", "Another one", "# Other\n");
     let other = Server::new("shop", "1").extension(Skills::new().add(other).unwrap());
     let registry = SkillRegistry::new()

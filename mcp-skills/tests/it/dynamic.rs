@@ -147,7 +147,7 @@ async fn skill_swapped_after_listing_is_refused() {
 }
 
 #[test]
-fn put_of_an_invalid_skill_changes_nothing() {
+fn putting_an_invalid_skill_changes_nothing() {
     let dir = TempDir::new();
     dir.skill("pdf");
     let skills = Skills::dir(dir.path()).unwrap();

@@ -36,7 +36,7 @@ fn dir_finds_skills_at_any_depth() {
 }
 
 #[tokio::test]
-async fn nested_skill_is_a_file_of_the_outer_one() {
+async fn nested_skill_is_a_file_in_the_outer_one() {
     let dir = TempDir::new();
     dir.skill("pdf");
     dir.skill("pdf/nested/forms");
@@ -59,7 +59,7 @@ async fn nested_skill_is_a_file_of_the_outer_one() {
 }
 
 #[test]
-fn folder_of_one_skill_has_its_name() {
+fn single_skill_is_named_like_its_folder() {
     let dir = TempDir::new();
     dir.skill("pdf");
     dir.write("pdf/a.md", "a");
@@ -286,7 +286,7 @@ async fn watched_folder_with_a_mistake_keeps_the_former_skills() {
 }
 
 #[tokio::test]
-async fn change_of_a_watched_folder_is_announced() {
+async fn change_in_a_watched_folder_is_announced() {
     use futures_util::StreamExt;
 
     let dir = TempDir::new();

@@ -160,7 +160,7 @@ async fn wrong_front_matter_is_refused() {
 }
 
 #[tokio::test]
-async fn yaml_bomb_of_a_server_is_refused() {
+async fn yaml_bomb_from_a_server_is_refused() {
     let levels = (1..20).map(|n| format!("a{n}: &a{n} [*a{0}, *a{0}, *a{0}]\n", n - 1));
     let bomb = format!(
         "---\nname: pdf\ndescription: d\na0: &a0 x\n{}---\n",
@@ -274,7 +274,7 @@ async fn dynamic_skill_has_a_size_limit() {
 
 // spec: SKILL-04
 #[tokio::test]
-async fn directories_of_a_server_without_them_are_not_requested() {
+async fn directories_are_not_requested_if_the_server_has_none() {
     let client = in_process(Liar::new().server()).await;
     let skills = SkillsClient::new(&client).await.unwrap();
     let error = skills

@@ -99,7 +99,7 @@ async fn list_in_pages_contains_each_skill_once() {
 
 // spec: SKILL-18
 #[tokio::test]
-async fn get_of_unknown_skill_is_invalid_params() {
+async fn unknown_skill_is_refused_as_invalid_params() {
     let skills = skills(server()).await;
     for uri in [
         "skill://none/SKILL.md",
@@ -208,7 +208,7 @@ async fn file_with_a_nul_is_a_blob() {
 }
 
 #[tokio::test]
-async fn read_outside_of_the_skills_is_not_found() {
+async fn read_outside_the_skills_is_not_found() {
     let client = in_process(server()).await;
     for uri in [
         "skill://acme/pdf/../../etc/passwd",

@@ -10,7 +10,7 @@ use crate::kit::{CALLER, Caller, server};
 /// CVE-2026-52870 (GHSA-hvrp-rf83-w775): the methods of tasks did not check who had created the task, so
 /// that every client could read and cancel the tasks of others.
 #[tokio::test(start_paused = true)]
-async fn cve_2026_52870_task_of_another_caller_is_unknown() {
+async fn cve_2026_52870_task_is_unknown_to_another_caller() {
     let (server, running) = server(Tasks::in_memory(), TaskMode::Always);
     let ada = Caller::named("ada");
     let started = ada.start(&server, "slow", json!({ "ms": 60_000 })).await;

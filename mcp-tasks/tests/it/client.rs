@@ -89,7 +89,7 @@ async fn client_without_the_extension_waits_for_the_result() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn input_requests_of_a_task_are_answered_once_by_the_handlers() {
+async fn handlers_answer_input_requests_from_a_task_once() {
     let ask = |ask: Ask| async move {
         let name = ask.form::<Name>("name", "Name?").await?.accepted();
         sleep(Duration::from_secs(5)).await;
@@ -105,7 +105,7 @@ async fn input_requests_of_a_task_are_answered_once_by_the_handlers() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn end_of_a_task_is_the_result_or_the_error_of_the_call() {
+async fn call_ends_with_the_result_or_error_from_its_task() {
     let (_, server) = studio(TaskMode::Always);
     let client = connect(server).await;
     let failed = client.call("fail", json!({})).await.unwrap();
@@ -190,7 +190,7 @@ async fn started_task_is_taken_up_by_another_client() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn direct_answer_of_a_started_call_is_its_result() {
+async fn direct_answer_to_a_started_call_is_its_result() {
     let (_, server) = studio(AFTER);
     let client = connect(server).await;
     let task = client.call("slow", json!({"ms": 1})).start().await.unwrap();

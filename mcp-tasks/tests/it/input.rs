@@ -158,7 +158,7 @@ async fn question_that_is_open_when_the_call_becomes_a_task_is_put_to_the_task()
 }
 
 #[tokio::test(start_paused = true)]
-async fn key_of_an_answered_question_is_not_asked_again() {
+async fn key_with_an_answer_cannot_be_asked_again() {
     // spec: TASK-14
     let server = asking(TaskMode::Always);
     let id = CALLER.start(&server, "twice", json!({})).await.task_id;

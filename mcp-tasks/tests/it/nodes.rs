@@ -102,7 +102,7 @@ fn clock() -> Instant {
 }
 
 #[test]
-fn task_of_an_ended_server_is_reported_failed_by_its_store() {
+fn store_reports_a_task_as_failed_when_its_server_has_ended() {
     let store = SharedStore(Arc::new(MemoryTaskStore::default().clock(clock)));
     let build = || server(Tasks::with_store(store.clone()), TaskMode::Always).0;
     let runtime = || {

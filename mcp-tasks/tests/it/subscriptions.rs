@@ -11,7 +11,7 @@ use tokio::time::timeout;
 use crate::kit::{Caller, server};
 
 #[tokio::test(start_paused = true)]
-async fn subscriber_receives_the_states_of_its_tasks_only() {
+async fn subscriber_receives_states_for_its_own_tasks_only() {
     let (server, _) = server(Tasks::in_memory(), TaskMode::Always);
     let ada = Caller::named("ada");
     let id = ada

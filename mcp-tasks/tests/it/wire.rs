@@ -68,7 +68,7 @@ async fn first(endpoint: &StreamableHttp, method: &str, params: Value, declares:
 
 // spec: TASK-19
 #[tokio::test(start_paused = true)]
-async fn listen_stream_carries_the_states_of_its_tasks() {
+async fn listen_stream_carries_states_for_its_tasks() {
     // spec: TASK-20, SUB-13
     let (server, _) = server(Tasks::in_memory(), TaskMode::Always);
     let endpoint = StreamableHttp::new(server);
@@ -138,7 +138,7 @@ async fn computed() -> &'static str {
 
 // spec: TASK-04
 #[tokio::test(start_paused = true)]
-async fn attribute_sets_the_mode_of_a_tool() {
+async fn attribute_sets_the_task_mode_for_a_tool() {
     // spec: TASK-06
     let server = Server::new("modes", "1.0.0")
         .tool(never)

@@ -71,14 +71,14 @@ async fn check_cancelled_call(pair: MakePair, version: ProtocolVersion) {
 }
 
 #[tokio::test]
-async fn cancelled_call_has_a_span_of_its_cancellation_on_both_sides() {
+async fn cancelled_call_leaves_a_cancel_span_on_both_sides() {
     check_cancelled_call(Pair::stdio, ProtocolVersion::V2026_07_28).await;
     check_cancelled_call(Pair::stdio, ProtocolVersion::V2025_11_25).await;
     check_cancelled_call(Pair::http, ProtocolVersion::V2025_11_25).await;
 }
 
 #[tokio::test]
-async fn cancelled_question_has_a_span_of_its_cancellation_on_both_sides() {
+async fn cancelled_question_leaves_a_cancel_span_on_both_sides() {
     let recorder = Recorder::start();
     let started = Arc::new(Notify::new());
     let asked = Arc::clone(&started);

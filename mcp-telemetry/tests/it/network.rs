@@ -11,7 +11,7 @@ use tokio::net::TcpListener;
 use crate::kit::{Recorder, attribute, server};
 
 #[tokio::test]
-async fn server_knows_the_address_and_the_port_of_its_client() {
+async fn server_knows_the_client_address_and_port() {
     let recorder = Recorder::start();
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("http://{}/mcp", listener.local_addr().unwrap());
@@ -36,7 +36,7 @@ async fn server_knows_the_address_and_the_port_of_its_client() {
 }
 
 #[tokio::test]
-async fn unix_socket_is_the_transport_of_both_sides() {
+async fn unix_socket_is_the_transport_on_both_sides() {
     let recorder = Recorder::start();
     let (ours, theirs) = duplex(64 * 1024);
     let (reader, writer) = split(theirs);

@@ -90,7 +90,7 @@ async fn check_proxy(front: (MakePair, ProtocolVersion), behind: (MakePair, Prot
 }
 
 #[tokio::test]
-async fn proxy_is_in_the_middle_of_one_trace_over_each_transport_and_era() {
+async fn proxy_joins_one_trace_over_each_transport_and_era() {
     let kinds: [(MakePair, ProtocolVersion); 4] = [
         (Pair::http, ProtocolVersion::V2026_07_28),
         (Pair::http, ProtocolVersion::V2025_11_25),
@@ -105,7 +105,7 @@ async fn proxy_is_in_the_middle_of_one_trace_over_each_transport_and_era() {
 }
 
 #[tokio::test]
-async fn question_of_a_session_is_in_the_trace_of_its_call() {
+async fn question_in_a_session_is_in_the_same_trace_as_its_call() {
     let recorder = Recorder::start();
     let pair = Pair::http(server().layer(recorder.server_layer()))
         .client(client().layer(recorder.client_layer()))
@@ -122,7 +122,7 @@ async fn question_of_a_session_is_in_the_trace_of_its_call() {
 }
 
 #[tokio::test]
-async fn span_of_the_http_request_is_a_link() {
+async fn span_for_the_http_request_is_a_link() {
     let recorder = Recorder::start();
     let server = server().layer(recorder.server_layer());
     let traced = |mut exchange: Exchange, next: Next| async move {
@@ -150,7 +150,7 @@ async fn span_of_the_http_request_is_a_link() {
 }
 
 #[tokio::test]
-async fn header_of_the_http_request_is_the_parent_without_meta() {
+async fn http_header_is_the_trace_parent_if_there_is_no_meta() {
     let recorder = Recorder::start();
     let server = server().layer(recorder.server_layer());
     let client = Client::builder().header("traceparent", PARENT);
@@ -200,7 +200,7 @@ fn see_server(recorder: &Recorder) -> Server {
 }
 
 #[tokio::test]
-async fn progress_is_in_the_trace_of_its_call() {
+async fn progress_is_in_the_same_trace_as_its_call() {
     for version in [ProtocolVersion::V2026_07_28, ProtocolVersion::V2025_11_25] {
         for pair in [Pair::http as MakePair, Pair::stdio, Pair::messages] {
             let recorder = Recorder::start();

@@ -132,7 +132,7 @@ async fn unsampled_call_has_no_spans_and_says_so_to_the_server_and_to_the_handle
 }
 
 #[tokio::test]
-async fn decision_of_the_caller_holds_for_the_call_and_its_handler() {
+async fn sampling_decision_by_caller_holds_for_call_and_handler() {
     let sampled = Sampled::start(parent_based(Sampler::AlwaysOn));
     let meta = [("traceparent", REFUSED), ("baggage", "user=Ada")];
     for kind in KINDS {

@@ -35,25 +35,25 @@ async fn check(pair: impl Fn(mcp::Server) -> Pair, version: ProtocolVersion, exp
 }
 
 #[tokio::test]
-async fn http_modern_has_the_spans_and_metrics_of_the_table() {
+async fn http_modern_has_the_spans_and_metrics_in_the_table() {
     let expected = expect_file!["tables/http-2026-07-28.txt"];
     check(Pair::http, ProtocolVersion::V2026_07_28, expected).await;
 }
 
 #[tokio::test]
-async fn http_legacy_has_the_spans_and_metrics_of_the_table() {
+async fn http_legacy_has_the_spans_and_metrics_in_the_table() {
     let expected = expect_file!["tables/http-2025-11-25.txt"];
     check(Pair::http, ProtocolVersion::V2025_11_25, expected).await;
 }
 
 #[tokio::test]
-async fn stdio_modern_has_the_spans_and_metrics_of_the_table() {
+async fn stdio_modern_has_the_spans_and_metrics_in_the_table() {
     let expected = expect_file!["tables/stdio-2026-07-28.txt"];
     check(Pair::stdio, ProtocolVersion::V2026_07_28, expected).await;
 }
 
 #[tokio::test]
-async fn stdio_legacy_has_the_spans_and_metrics_of_the_table() {
+async fn stdio_legacy_has_the_spans_and_metrics_in_the_table() {
     let expected = expect_file!["tables/stdio-2025-11-25.txt"];
     check(Pair::stdio, ProtocolVersion::V2025_11_25, expected).await;
 }

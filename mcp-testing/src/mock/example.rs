@@ -321,7 +321,7 @@ mod tests {
     use super::{MAX_SIZE, of, size};
 
     #[test]
-    fn examples_of_hostile_schemas_are_bounded() {
+    fn examples_for_hostile_schemas_are_bounded() {
         let deep = (0..30).fold(
             json!({"type": "string", "minLength": 1_000}),
             |items, _| json!({"type": "array", "items": items, "minItems": 1_000}),

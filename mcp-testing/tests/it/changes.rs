@@ -111,7 +111,7 @@ async fn pages_skip_nothing_while_list_changes() {
 }
 
 #[tokio::test]
-async fn change_reaches_clients_of_both_eras() {
+async fn change_reaches_clients_in_both_eras() {
     let server = Server::new("s", "1")
         .tool(tool("a"))
         .resource(Resource::new("a://b").read(|| "b"));
@@ -144,7 +144,7 @@ async fn change_reaches_clients_of_both_eras() {
 }
 
 #[tokio::test]
-async fn resource_is_subscribed_to_again_right_after_the_end_of_a_subscription() {
+async fn resource_can_be_resubscribed_right_after_unsubscribe() {
     let server = Server::new("s", "1").resource(Resource::new("a://b").read(|| "b"));
     let notify = server.notify();
     let mut subscribed = server.subscribed_resources();

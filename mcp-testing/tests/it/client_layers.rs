@@ -42,7 +42,7 @@ fn server() -> Server {
 }
 
 #[tokio::test]
-async fn layers_of_clients_see_calls_in_the_order_of_the_application() {
+async fn client_layers_see_calls_in_application_order() {
     let log = Log::default();
     let builder = Client::builder()
         .layer(recorder("inner", &log))
@@ -59,7 +59,7 @@ async fn layers_of_clients_see_calls_in_the_order_of_the_application() {
 }
 
 #[tokio::test]
-async fn layer_of_a_client_changes_arguments_meta_and_results() {
+async fn client_layer_changes_arguments_meta_and_results() {
     async fn change(mut exchange: Exchange, next: Next) -> Reply {
         if let Call::CallTool(params) = &mut exchange.call {
             let arguments = RawObject::from_value(&json!({"changed": true})).ok();
@@ -95,7 +95,7 @@ async fn layer_of_a_client_changes_arguments_meta_and_results() {
 }
 
 #[tokio::test]
-async fn layer_of_a_client_replies_without_a_request() {
+async fn client_layer_replies_without_a_request() {
     async fn refuse(exchange: Exchange, next: Next) -> Result<Reply, Fault> {
         match exchange.call.item() {
             Some("secret") => Err(Fault::Refused("not this one".into())),
@@ -115,7 +115,7 @@ async fn layer_of_a_client_replies_without_a_request() {
 }
 
 #[tokio::test]
-async fn error_of_the_connection_passes_layers_unchanged() {
+async fn connection_error_passes_layers_unchanged() {
     let log = Log::default();
     let builder = Client::builder().layer(recorder("a", &log));
     let pair = Pair::stdio(server())
@@ -131,7 +131,7 @@ async fn error_of_the_connection_passes_layers_unchanged() {
 }
 
 #[tokio::test]
-async fn layer_of_a_client_maps_each_streamed_notification_in_order() {
+async fn client_layer_maps_each_streamed_notification_in_order() {
     let count = |progress: Progress| async move {
         for done in 1..=4 {
             progress.report(f64::from(done), 4.0, "counting").await;
@@ -202,7 +202,7 @@ async fn cancelled_call_drops_the_layer_and_the_request() {
 }
 
 #[tokio::test]
-async fn timeout_of_a_call_ends_a_layer_that_hangs() {
+async fn call_timeout_ends_a_layer_that_hangs() {
     tokio::time::pause();
     let hang = |exchange: Exchange, next: Next| async move {
         let reply = next.run(exchange).await;
@@ -216,7 +216,7 @@ async fn timeout_of_a_call_ends_a_layer_that_hangs() {
 }
 
 #[tokio::test]
-async fn layer_of_a_client_suppresses_its_notification() {
+async fn client_layer_suppresses_a_notification() {
     async fn suppress(exchange: Exchange, next: Next) -> Reply {
         match &exchange.call {
             Call::Notification { params, .. }
@@ -245,7 +245,7 @@ async fn layer_of_a_client_suppresses_its_notification() {
 }
 
 #[tokio::test]
-async fn inbound_layer_sees_requests_of_the_server_in_both_eras() {
+async fn inbound_layer_sees_requests_from_server_in_both_eras() {
     async fn answer(exchange: Exchange, next: Next) -> Reply {
         assert_eq!(exchange.call.method_name(), "roots/list");
         let mut reply = next.run(exchange).await;
@@ -277,7 +277,7 @@ async fn inbound_layer_sees_requests_of_the_server_in_both_eras() {
 }
 
 #[tokio::test]
-async fn inbound_layer_refuses_a_request_of_the_server() {
+async fn inbound_layer_refuses_a_request_from_the_server() {
     let refuse = |_: Exchange, _: Next| async { Fault::Refused("no roots for you".into()) };
     let roots = |ask: Ask| async move {
         let roots = ask.roots("roots").await?;
@@ -334,7 +334,7 @@ async fn inbound_layer_suppresses_notifications_one_by_one() {
 }
 
 #[tokio::test]
-async fn inbound_layer_passes_changes_of_a_session_on() {
+async fn inbound_layer_passes_session_changes_on() {
     let log = Log::default();
     let server = Server::new("plain", "1.0.0");
     let tools = server.tools();
@@ -373,7 +373,7 @@ impl mcp::extension::ClientExtension for Recorded {
 }
 
 #[tokio::test]
-async fn application_puts_layers_of_an_extension_among_those_of_the_client() {
+async fn application_puts_extension_layers_among_client_layers() {
     let log = Log::default();
     let builder = Client::builder().on_elicit(|_: ElicitRequest| async { ElicitResult::decline() });
     // A copied builder has its own layers.

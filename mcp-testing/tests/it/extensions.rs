@@ -208,7 +208,7 @@ async fn client_without_the_extension_sends_and_receives_nothing() {
 
 // spec: EXT-05
 #[tokio::test]
-async fn server_without_the_extension_is_an_error_of_the_client() {
+async fn client_gets_an_error_if_the_server_lacks_the_extension() {
     let Sides { client, .. } = sides();
     let server = Server::new("plain", "1.0.0");
     let client = mcp_testing::connect_with(server, client).await.unwrap();
@@ -220,7 +220,7 @@ async fn server_without_the_extension_is_an_error_of_the_client() {
 }
 
 #[tokio::test]
-async fn repeated_extension_of_a_client_is_an_error() {
+async fn client_with_a_repeated_extension_is_an_error() {
     let Sides { client, .. } = sides();
     let (to_client, _) = mpsc::unbounded_channel();
     let twice = client.extension(Echo(to_client));
@@ -234,7 +234,7 @@ async fn repeated_extension_of_a_client_is_an_error() {
 }
 
 #[tokio::test]
-async fn unmet_requirement_of_a_client_is_an_error() {
+async fn client_with_an_unmet_requirement_is_an_error() {
     struct Needy;
 
     impl Extension for Needy {
@@ -330,7 +330,7 @@ async fn broadcast_does_not_reach_undeclaring_client() {
 }
 
 #[tokio::test]
-async fn notification_has_headers_and_metadata_of_its_caller() {
+async fn notification_carries_headers_and_metadata_from_its_caller() {
     for version in both_eras() {
         let (sender, mut notes) = mpsc::unbounded_channel();
         let notes_of = RawExtension::new("com.example/notes", &json!({})).notifications(

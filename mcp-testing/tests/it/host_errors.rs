@@ -69,7 +69,7 @@ fn refused(error: &(dyn Error + 'static)) -> Option<u16> {
 }
 
 #[tokio::test(start_paused = true)]
-async fn error_of_the_http_service_is_a_source() -> mcp::Result<()> {
+async fn error_from_the_http_service_is_a_source() -> mcp::Result<()> {
     for (fails_in_body, expected) in [(false, 7), (true, 9)] {
         let channel =
             || HttpChannel::with_service("http://localhost/mcp", HostService { fails_in_body });

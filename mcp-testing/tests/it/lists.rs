@@ -159,7 +159,7 @@ fn memory(
 }
 
 #[test]
-fn bytes_of_every_list_are_bounded() {
+fn bytes_in_every_list_are_bounded() {
     for (method, list) in LISTS {
         let (peak, stays) = memory(40, 4 * MIB, Cache::default(), async |client: &Client| {
             let error = list(client).await.unwrap_err();

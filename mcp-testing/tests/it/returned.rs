@@ -95,7 +95,7 @@ async fn check_gateway(
 /// Tasks keep the result of the newest revision. A gateway waits for them on behalf of older clients.
 // spec: TOOL-14, TOOL-18, TASK-08
 #[tokio::test]
-async fn published_schema_accepts_each_result_of_a_task() {
+async fn published_schema_accepts_each_result_from_a_task() {
     use ProtocolVersion::{V2025_06_18, V2025_11_25, V2026_07_28};
     // A client without tasks could not call these tools.
     let (server, counts) = server_with(TaskMode::Required);

@@ -145,7 +145,7 @@ async fn refused_call_is_repeated_when_the_visit_has_ended() {
 
 // spec: ELIC-10
 #[tokio::test]
-async fn end_of_a_visit_reaches_its_session_only() {
+async fn finished_visit_reaches_only_its_session() {
     let (mut sides, server) = sides();
     let notify = server.notify();
     let (builder, mut of_ada) = client();

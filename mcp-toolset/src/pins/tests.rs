@@ -145,7 +145,7 @@ fn damaged_file_is_not_overwritten_and_holds_what_is_new() {
 
 #[cfg(unix)]
 #[test]
-fn change_of_the_same_size_and_time_is_read() {
+fn change_with_the_same_size_and_time_is_read() {
     let path = file("stamp");
     let pins = PinFile::open(&path).unwrap();
     pins.check("files", &[tool("Reads.")]);
@@ -268,7 +268,7 @@ fn tools_are_held_if_their_server_has_listed_none_or_new_ones_are() {
 }
 
 #[test]
-fn page_of_a_tool_is_pinned_but_no_other_metadata() {
+fn page_for_a_tool_is_pinned_but_no_other_metadata() {
     let pins = PinFile::open(file("page")).unwrap();
     let old = tool("Reads.").meta("ui", json!({"resourceUri": "ui://files/list", "a": 1}));
     pins.check("files", std::slice::from_ref(&old));

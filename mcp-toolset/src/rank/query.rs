@@ -331,7 +331,7 @@ mod tests {
         #![proptest_config(ProptestConfig::with_cases(24))]
 
         #[test]
-        fn work_of_a_search_is_bounded(
+        fn work_in_a_search_is_bounded(
             tools in prop::collection::vec((text(10), text(700)), 0..8),
             queries in prop::collection::vec(text(200), 0..6),
         ) {
@@ -354,7 +354,7 @@ mod tests {
     }
 
     #[test]
-    fn search_ends_at_its_limit_of_steps() {
+    fn search_ends_at_its_step_limit() {
         let tool = |number: usize| Tool::new(format!("delete_file_{number}"));
         let tools: Vec<Tool> = (0..20_000).map(tool).collect();
         let index = index(&tools);

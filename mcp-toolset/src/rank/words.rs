@@ -183,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn forms_of_a_word_have_one_stem() {
+    fn word_forms_have_one_stem() {
         for forms in [
             "directory directories",
             "search searches searching searched",

@@ -378,7 +378,7 @@ async fn pinned_set_does_not_offer_a_changed_tool() {
 }
 
 #[tokio::test]
-async fn tools_of_a_group_server_that_has_listed_none_at_first_are_held() {
+async fn tools_listed_late_by_a_group_server_are_held() {
     let file = temporary("late.lock");
     let late = Arc::new(Server::new("late", "1.0.0").tool(Tool::new("a").handler(|| "done")));
     let tools = late.tools();
@@ -484,7 +484,7 @@ async fn tool_that_is_listed_twice_is_defined_once() {
 
 /// A server that stops to answer its list delays no call of another one.
 #[tokio::test]
-async fn server_that_never_lists_again_delays_no_call_of_another_one() {
+async fn server_that_never_lists_again_delays_no_call_to_another() {
     use std::sync::atomic::AtomicBool;
     use std::time::{Duration, Instant};
 

@@ -114,7 +114,7 @@ fn check(provider: Provider, json: &Value) {
 }
 
 #[tokio::test]
-async fn definitions_of_a_hostile_server_pass_the_rules_of_each_provider() {
+async fn hostile_definitions_pass_the_rules_for_each_provider() {
     let client = Client::connect(InProcess(server(&Arc::default())))
         .await
         .unwrap();
@@ -134,7 +134,7 @@ async fn definitions_of_a_hostile_server_pass_the_rules_of_each_provider() {
 }
 
 #[tokio::test]
-async fn results_of_a_hostile_server_stay_text_of_their_call() {
+async fn results_from_a_hostile_server_stay_text_in_their_call() {
     let client = Client::connect(InProcess(server(&Arc::default())))
         .await
         .unwrap();

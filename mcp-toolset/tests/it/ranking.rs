@@ -98,7 +98,7 @@ const RECALLS: [(&str, [f64; 4]); 6] = [
 ];
 
 #[tokio::test]
-async fn recall_reaches_its_figure_in_each_kind_of_task() {
+async fn recall_reaches_its_figure_for_each_task_kind() {
     for (at, (held_out, phrasings, total)) in [
         (false, 1, 0.79),
         (false, 3, 0.99),
@@ -122,7 +122,7 @@ async fn recall_reaches_its_figure_in_each_kind_of_task() {
 }
 
 #[tokio::test]
-async fn labels_name_tools_of_the_catalogs() {
+async fn labels_name_tools_in_the_catalogs() {
     let tools = kit::tools();
     let tasks = include_str!("tasks.jsonl").lines();
     let tasks: Vec<Task> = tasks

@@ -51,7 +51,7 @@ async fn weak_matches_have_a_mark() {
 }
 
 #[tokio::test]
-async fn required_arguments_of_a_found_tool_are_bounded() {
+async fn required_arguments_in_a_found_tool_are_bounded() {
     let names: Vec<_> = (0..10_000)
         .map(|number| format!("{number}{}", "x".repeat(500)))
         .collect();
@@ -224,7 +224,7 @@ fn inner_calls_are_read() {
 }
 
 #[test]
-fn definitions_of_the_three_tools_have_no_lints() {
+fn definitions_for_the_three_tools_have_no_lints() {
     for tool in tools() {
         let lints = mcp_core::schema::lint(&tool);
         assert!(lints.is_empty(), "{lints:?}");

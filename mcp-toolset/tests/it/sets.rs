@@ -94,7 +94,7 @@ pub(crate) async fn run(
 }
 
 #[tokio::test]
-async fn catalogs_pass_the_rules_of_each_provider() {
+async fn catalogs_pass_the_rules_for_each_provider() {
     let all = kit::tools();
     for provider in PROVIDERS {
         // A request has fewer tools than all catalogs together.
@@ -286,7 +286,7 @@ async fn arguments_reach_the_server_as_it_expects_them() {
 }
 
 #[tokio::test]
-async fn mistakes_of_a_model_are_results() {
+async fn mistakes_by_a_model_become_results() {
     let client = client(refused()).await;
     for provider in PROVIDERS {
         let tools = ToolSet::from(&client);
@@ -307,7 +307,7 @@ async fn mistakes_of_a_model_are_results() {
 }
 
 #[tokio::test]
-async fn calls_of_a_reply_share_one_list_and_are_bounded() {
+async fn calls_in_one_reply_share_one_list_and_are_bounded() {
     use std::sync::Arc;
     use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
@@ -363,7 +363,7 @@ async fn calls_of_a_reply_share_one_list_and_are_bounded() {
 const PNG: &str = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAAB";
 
 #[tokio::test]
-async fn results_have_the_blocks_of_the_provider() {
+async fn results_have_the_blocks_for_the_provider() {
     let server = Server::new("media", "1.0.0")
         .tool(Tool::new("photo").handler(|| {
             vec![
@@ -578,7 +578,7 @@ async fn server_may_ask_for_longer_results() {
 }
 
 #[tokio::test]
-async fn deferred_tools_of_a_group_are_found_and_called() {
+async fn deferred_tools_in_a_group_are_found_and_called() {
     let chat = Arc::new(
         Server::new("chat", "1.0.0").tool(
             raw("post_message", json!({
@@ -623,7 +623,7 @@ async fn deferred_tools_of_a_group_are_found_and_called() {
 
 /// The figures of the guide.
 #[tokio::test]
-async fn size_of_definitions() {
+async fn definitions_stay_small() {
     let catalog = kit::tools();
     for count in [10, 100, 1000] {
         let copies = (0..count).map(|number| {
@@ -648,7 +648,7 @@ async fn size_of_definitions() {
 }
 
 #[tokio::test]
-async fn reply_of_another_provider_is_an_error() {
+async fn reply_for_another_provider_is_an_error() {
     let tools = ToolSet::from(&client(vec![Tool::new("read")]).await);
     for provider in PROVIDERS {
         for other in PROVIDERS {

@@ -90,7 +90,7 @@ mod tests {
     use super::{EXCERPT, excerpt};
 
     #[test]
-    fn excerpt_of_long_body_is_one_short_line() {
+    fn excerpt_from_a_long_body_is_one_short_line() {
         assert_eq!(excerpt(b""), "");
         assert_eq!(
             excerpt(b"  <html>\r\n\t<b>No</b>\x1b[31m \xff"),

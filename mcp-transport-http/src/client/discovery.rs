@@ -378,7 +378,7 @@ mod tests {
     }
 
     #[test]
-    fn card_of_another_origin_is_not_requested() {
+    fn card_at_another_origin_is_not_requested() {
         for url in [
             "http://example.com/c",
             "file:///etc/passwd",

@@ -210,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn parse_of_invalid_url_fails_without_secrets() {
+    fn invalid_url_fails_without_showing_secrets() {
         for (text, reason) in [
             ("example.com/mcp", "the URL has no scheme"),
             ("127.0.0.1:8000/mcp", "the URL has no scheme"),

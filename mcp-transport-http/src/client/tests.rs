@@ -90,7 +90,7 @@ fn read(status: u16, kind: Option<&'static str>, body: &'static str) -> Vec<Stri
 }
 
 #[test]
-fn header_of_the_transport_is_refused_by_name() {
+fn header_set_by_the_transport_is_refused_by_name() {
     for name in ["accept", "content-type", "host", "mcp-session-id"] {
         let channel = channel(|_| response(200, None, ""));
         let error = channel.header(name, "x").unwrap_err().to_string();
@@ -419,7 +419,7 @@ impl Service<Request<Bytes>> for Failing {
 }
 
 #[test]
-fn channel_error_of_service_is_returned_unchanged() {
+fn channel_error_from_service_is_returned_unchanged() {
     let connect: fn() -> ChannelError = || ChannelError::Connect {
         peer: "somebody".to_owned(),
         source: "no".into(),

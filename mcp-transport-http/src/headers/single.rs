@@ -60,7 +60,7 @@ mod tests {
     use super::{RepeatedHeader, SingleHeader};
 
     #[test]
-    fn value_of_repeated_header_is_an_error() {
+    fn repeated_header_is_an_error() {
         let mut headers = HeaderMap::new();
         assert_eq!(
             SingleHeader::lookup(&headers, &header::HOST).value(),

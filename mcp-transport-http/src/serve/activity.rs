@@ -189,7 +189,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn idle_connection_times_out_within_a_fifth_of_the_setting() {
+    async fn idle_connection_ends_at_most_a_fifth_after_its_timeout() {
         let seconds = Duration::from_secs;
         for (head, idle) in [(30, 3), (30, 40), (30, 120), (7, 65), (1, 3_600), (50, 45)] {
             let (head, idle) = (seconds(head), seconds(idle));

@@ -171,7 +171,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn error_of_an_address_in_use_names_it() {
+    async fn error_names_the_address_in_use() {
         let taken = ("127.0.0.1", 0).listen().await.unwrap();
         let address = taken.local_addr().unwrap();
         for error in [

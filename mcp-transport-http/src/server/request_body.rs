@@ -303,7 +303,7 @@ mod tests {
     }
 
     #[test]
-    fn read_joins_the_frames_of_a_body() {
+    fn read_joins_the_frames_in_a_body() {
         let table = [
             (Script::new([]), ""),
             (Script::new(["", ""]), ""),

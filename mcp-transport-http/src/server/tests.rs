@@ -164,7 +164,7 @@ fn call_without_notifications_uses_no_task_and_no_timer() {
 }
 
 #[test]
-fn ready_call_with_notifications_is_one_body_of_events() {
+fn ready_call_with_notifications_gets_one_body_with_events() {
     // spec: HTTP-SM-12, HTTP-S-12, HTTP-S-08
     let endpoint = endpoint(|exchange| async move {
         exchange
@@ -281,7 +281,7 @@ fn browser_gets_a_sentence_and_clients_get_an_error() {
 }
 
 #[test]
-fn invalid_modern_request_has_the_status_of_its_error() {
+fn invalid_modern_request_gets_the_status_for_its_error() {
     // spec: ERR-14, HTTP-SM-02, HTTP-SM-04, HTTP-SM-05, HTTP-SM-06, META-09, HTTP-SM-10, VER-02
     let call = || tool_call(false);
     let odd = || {
@@ -403,7 +403,7 @@ fn notification_is_accepted() {
 }
 
 #[test]
-fn reply_has_the_status_of_its_fault() {
+fn reply_has_the_status_for_its_fault() {
     // spec: GAP-05, HTTP-SM-05, VER-15, HTTP-SM-10
     let table = [
         (Fault::no_such_tool("t"), 200, codes::INVALID_PARAMS),
@@ -451,7 +451,7 @@ fn reply_has_the_status_of_its_fault() {
 }
 
 #[test]
-fn panic_is_an_internal_error_of_its_call() {
+fn panic_is_an_internal_error_in_its_call() {
     let late = endpoint(|_| async { panic!("secret") });
     let early = endpoint(|_| -> std::future::Ready<Reply> { panic!("secret") });
     for endpoint in [late, early] {
@@ -469,7 +469,7 @@ fn panic_is_an_internal_error_of_its_call() {
 }
 
 #[test]
-fn handler_finds_head_and_extensions_of_the_request() {
+fn handler_finds_head_and_extensions_from_the_request() {
     #[derive(Clone)]
     struct Trace(u32);
 
@@ -582,7 +582,7 @@ fn refusal_and_panic_have_different_codes() {
 }
 
 #[test]
-fn setting_of_a_clone_does_not_change_the_original() {
+fn setting_on_a_clone_does_not_change_the_original() {
     let base = endpoint(echo);
     let wide = base
         .clone()

@@ -418,7 +418,7 @@ mod tests {
     }
 
     #[test]
-    fn decode_is_independent_of_chunk_boundaries() {
+    fn decode_ignores_chunk_boundaries() {
         let lf = "\u{feff}: hi\n\nid: 1\nretry: 9\ndata: a\n\nretry: 3\n\nevent: e\ndata: ü\ndata: 2\n\n\
                   :\n:x\n\ndata\n\ndata: {\"a\": \"b\"}\n\n";
         for text in [

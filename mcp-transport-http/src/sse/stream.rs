@@ -99,7 +99,7 @@ mod tests {
     }
 
     #[test]
-    fn sse_stream_yields_events_and_errors_of_its_chunks() {
+    fn sse_stream_yields_events_and_errors_from_its_chunks() {
         let chunks: [Result<Bytes, &str>; 3] = [
             Ok("data: a\n\ndata".into()),
             Ok(": b\n\ndata: c".into()),

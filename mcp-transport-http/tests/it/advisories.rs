@@ -176,7 +176,7 @@ async fn cve_2026_33252_cross_site_post_is_rejected() {
 
 /// CVE-2026-52869: a session served every authenticated user who knew its id.
 #[tokio::test]
-async fn cve_2026_52869_session_of_another_principal_is_not_found() {
+async fn cve_2026_52869_session_is_not_found_by_another_principal() {
     let (endpoint, calls) = counting();
     let ada = Principal::new("https://issuer.example", "ada");
     let mut peer = Peer::open(&endpoint, Some(ada.clone())).await;
@@ -279,7 +279,7 @@ async fn ghsa_9g45_5xwm_f3wc_headers_do_not_follow_a_redirect() {
 /// CVE-2026-33946: a client read another one's event stream, by resuming it with an event's id or
 /// by opening its session's stream again.
 #[tokio::test]
-async fn cve_2026_33946_stream_of_another_client_is_not_resumed() {
+async fn cve_2026_33946_stream_is_not_resumed_by_another_client() {
     let go = Arc::new(Notify::new());
     let wait = Arc::clone(&go);
     let endpoint = dual_endpoint(move |_| {
@@ -397,7 +397,7 @@ async fn large_head_is_rejected() {
 /// GHSA-345p-7cg4-v4c7 (CVE-2026-25536): two clients, or two requests of one client, had the same id, and
 /// one received the response of the other.
 #[tokio::test]
-async fn ghsa_345p_7cg4_v4c7_request_ids_of_two_clients_are_independent() {
+async fn ghsa_345p_7cg4_v4c7_clients_have_independent_request_ids() {
     let go = Arc::new(Notify::new());
     let wait = Arc::clone(&go);
     let endpoint = dual_endpoint(move |exchange| {

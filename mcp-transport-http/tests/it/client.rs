@@ -407,7 +407,7 @@ async fn proxy_gets_requests_to_other_machines_only() {
 }
 
 #[tokio::test]
-async fn resolver_of_the_program_finds_and_refuses_names() {
+async fn resolver_from_the_program_finds_and_refuses_names() {
     let server = Raw::start(vec![vec![JSON]]).await;
     let http = HttpClient::builder()
         .no_proxy()
@@ -460,7 +460,7 @@ async fn name_with_a_refused_address_is_not_connected() {
 }
 
 #[tokio::test]
-async fn addresses_of_the_operating_system_are_checked() {
+async fn addresses_from_the_operating_system_are_checked() {
     let server = Raw::start(vec![vec![JSON]]).await;
     let http = HttpClient::builder()
         .no_proxy()

@@ -185,7 +185,7 @@ async fn check(order: &[usize]) {
 }
 
 #[tokio::test(start_paused = true)]
-async fn each_setting_of_an_endpoint_holds_in_every_order_and_combination() {
+async fn endpoint_settings_hold_in_every_order_and_combination() {
     let all: Vec<usize> = (0..SETTINGS.len()).collect();
     check(&[]).await;
     check(&all).await;
@@ -199,7 +199,7 @@ async fn each_setting_of_an_endpoint_holds_in_every_order_and_combination() {
 
 /// The settings of the HTTP server that protect it, by what it shows, and the checks before its start.
 #[tokio::test]
-async fn each_setting_of_serve_holds_in_every_order() {
+async fn serve_settings_hold_in_every_order() {
     type Set = fn(Serve<StreamableHttp>) -> Serve<StreamableHttp>;
     let settings: [(&str, Set); 5] = [
         ("head: 1s", |serve| {

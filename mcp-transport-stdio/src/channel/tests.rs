@@ -207,7 +207,7 @@ async fn close_fails_running_and_later_calls() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn dropped_channel_closes_input_of_server() {
+async fn dropped_channel_closes_the_server_input() {
     let (channel, mut server) = pipe(1024);
     let mut frames = start_call(&channel, &mut server, 1, "tools/call").await;
     let closed = channel.closed();

@@ -216,7 +216,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn read_of_long_stderr_keeps_last_lines() {
+    async fn last_lines_are_kept_from_a_long_stderr() {
         let capture = StderrCapture::new(StderrTail::default());
         let mut text = "x".repeat(100_000);
         for number in 0..1000 {

@@ -112,7 +112,7 @@ async fn killed_child_reports_signal() {
 }
 
 #[tokio::test]
-async fn spawn_of_missing_program_names_cause() {
+async fn spawn_error_names_the_cause() {
     let source = |command| {
         let error = ChildChannel::spawn(command).unwrap_err();
         assert!(matches!(error, ChannelError::Connect { .. }));
@@ -277,7 +277,7 @@ fn debug_and_errors_show_no_arguments_or_values() {
 }
 
 #[tokio::test]
-async fn error_of_command_line_as_program_omits_its_arguments() {
+async fn error_about_a_command_line_as_program_omits_arguments() {
     let line = ServerCommand::new("no-such-program --token=hunter2/x");
     let error = ChildChannel::spawn(line).unwrap_err();
     let source = error.source().unwrap();

@@ -150,7 +150,7 @@ fn cut(error: &(dyn Error + 'static)) -> Option<u8> {
 }
 
 #[tokio::test(start_paused = true)]
-async fn error_of_the_transport_is_a_source_of_every_failed_call() {
+async fn every_failed_call_has_the_transport_error_as_source() {
     let (end, mut far) = ends();
     let client = client_of(end).await;
     let calls = [1, 2].map(|_| tokio::spawn(client.call("wait", ()).into_future()));
@@ -184,7 +184,7 @@ async fn failed_send_ends_the_connection() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn server_returns_the_error_of_the_transport() {
+async fn server_returns_the_error_from_the_transport() {
     let (end, far) = ends();
     let server = server_of(end, |server| server);
     far.events.send(Event::Fail).await.ok().unwrap();
@@ -194,7 +194,7 @@ async fn server_returns_the_error_of_the_transport() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn panic_of_the_transport_ends_only_the_connection() {
+async fn panic_in_the_transport_ends_only_the_connection() {
     let (end, mut far) = ends();
     let client = client_of(end).await;
     let call = tokio::spawn(client.call("wait", ()).into_future());

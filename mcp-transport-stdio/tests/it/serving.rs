@@ -381,7 +381,7 @@ impl Service for PanickingProfile {
 }
 
 #[tokio::test(start_paused = true)]
-async fn panic_of_the_service_or_the_signal_does_not_end_server() {
+async fn panic_in_service_or_signal_does_not_end_the_server() {
     let is_on = Arc::<AtomicBool>::default();
     let service = PanickingProfile {
         inner: ToolNameService::default(),
@@ -401,7 +401,7 @@ async fn panic_of_the_service_or_the_signal_does_not_end_server() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn notifications_of_extensions_over_the_limit_are_ignored() {
+async fn extension_notifications_over_the_limit_are_ignored() {
     let service = ToolNameService {
         has_extension: true,
         ..ToolNameService::default()

@@ -139,7 +139,7 @@ fn unknown_field_and_unknown_mode_are_kept() {
 
 // spec: ELIC-03
 #[test]
-fn mode_determines_kind_of_elicitation() {
+fn mode_determines_the_elicitation_kind() {
     // spec: ELIC-04
     let schema = json!({"type": "object", "properties": {}});
     for mode in [None, Some(json!("form"))] {
@@ -203,7 +203,7 @@ fn fill_defaults_adds_missing_answers() {
 }
 
 #[test]
-fn check_of_invalid_answer_names_field_and_problem() {
+fn problem_in_an_answer_is_named_with_its_field() {
     for (change, problem) in [
         (json!({"name": null}), "`name` must be a text, not null"),
         (json!({"name": "A"}), "`name` has 1 characters; at least 2"),

@@ -144,7 +144,7 @@ fn one_selector_after_an_emoji_stays() {
 
 /// `UPDATE_EXPECT=1` writes the table again. Its Unicode version stands in the documentation of `icu_properties_data`.
 #[test]
-fn table_has_the_properties_of_unicode() {
+fn table_has_the_properties_from_unicode() {
     let boundaries =
         |name: &str, ranges: &mut dyn Iterator<Item = std::ops::RangeInclusive<u32>>| {
             let boundaries: Vec<_> = ranges

@@ -70,7 +70,7 @@ mod tests {
     use super::ErrorObject;
 
     #[test]
-    fn display_escapes_message_of_peer() {
+    fn display_escapes_message_from_peer() {
         let error = ErrorObject::new(
             -32000,
             "no\r\n12:00 INFO paid\u{1b}[2K\u{9b}\u{202e}\u{200b}",

@@ -287,7 +287,7 @@ mod tests {
     }
 
     #[test]
-    fn too_many_members_of_params_are_refused() {
+    fn too_many_members_in_params_are_refused() {
         let members: Vec<_> = (0..10_000).map(|n| format!(r#""k{n}":0"#)).collect();
         let members = members.join(",");
         let text = format!(r#"{{"jsonrpc":"2.0","id":1,"method":"m","params":{{{members}}}}}"#);
@@ -300,7 +300,7 @@ mod tests {
     }
 
     #[test]
-    fn members_of_meta_are_found_and_bounded() {
+    fn members_in_meta_are_found_and_bounded() {
         let text = r#"{"jsonrpc":"2.0","id":1,"method":"m","params":{"_meta":{"a/b":"x","c":{"d":1}},"c":2}}"#;
         let Ok(Message::Request(request)) = parse(text) else {
             panic!()
@@ -352,7 +352,7 @@ mod tests {
     }
 
     #[test]
-    fn string_members_of_params_are_decoded() {
+    fn string_members_in_params_are_decoded() {
         let text = r#"{"jsonrpc":"2.0","id":1,"method":"m","params":{"a":"x","b":"\u0079","c":7,"d":null,"e":"\ud800"}}"#;
         let Ok(Message::Request(request)) = parse(text) else {
             panic!()
@@ -377,12 +377,12 @@ mod tests {
         #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
         #[test]
-        fn parse_of_any_bytes_does_not_panic(bytes in any::<Vec<u8>>()) {
+        fn parsing_any_bytes_does_not_panic(bytes in any::<Vec<u8>>()) {
             let _ = Message::parse(&bytes);
         }
 
         #[test]
-        fn parse_of_nearly_valid_text_does_not_panic(
+        fn parsing_nearly_valid_text_does_not_panic(
             text in r#"\{("(jsonrpc|id|method|params|result|error)":("2.0"|1|null|\{\}|\[\]|\{"a":1\}),?){0,5}\}"#
         ) {
             let _ = Message::parse(text.as_bytes());

@@ -286,7 +286,7 @@ mod tests {
     const CALL: &str = r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"a","arguments":{"b":[1,-2.5e+3,true,false,null,{"c":"\u00e9\n"}]},"_meta":{"progressToken":"x","io.modelcontextprotocol/protocolVersion":"2026-07-28"}}}"#;
 
     #[test]
-    fn character_to_escape_is_found_at_every_position_of_a_long_text() {
+    fn character_to_escape_is_found_at_every_position() {
         for at in 0..200 {
             let mut text = "é".repeat(100);
             assert!(is_plain(&text));
@@ -426,7 +426,7 @@ mod tests {
     }
 
     #[test]
-    fn values_have_the_syntax_of_serde_json() {
+    fn values_are_accepted_as_by_serde_json() {
         for value in FRAGMENTS.into_iter().chain([
             "-01",
             "00",
@@ -478,7 +478,7 @@ mod tests {
     }
 
     #[test]
-    fn end_of_a_long_string_is_found_at_every_position() {
+    fn end_is_found_at_every_position_in_a_long_string() {
         for length in 0..=400 {
             let plain = "é".repeat(length / 2) + &"x".repeat(length % 2);
             for string in [&*plain, &format!("{plain}\\n{plain}")] {
@@ -492,7 +492,7 @@ mod tests {
     }
 
     #[test]
-    fn invalid_escape_of_a_method_keeps_the_id() {
+    fn id_is_kept_if_the_method_has_an_invalid_escape() {
         let text = br#"{"jsonrpc":"2.0","method":"\ud800","id":7}"#;
         let error = Message::parse(text).unwrap_err();
         assert_eq!(error.id(), Some(&RequestId::from(7)));
@@ -521,7 +521,7 @@ mod tests {
         #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
         #[test]
-        fn messages_of_fragments_are_read_as_by_serde_json(
+        fn messages_from_fragments_are_read_as_by_serde_json(
             parts in prop::collection::vec(select(&FRAGMENTS[..]), 0..12)
         ) {
             compare(&parts.concat());

@@ -145,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn members_of_object_keep_order_and_text() {
+    fn members_in_an_object_keep_order_and_text() {
         let value = raw(r#"{ "a" : [1, {"b": "}"}] ,"\u0062":"\"","c":{},"a":null, "\ud800":1 }"#);
         let members: Vec<_> = RawJson::new(&value).members().collect();
         let members: Vec<_> = members
@@ -165,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn members_of_other_values_are_empty() {
+    fn other_values_have_no_members() {
         for text in ["[1]", "null", "1", r#""{""#, "{}", r#"["a",1]"#] {
             let value = raw(text);
             assert_eq!(RawJson::new(&value).members().count(), 0, "{text}");
@@ -173,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn text_of_string_is_decoded() {
+    fn text_in_a_string_is_decoded() {
         for (json, text) in [
             (r#""a""#, Some("a")),
             (r#""\u0061\n""#, Some("a\n")),

@@ -48,7 +48,7 @@ pub(crate) fn is_valid<T: JsonSchema>(value: &Value) -> bool {
 }
 
 #[test]
-fn schema_accepts_each_value_of_its_type() {
+fn schema_accepts_each_value_with_its_type() {
     let mut checked = 0;
     for case in values::all() {
         if let Some(is_valid) = case.is_valid {

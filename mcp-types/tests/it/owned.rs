@@ -263,7 +263,7 @@ fn sample(kind: &str, value: Value) -> Sample {
 }
 
 #[test]
-fn messages_of_transcripts_round_trip() {
+fn messages_in_transcripts_round_trip() {
     let samples = transcripts();
     assert!(samples.len() > 120, "only {} messages", samples.len());
     for sample in samples {
@@ -377,7 +377,7 @@ fn edited_parameters_keep_the_rest() {
 }
 
 #[test]
-fn edits_of_meta_by_the_type_and_by_the_message_are_merged() {
+fn meta_edits_by_type_and_by_message_are_merged() {
     let text = r#"{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","data":1.50,"_meta":{"a":1.0,"b":2}}}"#;
     let mut message = ServerMessage::parse(text.as_bytes()).unwrap();
     let ServerMessage::Notification {
@@ -397,7 +397,7 @@ fn edits_of_meta_by_the_type_and_by_the_message_are_merged() {
 }
 
 #[test]
-fn edited_list_keeps_members_of_its_elements() {
+fn edited_list_keeps_members_in_its_elements() {
     let text = r#"{"jsonrpc":"2.0","id":1,"result":{"tools":[
         {"name":"a","inputSchema":{"maximum":1.0},"x":123456789012345678901,"icons":[{"src":"i","y":1}]},
         {"name":"b","inputSchema":{}},

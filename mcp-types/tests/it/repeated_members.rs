@@ -97,7 +97,7 @@ fn refused(name: &str, text: &str, read: impl Fn(&str) -> serde_json::Result<()>
 }
 
 #[test]
-fn repeated_member_of_any_struct_is_refused() {
+fn repeated_member_in_any_struct_is_refused() {
     let mut count = 0;
     for case in values::all() {
         let Some(read) = case.read.filter(|_| !is_map(case.name)) else {
@@ -114,7 +114,7 @@ fn repeated_member_of_any_struct_is_refused() {
 }
 
 #[test]
-fn repeated_member_of_error_data_and_extension_type_is_refused() {
+fn repeated_member_in_error_data_and_extension_is_refused() {
     #[track_caller]
     fn check<T: Serialize + DeserializeOwned>(value: &T) {
         let value = serde_json::to_value(value).unwrap();
@@ -351,7 +351,7 @@ fn in_every_position<'a>(
 }
 
 #[test]
-fn tag_of_union_is_accepted_in_every_position() {
+fn union_tag_is_accepted_in_every_position() {
     for union in unions() {
         for (kind, members) in &union.variants {
             let tag = (union.tag, json!(kind));
@@ -370,7 +370,7 @@ fn tag_of_union_is_accepted_in_every_position() {
 }
 
 #[test]
-fn repeated_tag_of_union_is_refused_in_every_position() {
+fn repeated_union_tag_is_refused_in_every_position() {
     let mut count = 0;
     for union in unions() {
         let unknown = ("x-unknown", vec![("a", json!(1)), ("b", json!([]))]);
@@ -397,7 +397,7 @@ fn repeated_tag_of_union_is_refused_in_every_position() {
 }
 
 #[test]
-fn repeated_member_of_union_is_refused_in_every_position() {
+fn repeated_union_member_is_refused_in_every_position() {
     let mut count = 0;
     for union in unions() {
         for (kind, members) in &union.variants {
@@ -418,7 +418,7 @@ fn repeated_member_of_union_is_refused_in_every_position() {
 }
 
 #[test]
-fn repeated_member_of_resource_contents_is_refused() {
+fn repeated_member_in_resource_contents_is_refused() {
     for contents in [
         json!({"uri": "u", "mimeType": "m", "text": "t", "_meta": {}}),
         json!({"uri": "u", "mimeType": "m", "blob": "aGk=", "_meta": {}}),

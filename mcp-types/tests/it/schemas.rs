@@ -38,7 +38,7 @@ const NOT_OURS: [&str; 21] = [
 ];
 
 #[test]
-fn value_is_valid_in_schema_of_each_revision() {
+fn value_is_valid_in_the_schema_for_each_revision() {
     let folder = spec::folder();
     let cases = values::all();
     let mut checked = 0;

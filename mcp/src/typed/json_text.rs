@@ -44,7 +44,7 @@ mod tests {
     }
 
     #[test]
-    fn values_are_strings_of_json() {
+    fn values_are_written_as_json_text() {
         let arguments = Arguments {
             depth: Some(3),
             tags: vec!["a".to_owned()],

@@ -151,7 +151,7 @@ async fn connected_client_logs_out_and_in() {
 }
 
 #[tokio::test]
-async fn extension_of_the_grant_is_declared() {
+async fn extension_for_the_grant_is_declared() {
     let (url, _issued) = start().await;
     let authorizer = machine().authorizer(&url).unwrap();
     let own: ClientBuilder = Client::builder().extension(("com.example/own", ()));
@@ -292,7 +292,7 @@ async fn target_without_http_refuses_a_login() {
 }
 
 #[tokio::test]
-async fn authorizer_of_another_server_is_refused() {
+async fn authorizer_for_another_server_is_refused() {
     let (url, issued) = start().await;
     let authorizer = machine().authorizer(&url).unwrap();
     let other = url.replace("/mcp", "/other?key=hidden");
@@ -362,7 +362,7 @@ async fn group_logs_in_to_its_servers_over_http_only() {
 }
 
 #[tokio::test]
-async fn entry_of_a_file_has_its_own_registration() {
+async fn entry_in_a_file_has_its_own_registration() {
     let (url, issued) = start().await;
     let oauth = json!({"clientId": "registered", "clientSecret": "s3cret", "scopes": "notes"});
     let file = json!({"mcpServers": {"a": {"url": url, "oauth": oauth}, "b": {"url": url}}});

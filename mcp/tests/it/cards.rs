@@ -43,7 +43,7 @@ fn entry(url: &str) -> Value {
 }
 
 #[tokio::test]
-async fn card_of_served_server_is_found() {
+async fn card_for_a_served_server_is_found() {
     let (listener, domain) = listener().await;
     let server = Server::new("docs", "1.0.0");
     let serve = mcp::http::Serve::new(server)
@@ -76,7 +76,7 @@ async fn invalid_card_is_an_error_at_start() {
 }
 
 #[tokio::test]
-async fn cards_of_a_catalog_do_not_affect_each_other() {
+async fn cards_in_a_catalog_do_not_affect_each_other() {
     let (listener, domain) = listener().await;
     let own = |path: &str| format!("http://{domain}{path}");
     let catalog = json!({"specVersion": "1.0", "entries": [
@@ -170,7 +170,7 @@ async fn fetch(url: &str) -> (u16, String) {
 
 #[cfg(feature = "auth")]
 #[tokio::test]
-async fn card_of_a_protected_server_is_public_and_its_endpoint_is_not() {
+async fn protected_server_has_a_public_card_and_a_private_endpoint() {
     use mcp::auth::{ResourceServer, StaticTokens};
     use mcp::http::server::CardService;
 

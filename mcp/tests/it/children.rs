@@ -51,7 +51,7 @@ fn group(
 }
 
 #[tokio::test]
-async fn command_of_file_runs_after_approval_only() {
+async fn command_from_a_file_runs_only_after_approval() {
     let marker = marker("approval");
     let refused = group(&marker, |_| false);
     let list = timeout(LIMIT, refused.list_tools()).await.unwrap();

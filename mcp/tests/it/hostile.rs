@@ -350,7 +350,7 @@ fn reconnect_attempts_are_bounded() {
 }
 
 #[test]
-fn message_flood_outside_of_calls_is_bounded() {
+fn message_flood_outside_calls_is_bounded() {
     // Ten thousand requests and as many notifications while a call runs.
     let mut flood = String::new();
     for id in 0..10_000 {

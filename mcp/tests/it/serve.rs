@@ -178,7 +178,7 @@ async fn preflight(app: axum::Router, headers: &str, answer: &str) -> String {
 }
 
 #[tokio::test]
-async fn cors_lists_permit_the_requests_of_a_web_page() {
+async fn cors_lists_permit_requests_from_a_web_page() {
     let page = "https://app.example.com";
     let mut headers = cors::request_headers();
     headers.extend(cors::param_header("City"));

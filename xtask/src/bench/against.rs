@@ -187,7 +187,7 @@ mod tests {
     use super::{Ratio, rank};
 
     #[test]
-    fn interval_of_fifteen_rounds_begins_at_the_fourth() {
+    fn interval_for_fifteen_rounds_begins_at_the_fourth() {
         assert_eq!([rank(5), rank(6), rank(15), rank(20)], [0, 0, 3, 5]);
         let ratios = (1..=15).map(|round| 1.0 + f64::from(round) / 100.0);
         let ratio = Ratio::new(ratios.collect()).unwrap();

@@ -118,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn row_has_medians_and_sum_of_errors() {
+    fn row_has_medians_and_adds_up_errors() {
         let good = |rate: u32| {
             sample(&format!(
                 r#"{{"requests":10,"bytes":2000,"seconds":1,"req_per_s":{rate},"p50_us":5,"p99_us":9,"errors":0,"last_error":null}}"#

@@ -114,7 +114,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn crates_of_the_workspace_are_found_in_a_tree() {
+    fn workspace_crates_are_found_in_a_tree() {
         let tree = "omnimcp v0.1.0 (/mcp)\nbytes v1.0.0\nomnimcp-auth v0.1.0 (/auth) (*)\n\n";
         assert_eq!(ours(tree), BTreeSet::from(["omnimcp", "omnimcp-auth"]));
     }

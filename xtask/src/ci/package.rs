@@ -63,7 +63,7 @@ mod tests {
     use super::manifest;
 
     #[test]
-    fn members_replace_packages_of_the_registry() {
+    fn members_replace_packages_from_the_registry() {
         let members = [("a".to_owned(), "a-0.1.0".to_owned())];
         assert_eq!(
             manifest(&members),

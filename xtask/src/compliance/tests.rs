@@ -94,7 +94,7 @@ fn must_without_code_or_test_is_a_finding() {
 }
 
 #[test]
-fn test_of_a_package_below_the_code_proves_nothing() {
+fn test_in_a_package_below_the_code_proves_nothing() {
     let test = "#[test]\n// spec: BASE-01\nfn b() {}\n";
     let found = |path| {
         let files = [

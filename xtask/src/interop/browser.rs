@@ -108,7 +108,7 @@ mod tests {
     use super::quote;
 
     #[test]
-    fn quoted_path_is_one_word_of_the_shell() {
+    fn quoted_path_is_one_word_in_the_shell() {
         assert_eq!(quote(Path::new("/a b/node")), "'/a b/node'");
         assert_eq!(quote(Path::new("it's")), r"'it'\''s'");
     }

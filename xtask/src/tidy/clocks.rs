@@ -73,7 +73,7 @@ mod tests {
     const DEFAULT: &str = "//! Sample.\nfn f() { g(Instant::now) }\n";
 
     #[test]
-    fn clock_of_the_core_is_a_finding() {
+    fn clock_in_the_core_is_a_finding() {
         for path in ["mcp-core/src/a.rs", "mcp-core/src/store/sessions.rs"] {
             assert_eq!(lines_of(check, path, SAMPLE), marked(SAMPLE), "{path}");
         }

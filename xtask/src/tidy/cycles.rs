@@ -242,7 +242,7 @@ mod tests {
     }
 
     #[test]
-    fn child_with_helper_of_parent_is_a_circle() {
+    fn child_with_helper_from_parent_is_a_circle() {
         let found = findings(&[
             ("lib.rs", "mod parent;"),
             (
@@ -269,7 +269,7 @@ mod tests {
     }
 
     #[test]
-    fn long_circle_of_inline_paths_is_one_finding() {
+    fn long_circle_through_inline_paths_is_one_finding() {
         let found = findings(&[
             ("lib.rs", "mod a;\nmod b;\nmod c;\nmod d;\n"),
             ("a.rs", "fn f() { crate::b::g(); }"),

@@ -173,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn only_edges_of_the_table_are_allowed() {
+    fn only_edges_in_the_table_are_allowed() {
         assert!(edges("mcp-core", &used(&["mcp-types"])).is_empty());
         assert!(edges("mcp", &used(&["mcp-client", "mcp-server"])).is_empty());
         let sideways = edges("mcp-transport-http", &used(&["mcp-core", "mcp-server"]));

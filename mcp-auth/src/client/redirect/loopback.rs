@@ -479,7 +479,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn page_of_refused_login_does_not_say_complete() {
+    async fn page_for_a_refused_login_does_not_say_complete() {
         let uri = "http://127.0.0.1/callback";
         let page = page_at(uri, "127.0.0.1", "error=access_denied").await;
         assert!(page.contains("refused"), "{page}");

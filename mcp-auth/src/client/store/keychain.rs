@@ -320,7 +320,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn stores_of_one_program_create_one_key() {
+    async fn stores_in_one_program_create_one_key() {
         let folder = Folder::new();
         let [ann, _] = keys();
         let stores: Vec<_> = (0..8)

@@ -237,7 +237,7 @@ mod tests {
     }
 
     #[test]
-    fn access_tokens_of_common_servers_are_accepted() {
+    fn access_tokens_from_common_servers_are_accepted() {
         for (typ, change) in [
             (None, json!({})),
             (Some("JWT"), json!({"typ": "Bearer", "azp": "agent"})),
@@ -274,7 +274,7 @@ mod tests {
     }
 
     #[test]
-    fn client_without_subject_has_a_subject_of_its_own() {
+    fn client_without_subject_gets_a_subject_from_its_id() {
         let claims = json!({"client_id": "ada"});
         let claims = claims.as_object().unwrap().clone();
         let token = super::from_claims(ISSUER, claims, &ClaimRules::default()).unwrap();

@@ -225,7 +225,7 @@ mod tests {
     }
 
     #[test]
-    fn urls_of_this_machine_are_found_in_what_a_program_prints() {
+    fn local_urls_are_found_in_what_a_program_prints() {
         for (text, expected) in [
             ("http://127.0.0.1:40123/mcp\n", "http://127.0.0.1:40123/mcp"),
             (

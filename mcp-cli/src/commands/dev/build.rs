@@ -350,7 +350,7 @@ mod tests {
     }
 
     #[test]
-    fn place_is_the_outermost_one_in_the_source_of_the_user() {
+    fn place_is_outermost_in_the_code_that_the_user_wrote() {
         let span = |file: &str, line: usize, is_primary: bool, expansion: Value| {
             json!({
                 "file_name": file, "byte_start": 0, "byte_end": 1, "line_start": line, "line_end": line,
@@ -388,7 +388,7 @@ mod tests {
     }
 
     #[test]
-    fn problem_without_errors_of_the_compiler_is_what_cargo_says() {
+    fn problem_without_compiler_errors_shows_cargo_output() {
         let build = Build::default();
         for number in 0..100 {
             build.lines.push(format!("line {number}"));

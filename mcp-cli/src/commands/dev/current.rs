@@ -388,7 +388,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn change_during_a_call_is_not_that_of_the_client() {
+    async fn change_during_a_call_is_not_credited_to_the_client() {
         let current = Current::new();
         start(&current).await;
         assert!(!current.was_called());

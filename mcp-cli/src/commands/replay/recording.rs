@@ -314,7 +314,7 @@ mod tests {
     }
 
     #[test]
-    fn messages_of_the_server_belong_to_their_request() {
+    fn messages_from_the_server_belong_to_their_request() {
         let lines = [
             HEADER,
             r#"{"from":"client","message":{"id":1,"method":"a","params":{"_meta":{"progressToken":7}}}}"#,

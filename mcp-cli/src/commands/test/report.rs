@@ -324,7 +324,7 @@ mod tests {
     use super::{Check, Confidence, Finding, Report};
 
     #[test]
-    fn junit_escapes_the_text_of_a_server() {
+    fn junit_escapes_text_from_a_server() {
         let mut check = Check::new("examples");
         let what = "\u{1b}[2J<b> & \"c\"";
         check.add(Finding::new(
@@ -343,7 +343,7 @@ mod tests {
     }
 
     #[test]
-    fn junit_has_only_characters_of_xml() {
+    fn junit_has_only_valid_xml_characters() {
         let all: String = ('\0'..=char::MAX).collect();
         let mut check = Check::new("examples");
         check.add(Finding::new(

@@ -58,7 +58,7 @@ fn json_keeps_comments_and_order() {
 }
 
 #[test]
-fn tables_of_an_entry_are_removed() {
+fn tables_for_an_entry_are_removed() {
     for (text, left) in [
         ("[mcp_servers.a]\nb = 1\n[mcp_servers.a.env]\nc = 1", ""),
         ("[mcp_servers.a]\n[mcp_servers.a.env]", ""),
@@ -123,7 +123,7 @@ fn yaml_keeps_comments_and_order() {
 }
 
 #[test]
-fn files_of_another_form_are_refused() {
+fn files_in_another_form_are_refused() {
     for (host, text) in [
         (Host::Cursor, "{\"mcpServers\": []}"),
         (Host::Cursor, "[1]"),
@@ -301,7 +301,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(512))]
 
     #[test]
-    fn bytes_outside_of_an_entry_stay(form in forms()) {
+    fn bytes_outside_an_entry_stay(form in forms()) {
         let text = form.text();
         let edit = |text: &str| text.replace("\"dark\"", "\"light of day\"");
         let inserted = insert(form.host, &text, "shop", &entry(), false).unwrap();

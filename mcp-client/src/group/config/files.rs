@@ -208,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn project_folder_of_editor_folder_is_its_parent() {
+    fn project_folder_lies_above_the_editor_folder() {
         for (file, folder) in [
             ("a/mcp.json", "a"),
             ("a/.vscode/mcp.json", "a"),
@@ -219,7 +219,7 @@ mod tests {
     }
 
     #[test]
-    fn paths_of_a_file_are_relative_to_the_project() {
+    fn paths_in_a_file_are_relative_to_the_project() {
         let folder = std::env::temp_dir().join(format!("mcp-relative-{}", std::process::id()));
         std::fs::create_dir_all(folder.join(".vscode")).unwrap();
         let text = r#"{"servers": {

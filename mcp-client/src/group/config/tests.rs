@@ -161,7 +161,7 @@ fn debug_omits_secrets() {
 }
 
 #[test]
-fn files_of_further_hosts_are_parsed() {
+fn files_from_further_hosts_are_parsed() {
     for (text, expected) in [
         // Gemini CLI and Qwen Code.
         (
@@ -241,7 +241,7 @@ fn variables_that_a_server_gets_are_named() {
 }
 
 #[test]
-fn extensions_of_an_entry_are_parsed() {
+fn extensions_in_an_entry_are_parsed() {
     let text = r#"{"mcpServers": {"shop": {
         "command": "shop", "extensions": {"com.example/budget": ["budget/*", "budgets/list"]}
     }}}"#;
@@ -260,7 +260,7 @@ fn extensions_of_an_entry_are_parsed() {
 }
 
 #[test]
-fn registration_of_an_entry_is_read_as_hosts_write_it() {
+fn registration_in_an_entry_is_read_as_hosts_write_it() {
     let registration = |id: &str, secret: Option<&str>, scopes: &[&str]| EntryOAuth {
         client_id: Some(id.to_owned()),
         client_secret: secret.map(str::to_owned),
@@ -347,7 +347,7 @@ fn registration_of_an_entry_is_read_as_hosts_write_it() {
 }
 
 #[test]
-fn members_of_the_other_kind_of_server_are_reported() {
+fn members_for_the_other_server_kind_are_reported() {
     let text = r#"{"mcpServers": {
         "a": {"url": "https://a.example/", "env": {"A": "1"}, "cwd": "/", "disabled": true},
         "b": {"command": "b", "headers": {"A": "1"}, "oauth": {"clientId": "a"}, "trust": true},
@@ -371,7 +371,7 @@ fn members_of_the_other_kind_of_server_are_reported() {
 }
 
 #[test]
-fn variants_of_an_entry_have_one_meaning() {
+fn variants_for_an_entry_have_one_meaning() {
     let npx = command("npx", &["-y", "8080"], &[("K", "1")]);
     let far = url("https://a.example/", &[("X", "1")]);
     for (entry, expected) in [
@@ -423,7 +423,7 @@ fn variants_of_an_entry_have_one_meaning() {
 }
 
 #[test]
-fn broken_part_of_a_file_never_loses_the_file() {
+fn file_with_a_broken_part_is_still_read() {
     let input = |input: &str, value: &str| {
         let text = format!(
             r#"{{"inputs": {input}, "servers": {{"a": {{"command": "a"}}, "b": {{"command": "{value}"}}}}}}"#

@@ -22,7 +22,7 @@ fn tool(fields: Value) -> Value {
 }
 
 #[test]
-fn changes_of_tools() {
+fn tool_changes_are_judged() {
     use Impact::{Breaking, Compatible, Cosmetic};
     let rows = [
         (
@@ -87,7 +87,7 @@ fn changes_of_tools() {
 }
 
 #[test]
-fn changes_of_prompts() {
+fn prompt_changes_are_judged() {
     use Impact::{Breaking, Compatible, Cosmetic};
     let rows = [
         (json!([]), json!([{"name": "a"}]), Compatible),
@@ -123,7 +123,7 @@ fn changes_of_prompts() {
 }
 
 #[test]
-fn changes_of_resources_and_templates() {
+fn resource_and_template_changes_are_judged() {
     use Impact::{Breaking, Compatible, Cosmetic};
     for (list, key) in [("resources", "uri"), ("resourceTemplates", "uriTemplate")] {
         let snapshot = |fields: Value| {
@@ -157,7 +157,7 @@ fn changes_of_resources_and_templates() {
 }
 
 #[test]
-fn changes_of_capabilities() {
+fn capability_changes_are_judged() {
     use Impact::{Breaking, Compatible};
     let rows = [
         (json!({"tools": {}}), json!({}), Breaking, "tools"),

@@ -35,7 +35,7 @@ fn check(rows: &[(Value, Value, &str, &str)]) {
 }
 
 #[test]
-fn limits_of_values_have_the_impact_of_their_direction() {
+fn impact_depends_on_direction_for_value_limits() {
     check(&[
         (
             json!({"type": "number"}),
@@ -108,7 +108,7 @@ fn limits_of_values_have_the_impact_of_their_direction() {
 }
 
 #[test]
-fn objects_and_arrays_have_the_impact_of_their_direction() {
+fn impact_depends_on_direction_for_objects_and_arrays() {
     let properties = |value: Value| json!({"type": "object", "properties": value});
     let closed = |value: Value| json!({"properties": value, "additionalProperties": false});
     check(&[
@@ -166,7 +166,7 @@ fn objects_and_arrays_have_the_impact_of_their_direction() {
 }
 
 #[test]
-fn alternatives_have_the_impact_of_their_direction() {
+fn impact_depends_on_direction_for_alternatives() {
     let string = json!({"type": "string"});
     let optional = json!({"anyOf": [{"type": "string"}, {"type": "null"}]});
     check(&[
@@ -312,7 +312,7 @@ fn difference_has_path_and_reason() {
 }
 
 #[test]
-fn deep_chain_of_references_ends() {
+fn deep_reference_chain_ends() {
     let chain = |last: Value| {
         let mut schema = json!({"$ref": "#/$defs/n0", "$defs": {}});
         for index in 0..5_000 {

@@ -28,7 +28,7 @@ async fn captured_snapshot_is_sorted_and_read_again() {
 
 /// Servers with resources often do not know `resources/templates/list`.
 #[tokio::test]
-async fn list_of_an_unknown_method_is_empty() {
+async fn list_is_empty_if_its_method_is_unknown() {
     async fn forget(exchange: Exchange, next: Next) -> Result<Reply, Fault> {
         match exchange.call {
             Call::ListResourceTemplates(_) => Err(Fault::Protocol(ErrorObject::new(
@@ -48,7 +48,7 @@ async fn list_of_an_unknown_method_is_empty() {
 }
 
 #[test]
-fn order_of_keys_and_items_is_no_difference() {
+fn key_and_item_order_makes_no_difference() {
     let one: Snapshot = r#"{"tools":[{"name":"b"},{"name":"a","title":"A"}],"prompts":[]}"#
         .parse()
         .unwrap();
@@ -78,7 +78,7 @@ fn malformed_snapshots_are_refused_with_their_path() {
 }
 
 #[test]
-fn list_of_differences_is_bounded() {
+fn list_with_differences_is_bounded() {
     let tools: Vec<_> = (0..3_000).map(|n| json!({"name": n.to_string()})).collect();
     let old = Snapshot::from_value(json!({ "tools": tools })).unwrap();
     let diff = old.diff(&Snapshot::from_value(json!({})).unwrap());

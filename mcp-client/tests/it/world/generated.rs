@@ -195,7 +195,7 @@ async fn malformed_item_is_left_out_and_the_others_stay() {
 }
 
 #[tokio::test]
-async fn malformed_member_of_a_page_keeps_its_items() {
+async fn page_keeps_its_items_despite_a_malformed_member() {
     for (list, name, good, _) in lists() {
         let page = json!({"nextCursor": "1", "_meta": {"com.example/x": 1}, "ttlMs": 5, "cacheScope": "public", list: [good]});
         for (place, text) in deviations(&page) {
@@ -265,7 +265,7 @@ async fn malformed_content_block_becomes_a_note() {
 }
 
 #[tokio::test]
-async fn malformed_contents_and_members_of_results_keep_the_rest() {
+async fn result_keeps_the_rest_if_contents_or_members_are_malformed() {
     let part =
         json!({"uri": "a:", "mimeType": "text/plain", "text": "a", "_meta": {"com.example/x": 1}});
     for (place, text) in deviations(&part) {
@@ -302,7 +302,7 @@ async fn malformed_contents_and_members_of_results_keep_the_rest() {
 }
 
 #[tokio::test]
-async fn malformed_member_of_initialize_keeps_the_server() {
+async fn client_keeps_server_with_malformed_initialize_member() {
     let opened = json!({
         "protocolVersion": "2025-11-25", "instructions": "i", "_meta": {"com.example/x": 1},
         "serverInfo": {"name": "n", "version": "1", "title": "t", "icons": icons()},

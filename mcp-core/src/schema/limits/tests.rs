@@ -439,7 +439,7 @@ const KEYWORDS: &[Row] = &[
 
 // spec: JSCH-07
 #[test]
-fn cost_of_each_keyword_is_bounded() {
+fn cost_for_each_keyword_is_bounded() {
     for Row { name, make, sizes } in KEYWORDS {
         let check = |n: usize| {
             let (schema, value) = make(n);

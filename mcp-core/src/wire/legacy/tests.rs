@@ -106,7 +106,7 @@ fn unknown_content_becomes_text() {
 }
 
 #[test]
-fn newer_fields_of_blocks_are_removed() {
+fn newer_fields_in_blocks_are_removed() {
     let mut annotations = Annotations::default();
     annotations.priority = Some(0.5);
     annotations.last_modified = Some("2025-01-01".to_owned());
@@ -141,7 +141,7 @@ fn tool() -> Tool {
 
 // spec: TASKL-01
 #[test]
-fn newer_fields_of_tools_are_removed() {
+fn newer_fields_in_tools_are_removed() {
     let page = Arc::new(Listing::new(ListToolsResult::from(vec![tool()])));
     let listed = |version| {
         let tools = result(version, ResultBody::ListTools(page.clone()));
@@ -211,7 +211,7 @@ fn call_with_a_task_is_an_ordinary_call() {
 }
 
 #[test]
-fn fault_has_the_code_of_its_revision() {
+fn fault_has_the_code_for_its_revision() {
     // spec: RSRC-05
     for version in ALL {
         let missing = Fault::NoSuchItem {

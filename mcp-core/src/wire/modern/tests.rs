@@ -61,7 +61,7 @@ fn result_has_type_and_server_info() {
 }
 
 #[test]
-fn meta_of_a_result_is_merged() {
+fn meta_in_a_result_is_merged() {
     let result = CallToolResult::from_text("hi").meta("a/b", 1).meta("c", 2);
     let text = text(encode(result));
     assert!(
@@ -341,7 +341,7 @@ fn decode(asked: &ClientRequest, text: &str) -> Result<Reply, crate::wire::Decod
 }
 
 #[test]
-fn reply_is_decoded_by_the_method_of_its_request() {
+fn reply_is_decoded_by_the_request_method() {
     let call = ClientRequest::Call(Call::CallTool(CallToolParams::new("add", None)));
     let list = ClientRequest::Call(Call::ListTools(Page::default()));
     let answered = text(encode(CallToolResult::from_text("hi")));
@@ -512,7 +512,7 @@ fn plain_tool_result_is_written_like_its_type() {
 
 // spec: META-13
 #[test]
-fn notification_carries_the_keys_of_an_observer_beside_its_subscription() {
+fn notification_carries_observer_keys_beside_subscription_id() {
     let meta = Meta::default().with("traceparent", "t");
     let id = RequestId::from(7);
     let update = ServerNotification::ResourceUpdated {

@@ -114,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn fields_of_sessions_are_removed() {
+    fn session_fields_are_removed() {
         let form = |more: &str| {
             let text = format!(
                 r#"{{"method":"elicitation/create",

@@ -151,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn schema_of_objects_only_gets_the_type_and_keeps_its_values() {
+    fn schema_for_objects_only_gets_the_type_and_keeps_its_values() {
         let one = json!({"type": "object", "properties": {"a": {}}});
         for schema in [
             json!({"anyOf": [one, one]}),
@@ -172,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn schema_of_other_values_is_wrapped() {
+    fn schema_for_other_values_is_wrapped() {
         let one = json!({"type": "object"});
         for schema in [
             json!({}),
@@ -239,7 +239,7 @@ mod tests {
 
     /// Alternatives that branch, reference each other or are nested deeply end at the limit.
     #[test]
-    fn hostile_schema_is_decided_within_the_limit_of_steps() {
+    fn hostile_schema_is_decided_within_the_step_limit() {
         let chain = |length: usize| {
             let next = |index: usize| json!({"$ref": format!("#/$defs/{}", index + 1)});
             let links = (0..length).map(|index| (index.to_string(), next(index)));

@@ -126,7 +126,7 @@ fn info() -> Implementation {
 }
 
 #[test]
-fn handshake_has_the_fields_of_its_revision() {
+fn handshake_has_the_fields_for_its_revision() {
     handshakes(&mut Book::default());
 }
 
@@ -452,7 +452,7 @@ fn notes(book: &mut Book) {
 }
 
 #[test]
-fn notification_of_a_subscription_has_its_id() {
+fn notification_for_a_subscription_has_its_id() {
     // spec: CAN-09, LOG-05, HTTP-SM-17, META-13
     subscriptions(&mut Book::default());
 }

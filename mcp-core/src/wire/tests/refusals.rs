@@ -240,7 +240,7 @@ fn envelope_is_told_from_other_metadata() {
 }
 
 #[test]
-fn metadata_of_a_layer_is_not_taken_for_the_envelope() {
+fn metadata_from_a_layer_is_not_taken_for_the_envelope() {
     let call = Call::ListTools(mcp_types::Page::default());
     let facts = ClientContext::new(ProtocolVersion::LATEST);
     let mut exchange = Exchange::new(call, Arc::new(facts));

@@ -334,7 +334,7 @@ proptest! {
 }
 
 #[test]
-fn encoded_slash_is_part_of_a_value_where_it_is_permitted() {
+fn encoded_slash_stays_in_a_value_where_it_is_permitted() {
     let mut template = parse("git://{branch}/log{/file}");
     assert_eq!(values(&template, "git://fix%2F7/log"), "no");
     template.permit_slashes("branch".to_owned());

@@ -62,7 +62,7 @@ struct Claims(u32);
 
 // spec: SEC-03
 #[test]
-fn identity_is_principal_of_layer() {
+fn identity_is_the_principal_from_a_layer() {
     let handler = |Identity(who): Identity, claims: Option<Identity<Claims>>| {
         let claims = claims.map(|Identity(Claims(number))| number);
         format!("{} {claims:?}", who.subject)

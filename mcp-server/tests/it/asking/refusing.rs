@@ -372,7 +372,7 @@ fn invalid_answer_in_a_session_is_a_failed_result() {
 
 // spec: ELIC-09, ELIC-13
 #[test]
-fn blank_field_of_a_form_is_absent_unless_it_takes_text() {
+fn blank_form_field_is_absent_unless_it_takes_text() {
     let rejected = serde_json::from_value::<ElicitResult>(json!({"action": "reject"})).unwrap();
     let form = || {
         let mail = StringSchema::new().format(StringFormat::Email);
@@ -670,7 +670,7 @@ fn wrapped_ask_error_becomes_its_fault() {
 }
 
 #[test]
-fn kept_value_of_other_type_is_rejected_state() {
+fn kept_value_with_another_type_is_rejected() {
     let keys = StateKeys::new(SECRET).unwrap();
     let server = |handler| {
         Server::new("s", "1")

@@ -384,7 +384,7 @@ fn dropped_question_is_logged_as_warning() {
 }
 
 #[test]
-fn failed_work_of_try_once_is_repeated() {
+fn try_once_repeats_failed_work() {
     let tries = Counter::default();
     let tried = tries.clone();
     let handler = move |ask: Ask| {

@@ -329,7 +329,7 @@ mod tests {
     }
 
     #[test]
-    fn record_event_of_earlier_connection_is_repeated() {
+    fn record_event_finds_repeats_from_an_earlier_connection() {
         // spec: RSM-01
         let mut policy = ResumePolicy::default();
         // Some servers give several events the same id.

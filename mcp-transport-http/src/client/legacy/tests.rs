@@ -273,7 +273,7 @@ async fn open_without_stream(channel: &HttpChannel, server: &mut Server) {
 }
 
 #[tokio::test(start_paused = true)]
-async fn requests_of_session_carry_id_and_version() {
+async fn requests_in_a_session_carry_id_and_version() {
     // spec: SESS-05, HTTP-C-02, HTTP-C-09, HTTP-C-10, HTTP-C-01, SESS-04
     let (channel, mut server) = connect();
     let channel = channel.header("x-common", "1").unwrap();

@@ -105,7 +105,7 @@ fn host_missing_or_repeated_is_bad_request() {
 }
 
 #[test]
-fn authority_of_the_target_is_checked_as_host() {
+fn authority_in_the_target_is_checked_as_host() {
     let table = [
         ("http://localhost:8000/mcp", None, 200),
         ("http://evil.example.com/mcp", None, 403),
@@ -229,7 +229,7 @@ fn forbidden_message_contains_the_value_but_no_setting() {
 }
 
 #[test]
-fn client_of_another_machine_is_rejected_unless_hosts_are_set() {
+fn client_on_another_machine_is_rejected_unless_hosts_are_set() {
     // spec: HTTP-S-04
     let mut configured = guard();
     configured.allow_hosts(["localhost"]);
@@ -256,7 +256,7 @@ fn client_of_another_machine_is_rejected_unless_hosts_are_set() {
 
 #[cfg(feature = "serve")]
 #[tokio::test]
-async fn client_address_of_the_connection_is_checked() {
+async fn client_address_is_taken_from_the_connection() {
     for (peer, status) in [("127.0.0.1:4711", 200), ("192.0.2.1:4711", 403)] {
         let scope = ConnectionScope {
             shutdown: Shutdown::new(),

@@ -106,7 +106,7 @@ mod tests {
     use super::{EventId, messages};
 
     #[test]
-    fn parse_accepts_only_ids_of_this_server() {
+    fn parse_accepts_only_ids_from_this_server() {
         let parse = |id: &str| EventId::parse(&HeaderValue::from_str(id).unwrap()).ok();
         let id = parse("a1b2-3_14").unwrap();
         assert_eq!((&*id.stream, id.number), ("a1b2-3", 14));
@@ -126,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn messages_returns_the_json_of_each_event() {
+    fn messages_returns_the_json_in_each_event() {
         let events = "event: message\ndata: {\"a\":1}\n\nevent: message\ndata: {}\n\n";
         let found: Vec<_> = messages(Bytes::from_static(events.as_bytes())).collect();
         assert_eq!(found, ["{\"a\":1}", "{}"]);

@@ -79,7 +79,7 @@ mod tests {
     use super::{node_of, stream_name};
 
     #[test]
-    fn name_of_a_stream_has_the_number_of_its_server() {
+    fn stream_name_contains_the_server_number() {
         assert_eq!(&*stream_name("a1f", Some(12), 3), "a1f.12-3");
         assert_eq!(node_of("a1f.12-3"), Some(12));
         assert_eq!(&*stream_name("a1f", None, 3), "a1f-3");

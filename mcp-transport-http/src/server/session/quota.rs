@@ -175,7 +175,7 @@ mod tests {
     use super::AddressBlock;
 
     #[test]
-    fn address_block_of_ipv6_is_its_network() {
+    fn address_block_for_ipv6_is_its_network() {
         let block = |address: &str| AddressBlock::new(address.parse().unwrap());
         assert_eq!(block("127.0.0.1"), None);
         assert_eq!(block("::1"), None);

@@ -82,7 +82,7 @@ fn argument_headers_are_compared_after_the_gate_and_the_visibility() {
 }
 
 #[test]
-fn services_of_one_endpoint_share_its_identity() {
+fn services_at_one_endpoint_share_its_identity() {
     let identity = |endpoint: &StreamableHttp| {
         let response = call_now(endpoint, tool_call(false));
         json_of(&response)["result"]["content"][0]["text"].to_string()
@@ -103,7 +103,7 @@ fn services_of_one_endpoint_share_its_identity() {
 }
 
 #[test]
-fn panic_of_a_closure_is_answered_with_500() {
+fn panic_in_a_closure_is_answered_with_500() {
     let service = |head: &http::request::Parts| -> Scripted {
         assert!(!head.headers.contains_key("panic"), "as told: hunter2");
         let profile = Arc::new(ServerProfile::new(Implementation::new("test", "1.0.0")));

@@ -67,7 +67,7 @@ fn notification_is_accepted_after_its_handler() {
 
 // spec: HTTP-SM-21
 #[test]
-fn notification_of_the_protocol_or_without_extensions_has_no_effect() {
+fn notification_has_no_effect_unless_an_extension_takes_it() {
     let log = Log::default();
     let mut core = note();
     core["method"] = "notifications/cancelled".into();
@@ -91,7 +91,7 @@ fn notification_without_the_client_has_no_capabilities() {
 
 // spec: HTTP-SM-10
 #[test]
-fn notification_with_the_header_of_another_method_is_refused() {
+fn notification_is_refused_if_its_header_names_another_method() {
     let log = Log::default();
     let request = set(post(&note()), names::MCP_METHOD, "notifications/other");
     let response = call_now(&endpoint(true, &log), request);
@@ -116,7 +116,7 @@ fn gate_refuses_a_notification() {
 }
 
 #[test]
-fn panic_of_a_handler_does_not_refuse_its_notification() {
+fn notification_is_accepted_when_its_handler_panics() {
     let mut profile = ServerProfile::new(Implementation::new("test", "1.0.0"));
     let capabilities = ServerCapabilities::default();
     profile.capabilities = capabilities.with_extension("com.example/own", &());

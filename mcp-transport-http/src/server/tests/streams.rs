@@ -47,7 +47,7 @@ async fn rest(mut body: Body) -> Vec<Value> {
 }
 
 #[tokio::test(start_paused = true)]
-async fn stream_task_runs_in_the_span_of_its_request() {
+async fn stream_task_runs_in_the_request_span() {
     let subscriber = tracing_subscriber::fmt().with_writer(std::io::sink);
     let _default = tracing::subscriber::set_default(subscriber.finish());
     let endpoint = endpoint(|_| async {
@@ -297,7 +297,7 @@ async fn stream_ends_when_the_server_closes() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn stream_ends_with_an_error_when_the_authorization_of_its_caller_expires() {
+async fn stream_ends_with_an_error_when_its_authorization_expires() {
     let gone = Arc::new(Notify::new());
     let flag = Arc::clone(&gone);
     let endpoint = endpoint(move |_| {

@@ -193,7 +193,7 @@ async fn subscription_completes_at_its_maximum_age() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn subscription_completes_when_the_authorization_of_its_caller_expires() {
+async fn subscription_completes_when_its_authorization_expires() {
     // spec: SUB-09
     let (endpoint, _, _) = changing();
     let minute = Duration::from_secs(60);

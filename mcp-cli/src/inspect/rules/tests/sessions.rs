@@ -224,7 +224,7 @@ fn broken_call_names_path_and_definition() {
 }
 
 #[test]
-fn messages_of_the_client_are_checked() {
+fn messages_from_the_client_are_checked() {
     let rules = Rules::default();
     let call = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {}});
     let found = texts(rules.sent(call.to_string().as_bytes(), V25));

@@ -227,7 +227,7 @@ fn request_that_the_revision_lacks_is_refused() {
 }
 
 #[test]
-fn client_of_an_older_revision_that_declares_urls_is_asked() {
+fn client_at_an_older_revision_is_asked_if_it_declares_urls() {
     for declares_url in [true, false] {
         let mut params = initialize("2025-06-18");
         if declares_url {

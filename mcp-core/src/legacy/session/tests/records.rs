@@ -54,7 +54,7 @@ fn stored_session_is_restored() {
 
 // spec: ELIC-10
 #[test]
-fn end_of_a_visit_reaches_the_session_at_all_nodes() {
+fn finished_visit_reaches_the_session_at_all_nodes() {
     let server = server();
     let mut params = initialize("2025-11-25");
     let without = Session::open(&params, &server, None, SessionLimits::default());
@@ -80,7 +80,7 @@ fn end_of_a_visit_reaches_the_session_at_all_nodes() {
 }
 
 #[test]
-fn update_applies_a_record_of_another_node() {
+fn update_applies_a_record_from_another_node() {
     let (server, here) = opened();
     let there = Session::restore(here.record(), &server, SessionLimits::default());
     assert!(!here.is_ready());

@@ -58,7 +58,7 @@ impl Gate for Discreet {
 }
 
 #[test]
-fn changes_of_unreadable_resources_are_skipped() {
+fn changes_in_unreadable_resources_are_skipped() {
     // spec: GAP-10
     let (server, session) = opened_with(SessionLimits::default());
     session.handle_notification(&note(READY));

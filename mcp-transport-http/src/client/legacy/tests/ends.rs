@@ -131,7 +131,7 @@ async fn status_404_expires_session_until_initialize() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn status_404_with_id_of_call_fails_it_as_accepted() {
+async fn status_404_with_the_call_id_fails_the_call_as_accepted() {
     // spec: SESS-08
     let error = |id: &str| {
         format!(
@@ -365,7 +365,7 @@ fn refusal(id: &str, code: i64, message: &str) -> String {
 }
 
 #[tokio::test(start_paused = true)]
-async fn status_400_of_an_unknown_session_is_answered_by_one_new_session() {
+async fn status_400_for_unknown_session_opens_one_new_session() {
     // spec: SESS-08
     for body in [
         refusal("null", -32000, "Bad Request: No valid session ID provided"),

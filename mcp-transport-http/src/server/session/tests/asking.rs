@@ -37,7 +37,7 @@ fn said(message: &Value) -> &str {
 }
 
 #[tokio::test(start_paused = true)]
-async fn server_request_is_sent_on_the_stream_of_its_call() {
+async fn server_request_is_sent_on_the_stream_for_its_call() {
     // spec: HTTP-SL-03, HTTP-SL-04
     let (endpoint, _) = endpoint();
     let peer = Peer::open(&endpoint).await;

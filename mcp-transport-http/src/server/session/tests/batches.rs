@@ -6,7 +6,7 @@ use crate::server::{AnswerMode, Sessions};
 const R2: &str = "2025-03-26";
 
 #[tokio::test(start_paused = true)]
-async fn batch_of_ready_calls_is_answered_with_an_array() {
+async fn batch_with_ready_calls_is_answered_with_an_array() {
     // spec: BASE-14, BASE-15, HTTP-SL-01
     let (endpoint, _) = endpoint();
     let peer = Peer::new(&endpoint).speaking(R2).begin().await;
@@ -106,7 +106,7 @@ async fn batch_is_accepted_only_in_2025_03_26() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn batch_contains_requests_and_notifications_of_extensions() {
+async fn batch_contains_requests_and_notifications_for_extensions() {
     let endpoint = StreamableHttp::new(Served(Tools::with_extension()));
     let peer = Peer::new(&endpoint).speaking(R2).begin().await;
     let custom = |id: u32| {
@@ -128,7 +128,7 @@ async fn batch_contains_requests_and_notifications_of_extensions() {
 
 // spec: HTTP-S-07
 #[tokio::test(start_paused = true)]
-async fn batch_of_notifications_is_accepted_also_with_extensions() {
+async fn notification_batch_is_accepted_also_with_extensions() {
     let note = |method: &str| json!({ "jsonrpc": "2.0", "method": method });
     for tools in [Tools::new(), Tools::with_extension()] {
         let endpoint = StreamableHttp::new(Served(tools));

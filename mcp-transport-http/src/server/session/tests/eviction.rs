@@ -123,7 +123,7 @@ async fn longest_idle_anonymous_session_makes_room_second() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn address_at_its_share_takes_places_of_its_own() {
+async fn address_at_its_share_takes_its_own_places() {
     let sessions = Sessions::in_memory().max(100).max_per_address(2);
     let (endpoint, evicted) = limited(sessions);
     let other = begin(from(&endpoint, "192.0.2.2")).await;
@@ -164,7 +164,7 @@ async fn address_at_its_share_takes_places_of_its_own() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn flood_of_sessions_does_not_lock_out_new_clients() {
+async fn session_flood_does_not_lock_out_new_clients() {
     let (endpoint, evicted) = limited(Sessions::in_memory().max(50));
     let working = open(of(&endpoint, "ada")).await;
     for round in 0..500 {
@@ -178,7 +178,7 @@ async fn flood_of_sessions_does_not_lock_out_new_clients() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn place_of_an_evicted_session_is_free_while_its_stream_is_open() {
+async fn evicted_session_frees_its_place_while_its_stream_is_open() {
     let (endpoint, _) = limited(Sessions::in_memory().max(1));
     let first = begin(Peer::new(&endpoint)).await;
     let stream = first.get().await;

@@ -142,7 +142,7 @@ async fn closed_sse_connection_ends_its_session() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn second_initialize_replaces_the_session_of_a_connection() {
+async fn second_initialize_replaces_the_session_on_a_connection() {
     let (endpoint, tools) = serving();
     let told = Arc::<Mutex<Vec<String>>>::default();
     let seen = told.clone();
@@ -205,7 +205,7 @@ async fn second_initialize_replaces_the_session_of_a_connection() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn sessions_of_one_connection_count_once() {
+async fn sessions_on_one_connection_count_once() {
     let (endpoint, _) = endpoint();
     let endpoint = endpoint.sessions(Sessions::in_memory().http_sse().max(1));
     let mut old = Old::open(&endpoint).await;
@@ -348,7 +348,7 @@ async fn requests_before_initialize_are_bounded_by_their_unread_replies() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn sse_connection_belongs_to_the_principal_of_its_get() {
+async fn sse_connection_belongs_to_the_principal_that_opened_it() {
     // spec: SESS-10, SESS-11
     let (endpoint, _) = serving();
     let (ada, bob) = (
@@ -376,7 +376,7 @@ async fn sse_connection_belongs_to_the_principal_of_its_get() {
 
 // spec: SSE-02
 #[tokio::test(start_paused = true)]
-async fn endpoint_event_has_the_path_of_the_get_below_the_prefix() {
+async fn endpoint_event_has_the_get_path_below_the_prefix() {
     let (endpoint, _) = serving();
     let prefixed = Sessions::in_memory().http_sse().http_sse_prefix("/tools");
     for (endpoint, path, expected) in [
@@ -393,7 +393,7 @@ async fn endpoint_event_has_the_path_of_the_get_below_the_prefix() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn header_that_differs_from_a_message_of_http_sse_is_rejected() {
+async fn header_that_differs_from_http_sse_message_is_rejected() {
     let (endpoint, _) = serving();
     let old = Old::open(&endpoint).await;
     let mut request = old.peer.request(Method::POST, tool(1, "wait").to_string());
@@ -404,7 +404,7 @@ async fn header_that_differs_from_a_message_of_http_sse_is_rejected() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn messages_of_extensions_pass_an_sse_connection() {
+async fn extension_messages_pass_an_sse_connection() {
     let tools = Tools::with_extension();
     let endpoint = StreamableHttp::new(Served(tools.clone()));
     let mut old = Old::open(&endpoint.sessions(Sessions::in_memory().http_sse())).await;

@@ -72,7 +72,7 @@ async fn session_that_is_used_without_initialized_ends_only_when_idle() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn running_call_prevents_expiry_of_its_session() {
+async fn session_does_not_expire_while_a_call_runs() {
     let (endpoint, tools) = endpoint();
     let peer = Peer::open(&endpoint).await;
     let got = peer.tool(1, "wait").await;
@@ -216,7 +216,7 @@ async fn request_id_in_use_is_rejected() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn session_of_another_principal_is_not_found() {
+async fn session_is_not_found_by_another_principal() {
     // spec: SESS-10, SESS-11
     let (endpoint, _) = endpoint();
     let mut peer = Peer::new(&endpoint);

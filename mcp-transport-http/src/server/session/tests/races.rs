@@ -12,7 +12,7 @@ use mcp_core::{ChangeBus as _, ChangeEvent};
 use super::*;
 
 #[tokio::test(start_paused = true)]
-async fn response_before_the_stream_of_its_call_is_read_arrives() {
+async fn response_arrives_even_before_the_call_stream_is_read() {
     for keeps in [false, true] {
         let (mut endpoint, _) = endpoint();
         if keeps {
@@ -91,7 +91,7 @@ async fn initialized_after_the_first_call_loses_no_change() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn delete_stops_the_running_calls_of_its_session() {
+async fn delete_stops_the_running_calls_in_its_session() {
     let (endpoint, tools) = endpoint();
     let peer = Peer::open(&endpoint).await;
     let begun = peer.tool(1, "wait").await;

@@ -72,7 +72,7 @@ async fn session_is_opened_only_by_initialize() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn unanswered_call_of_a_deleted_session_is_an_empty_stream() {
+async fn unanswered_call_in_a_deleted_session_gets_an_empty_stream() {
     let (endpoint, _) = endpoint();
     let peer = Peer::open(&endpoint).await;
     let (call, _) = tokio::join!(peer.tool(1, "wait"), peer.delete());

@@ -203,7 +203,7 @@ async fn initialize_in_a_first_batch_is_rejected() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn session_id_is_a_header_of_every_response_but_202() {
+async fn session_id_is_in_every_response_except_202() {
     // spec: SESS-01, SESS-02, SESS-03
     let (endpoint, _) = endpoint();
     let opened = Arc::<Mutex<Vec<String>>>::default();
@@ -495,7 +495,7 @@ async fn handle_accepts_a_body_that_was_read_before() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn principal_of_a_layer_reaches_the_handler() {
+async fn principal_from_a_layer_reaches_the_handler() {
     let (endpoint, _) = endpoint();
     let mut peer = Peer::new(&endpoint);
     peer.principal = Some(Principal::new("issuer", "me"));

@@ -122,7 +122,7 @@ async fn session_continues_at_another_server() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn session_of_another_principal_is_not_found_at_another_server() {
+async fn session_is_not_found_by_another_principal_at_another_node() {
     // spec: SESS-11
     let nodes = nodes();
     let mut here = Peer::new(&nodes.endpoints[0]);
@@ -140,7 +140,7 @@ async fn session_of_another_principal_is_not_found_at_another_server() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn session_survives_the_end_of_its_server() {
+async fn session_survives_when_its_server_ends() {
     let nodes = nodes();
     let peer = Peer::open(&nodes.endpoints[0]).await;
     let there = nodes.other(&peer);
@@ -190,7 +190,7 @@ async fn stream_resumed_at_another_server_continues_to_its_end() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn stream_of_a_silent_server_ends_and_can_be_resumed_again() {
+async fn stream_from_a_silent_server_ends_and_can_be_resumed() {
     // spec: RSM-06
     let nodes = nodes();
     let here = Peer::open(&nodes.endpoints[0]).await;
@@ -211,7 +211,7 @@ async fn stream_of_a_silent_server_ends_and_can_be_resumed_again() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn stream_of_a_killed_server_ends_and_is_refused() {
+async fn stream_from_a_killed_server_ends_and_is_refused() {
     let relay = MemoryRelay::default();
     let writer = relay.join();
     let nodes = nodes_with(Some(relay));
@@ -289,7 +289,7 @@ async fn deleted_session_is_not_written_back_by_an_open_stream() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn state_of_another_server_is_not_overwritten_and_reaches_an_open_stream() {
+async fn state_from_another_server_stays_and_reaches_open_stream() {
     let nodes = nodes();
     let mut here = Peer::new(&nodes.endpoints[0]);
     here.session = here

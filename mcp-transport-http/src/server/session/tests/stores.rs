@@ -274,7 +274,7 @@ async fn deleted_session_leaves_no_events_when_the_store_fails() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn deletions_of_events_wait_in_a_limited_number_of_tasks() {
+async fn event_deletions_wait_in_a_few_tasks() {
     let (endpoint, _, store) = serving();
     let sessions = 1000;
     *store.failing_forgets.lock().unwrap() = usize::MAX;
