@@ -273,14 +273,14 @@ mod tests {
                 ("bearer", 1000),
                 ("call", 1000),
                 ("oauth", 1029),
-                ("telemetry", 1049),
+                ("telemetry", 1074),
                 ("unsampled", unsampled),
             ]
             .map(|(kind, count)| (kind.to_owned(), count))
             .into(),
         };
-        assert!(meets_goals(&counted(1049)));
-        assert!(!meets_goals(&counted(1051)));
+        assert!(meets_goals(&counted(1074)));
+        assert!(!meets_goals(&counted(1076)));
         assert!(!meets_goals(&Figures::default()));
     }
 
