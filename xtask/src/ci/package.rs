@@ -28,7 +28,8 @@ pub(super) fn run(workspace: &Workspace) -> Result<StepOutcome> {
     for package in workspace.published() {
         let name = format!("{}-{}", package.name, package.version);
         let mut tar = Command::new("tar");
-        tar.arg("-xzf").arg(archives.join(format!("{name}.crate")));
+        // Archives have one date: with `m`, Cargo sees what has changed since the last run.
+        tar.arg("-xzmf").arg(archives.join(format!("{name}.crate")));
         process::run(tar.arg("-C").arg(&folder))?;
         members.push((package.name.to_string(), name));
     }
