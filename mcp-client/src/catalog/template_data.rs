@@ -26,7 +26,8 @@ impl Snapshot {
     ///     "resources": [{"uri": "users://7", "name": "Ada"}, {"uri": "help://all", "name": "help"}],
     ///     "resourceTemplates": [{"uriTemplate": "users://{id}", "name": "user"}]
     /// }"#.parse()?;
-    /// let resources = &snapshot.without_template_data().as_value()["resources"];
+    /// let snapshot = snapshot.without_template_data();
+    /// let resources = &snapshot.as_value()["resources"];
     /// assert_eq!(resources.as_array().map(Vec::len), Some(1));
     /// assert_eq!(resources[0]["uri"], "help://all");
     /// # Ok::<(), mcp::catalog::SnapshotError>(())

@@ -79,7 +79,7 @@ impl GroupBuilder {
     /// ```
     /// use std::time::Duration;
     ///
-    /// use mcp::Group;
+    /// use mcp::{Client, Group};
     ///
     /// let group = Group::builder()
     ///     .target("files", "http://127.0.0.1:8001/mcp", Client::builder())
@@ -231,7 +231,7 @@ impl Group {
     /// # Examples
     ///
     /// ```
-    /// use mcp::Group;
+    /// use mcp::{Client, Group};
     ///
     /// let group = Group::builder()
     ///     .target("files", "http://127.0.0.1:8001/mcp", Client::builder())

@@ -46,7 +46,7 @@ use crate::error::{Error, ErrorKind};
 /// The same servers without a file:
 ///
 /// ```
-/// use mcp::Group;
+/// use mcp::{Client, Group};
 ///
 /// let group = Group::builder()
 ///     .target("files", "http://127.0.0.1:8001/mcp", Client::builder())

@@ -61,6 +61,7 @@ impl GroupBuilder {
     /// # Examples
     ///
     /// ```
+    /// use mcp::Client;
     /// use mcp::group::Group;
     ///
     /// let group = Group::builder()
