@@ -30,6 +30,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use tokio::runtime;
+use tokio::task::JoinHandle;
 
 pub mod arguments;
 pub mod era;
@@ -49,6 +50,39 @@ pub type Failure = Box<dyn Error + Send + Sync>;
 
 /// Idle timeout of sessions with the option `--short`.
 pub const SHORT_SESSION: Duration = Duration::from_secs(3);
+
+/// Returns the line of results, as `bench-load` prints it, of a program that measures no latency.
+#[must_use]
+pub fn summary(requests: u64, seconds: f64, errors: usize, last_error: Option<String>) -> Value {
+    json!({
+        "requests": requests,
+        "seconds": seconds,
+        "req_per_s": requests as f64 / seconds,
+        "p50_us": null,
+        "p99_us": null,
+        "bytes": 0,
+        "errors": errors,
+        "last_error": last_error,
+    })
+}
+
+/// Adds up the results of tasks: their successes, and the text of each failure.
+///
+/// # Errors
+///
+/// Returns the error of a task that has panicked.
+pub async fn joined(
+    tasks: Vec<JoinHandle<(u64, Vec<String>)>>,
+) -> Result<(u64, usize, Option<String>), Failure> {
+    let (mut requests, mut errors, mut last_error) = (0, 0, None);
+    for task in tasks {
+        let (done, failures) = task.await?;
+        requests += done;
+        errors += failures.len();
+        last_error = failures.into_iter().last().or(last_error);
+    }
+    Ok((requests, errors, last_error))
+}
 
 /// Environment variable that makes `bench-server` report its tasks on stderr, as `tasks N`.
 pub const REPORT_TASKS: &str = "REPORT_TASKS";

@@ -24,7 +24,7 @@ pub(crate) fn is_of_another(peer: SocketAddr, port: u16) -> bool {
 
 /// Returns true if a program of another user listens at an address of this machine, but for the system's own.
 pub(crate) fn another_listens(address: SocketAddr) -> bool {
-    let tables = [table("tcp"), table("tcp6")].concat();
+    let tables = tables();
     let mut found = listeners(&tables, address).into_iter();
     found.any(|socket| is_another(Some(socket.user)))
 }
@@ -37,7 +37,7 @@ pub(crate) fn stranger_listens(address: SocketAddr) -> bool {
 
 /// Returns true if a program listens at an address that is none of those that process `root` has started.
 fn listens_outside(address: SocketAddr, root: u32) -> bool {
-    let tables = [table("tcp"), table("tcp6")].concat();
+    let tables = tables();
     let is_system = |user| user == 0 && own_user() != Some(0);
     let mut found = listeners(&tables, address);
     found.retain(|socket| !is_system(socket.user));
@@ -101,6 +101,11 @@ fn sockets_of(process: u32) -> impl Iterator<Item = String> {
             .strip_suffix(']')?;
         Some(inode.to_owned())
     })
+}
+
+/// The sockets of both address families.
+fn tables() -> String {
+    [table("tcp"), table("tcp6")].concat()
 }
 
 fn table(name: &str) -> String {
@@ -277,7 +282,7 @@ mod tests {
             };
             let mut asked = address(asked);
             asked.set_port(listener.local_addr().unwrap().port());
-            let tables = [super::table("tcp"), super::table("tcp6")].concat();
+            let tables = super::tables();
             assert_eq!(listeners(&tables, asked), [own], "{any}");
             assert!(!super::another_listens(asked));
             assert!(!super::stranger_listens(asked));

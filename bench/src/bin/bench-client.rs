@@ -11,7 +11,7 @@
 use std::future::Future;
 use std::time::{Duration, Instant};
 
-use bench::Failure;
+use bench::{Failure, summary};
 use mcp::prelude::*;
 use serde_json::json;
 
@@ -42,17 +42,11 @@ async fn main() -> Result<(), Failure> {
         run_tasks(tasks, start + time, move || call(client.clone())).await
     };
     let seconds = start.elapsed().as_secs_f64();
-    let summary = json!({
-        "requests": done,
-        "seconds": seconds,
-        "req_per_s": done as f64 / seconds,
-        "p50_us": null,
-        "p99_us": null,
-        "bytes": 0,
-        "errors": usize::from(error.is_some()),
-        "last_error": error.map(|error| error.to_string()),
-    });
-    println!("{summary}");
+    let (errors, error) = (
+        usize::from(error.is_some()),
+        error.map(|error| error.to_string()),
+    );
+    println!("{}", summary(done as u64, seconds, errors, error));
     Ok(())
 }
 

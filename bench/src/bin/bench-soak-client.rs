@@ -10,7 +10,7 @@
 
 use std::time::{Duration, Instant};
 
-use bench::Failure;
+use bench::{Failure, joined, summary};
 use mcp::prelude::*;
 use mcp::{ConnectMode, ServerCommand};
 use serde_json::json;
@@ -38,25 +38,9 @@ async fn main() -> Result<(), Failure> {
     let tasks: Vec<_> = (0..TASKS)
         .map(|number| tokio::spawn(work(number, url.clone(), server.clone(), end)))
         .collect();
-    let (mut requests, mut errors, mut last_error) = (0, 0, None);
-    for task in tasks {
-        let (done, failures) = task.await?;
-        requests += done;
-        errors += failures.len();
-        last_error = failures.into_iter().last().or(last_error);
-    }
+    let (requests, errors, last_error) = joined(tasks).await?;
     let seconds = start.elapsed().as_secs_f64();
-    let summary = json!({
-        "requests": requests,
-        "seconds": seconds,
-        "req_per_s": requests as f64 / seconds,
-        "p50_us": null,
-        "p99_us": null,
-        "bytes": 0,
-        "errors": errors,
-        "last_error": last_error,
-    });
-    println!("{summary}");
+    println!("{}", summary(requests, seconds, errors, last_error));
     Ok(())
 }
 

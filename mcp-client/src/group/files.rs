@@ -39,14 +39,21 @@ pub fn open_regular(path: &Path) -> io::Result<File> {
     Ok(file)
 }
 
-/// Opens a file like [`open_regular`] that only `user`, the ID of the process's user, and root can have written. In a
-/// folder that others can write to, a link is not followed.
+/// Opens a file like [`open_regular`]. On Unix, only the user of the process and root can have written it, and in a folder that
+/// others can write to, a link is not followed.
 ///
 /// # Errors
 ///
 /// Returns an error if others can have written the file, or as [`open_regular`].
+pub fn open_own(path: &Path) -> io::Result<File> {
+    #[cfg(unix)]
+    return open_private(path, rustix::process::geteuid().as_raw());
+    #[cfg(not(unix))]
+    open_regular(path)
+}
+
 #[cfg(unix)]
-pub fn open_private(path: &Path, user: u32) -> io::Result<File> {
+fn open_private(path: &Path, user: u32) -> io::Result<File> {
     use std::os::unix::fs::MetadataExt as _;
 
     let refused = |reason: &str| io::Error::new(ErrorKind::PermissionDenied, reason);

@@ -91,7 +91,7 @@ impl Manifest {
 fn read(path: &Path, is_own: bool) -> io::Result<Listing> {
     let file = if is_own {
         path.parent().into_iter().for_each(files::remove_leftovers);
-        open_own(path)?
+        files::open_own(path)?
     } else {
         File::open(path)?
     };
@@ -99,16 +99,6 @@ fn read(path: &Path, is_own: bool) -> io::Result<Listing> {
         file,
         MAX_BYTES as u64,
     )?)?)
-}
-
-#[cfg(unix)]
-fn open_own(path: &Path) -> io::Result<File> {
-    files::open_private(path, rustix::process::geteuid().as_raw())
-}
-
-#[cfg(not(unix))]
-fn open_own(path: &Path) -> io::Result<File> {
-    files::open_regular(path)
 }
 
 fn write(path: &Path, content: &[u8]) -> io::Result<()> {

@@ -193,11 +193,15 @@ impl SharedStarting {
         exchange: &Exchange,
     ) -> Option<&'a UnlistedServer> {
         let item = exchange.call.item()?;
-        let mut may_have = visible(servers, exchange).filter(|server| match exchange.call {
-            Call::CallTool(_) => server.kinds.tools,
-            Call::GetPrompt(_) => server.kinds.prompts,
-            Call::ReadResource(_) => server.kinds.resources,
-            _ => false,
+        let caller = Caller::new(&exchange.facts, &exchange.extensions);
+        let mut may_have = servers.iter().filter(|server| {
+            let is_missing = match exchange.call {
+                Call::CallTool(_) => server.kinds.tools,
+                Call::GetPrompt(_) => server.kinds.prompts,
+                Call::ReadResource(_) => server.kinds.resources,
+                _ => false,
+            };
+            is_missing && server.upstream.settings.is_visible(None, &caller)
         });
         let is_resource = matches!(exchange.call, Call::ReadResource(_));
         let has_name = |server: &&UnlistedServer| !is_resource && server.has_prefix_of(item);
@@ -209,16 +213,6 @@ impl SharedStarting {
         });
         found.filter(|_| !self.handles.contains(&exchange.call, item))
     }
-}
-
-/// Returns the servers that the caller of a request may use.
-fn visible<'a>(
-    servers: &'a [UnlistedServer],
-    exchange: &Exchange,
-) -> impl Iterator<Item = &'a UnlistedServer> + Clone {
-    let caller = Caller::new(&exchange.facts, &exchange.extensions);
-    let servers = servers.iter();
-    servers.filter(move |server| server.upstream.settings.is_visible(None, &caller))
 }
 
 impl UnlistedServer {

@@ -3,8 +3,8 @@
 
 use std::time::{Duration, Instant};
 
-use bench::Failure;
 use bench::random::Random;
+use bench::{Failure, joined, summary};
 use serde_json::{Value, json};
 use tokio::time::{sleep, timeout};
 
@@ -61,25 +61,9 @@ pub(crate) async fn run(url: &str, seconds: f64, is_search: bool) -> Result<(), 
             tokio::spawn(clients.run(end))
         })
         .collect();
-    let (mut requests, mut errors, mut last_error) = (0, 0, None);
-    for client in clients {
-        let (done, failures) = client.await?;
-        requests += done;
-        errors += failures.len();
-        last_error = failures.into_iter().last().or(last_error);
-    }
+    let (requests, errors, last_error) = joined(clients).await?;
     let seconds = start.elapsed().as_secs_f64();
-    let summary = json!({
-        "requests": requests,
-        "seconds": seconds,
-        "req_per_s": requests as f64 / seconds,
-        "p50_us": null,
-        "p99_us": null,
-        "bytes": 0,
-        "errors": errors,
-        "last_error": last_error,
-    });
-    println!("{summary}");
+    println!("{}", summary(requests, seconds, errors, last_error));
     Ok(())
 }
 

@@ -138,9 +138,8 @@ impl Place {
     }
 
     fn open(&self) -> io::Result<File> {
-        #[cfg(unix)]
         if self.is_own {
-            return files::open_private(&self.path, rustix::process::geteuid().as_raw());
+            return files::open_own(&self.path);
         }
         files::open_regular(&self.target()?)
     }
