@@ -31,7 +31,9 @@ impl Charts {
 }
 
 fn server() -> Server {
-    let app = App::new("ui://chart", HTML).csp(Csp::new().connect("https://api.example.com"));
+    let app = App::new("ui://chart", HTML)
+        .csp(Csp::new().connect("https://api.example.com"))
+        .domain("chart-example.host.example");
     Server::of(Charts).extension(Apps::new().app(app))
 }
 
@@ -56,6 +58,8 @@ async fn app_has_metadata_in_list_and_contents() {
     let client = Client::connect(mcp::InProcess(server())).await.unwrap();
     let listed = client.list_resources().await.unwrap();
     assert_eq!(listed[0].mime_type.as_deref(), Some(MIME_TYPE));
+    let meta = serde_json::to_value(&listed[0]).unwrap()["_meta"]["ui"].clone();
+    assert_eq!(meta["domain"], "chart-example.host.example");
     let read = client.read_resource("ui://chart").await.unwrap();
     for listed in [None, Some(&listed[0])] {
         let document = AppDocument::new("ui://chart", &read, listed).unwrap();

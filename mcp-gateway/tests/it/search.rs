@@ -7,11 +7,12 @@ use std::time::Duration;
 use futures::StreamExt as _;
 use mcp::auth::{ResourceServer, StaticTokens};
 use mcp::client::Error;
-use mcp::core::{Call, Exchange};
+use mcp::core::{BoxFuture, Call, Exchange};
 use mcp::gateway::{CallLimits, Gateway, GatewayServer, ToolMode, ToolOptions};
 use mcp::http::Serve;
 use mcp::middleware::{Next, from_fn};
 use mcp::prelude::*;
+use mcp::toolset::{Ranker, Ranking};
 use mcp::types::ProtocolVersion;
 use mcp::{ConnectMode, InProcess};
 use parking_lot::Mutex;
@@ -142,6 +143,31 @@ async fn tools_are_found_described_and_called() {
         let direct = client.call("chat__post_message", direct).await.unwrap();
         assert_eq!(direct.text(), "direct to news");
     }
+}
+
+#[tokio::test]
+async fn search_uses_the_ranker_of_the_program() {
+    /// Ranks the tools from the last to the first.
+    struct Backwards;
+
+    impl Ranker for Backwards {
+        fn rank<'a>(&'a self, tools: &'a [Tool], _: &'a [String]) -> BoxFuture<'a, Ranking> {
+            Box::pin(async { (0..tools.len()).rev().collect::<Vec<_>>().into() })
+        }
+    }
+
+    let url = url(gateway(Arc::default()).ranker(Backwards)).await;
+    let client = Client::connect(url).await.unwrap();
+    let ranked = [
+        "delete_channel",
+        "wait_for_reply",
+        "order_lunch",
+        "post_message",
+    ];
+    assert_eq!(
+        found(&client, "post a message to a channel").await,
+        ranked.map(|tool| format!("chat__{tool}"))
+    );
 }
 
 #[tokio::test]
