@@ -8,6 +8,7 @@
 //! | compare the exchanged messages | [`Transcript`] |
 //! | replace a server in tests of clients and agents | [`mock`] |
 //! | detect changed tools, resources and prompts | [`snapshot!`] |
+//! | make arguments and results for a schema | [`samples`] |
 //!
 //! ```
 //! use serde_json::json;
@@ -34,6 +35,7 @@
 
 mod mock;
 mod pair;
+mod samples;
 mod snapshot;
 
 use std::any::Any;
@@ -47,6 +49,7 @@ use mcp::{Client, InProcess, IntoServer, Principal, Server};
 pub use mcp::catalog::Snapshot;
 pub use mock::{Mock, mock};
 pub use pair::{Connected, Pair, Transcript, WireFault};
+pub use samples::samples;
 pub use snapshot::assert_snapshot;
 
 /// Connects a client with default settings to a server in the same process.

@@ -1,7 +1,5 @@
 //! [`mock`]: a server from a snapshot.
 
-mod example;
-
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -15,6 +13,8 @@ use mcp::{
 };
 use parking_lot::Mutex;
 use serde_json::{Map, Value, json};
+
+use crate::samples::samples;
 
 /// Most calls that a mock keeps.
 const MAX_CALLS: usize = 10_000;
@@ -92,8 +92,9 @@ impl State {
         if let Some(answer) = self.answers.get(name) {
             return Ok(answer.clone());
         }
-        match tool.get("outputSchema") {
-            Some(schema) => Ok(CallToolResult::from_json(&example::of(schema))?),
+        let schema = tool.get("outputSchema").and_then(Value::as_object);
+        match schema.and_then(|schema| samples(schema, None, 0).next()) {
+            Some(example) => Ok(CallToolResult::from_json(&example)?),
             None => Ok(CallToolResult::from_text(format!("example of {name}"))),
         }
     }

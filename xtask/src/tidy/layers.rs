@@ -34,7 +34,7 @@ mcp: mcp-types mcp-core mcp-server mcp-client mcp-auth mcp-tasks mcp-telemetry m
     mcp-toolset mcp-apps mcp-gen mcp-events mcp-gateway mcp-transport-http mcp-transport-stdio \
     mcp-redis mcp-macros
 mcp-testing: mcp mcp-types mcp-core mcp-server mcp-client
-mcp-cli: mcp
+mcp-cli: mcp mcp-testing
 conformance: mcp mcp-testing
 examples: mcp mcp-testing
 templates: mcp mcp-testing
