@@ -277,13 +277,13 @@ pub(crate) enum GenCommand {
     /// Generate a client: a struct with a method for each tool, prompt, resource and template
     #[command(
         override_usage = "mcp gen rust [OPTIONS] <TARGET|SNAPSHOT>\n       mcp gen rust [OPTIONS] -- <COMMAND>...",
-        after_help = "The program needs the crate omnimcp with the feature client. With --check the exit code is 1\nwhen the server has changes that break the file.\n\nExamples:\n  mcp gen rust shop -o src/shop.rs\n  mcp gen rust shop.json -o src/shop.rs --name Store\n  mcp gen rust -o src/shop.rs --check -- ./shop"
+        after_help = "The program needs `mod shop;` and the crate omnimcp with the feature client, and http or stdio for\nits server. With --check the exit code is 1 when the server has changes that break the file.\n\nExamples:\n  mcp gen rust shop -o src/shop.rs\n  mcp gen rust shop.json -o src/shop.rs --name Store\n  mcp gen rust -o src/shop.rs --check -- ./shop"
     )]
     Rust(GenArgs),
     /// Generate a trait for servers, and a function that serves an implementation
     #[command(
         override_usage = "mcp gen rust-server [OPTIONS] <TARGET|SNAPSHOT>\n       mcp gen rust-server [OPTIONS] -- <COMMAND>...",
-        after_help = "The program needs the crate omnimcp with the feature server.\n\nExample:\n  mcp gen rust-server shop.json -o src/shop.rs"
+        after_help = "The program needs `mod shop;` and the crate omnimcp with the feature server, and http or stdio.\n\nExample:\n  mcp gen rust-server shop.json -o src/shop.rs"
     )]
     RustServer(GenArgs),
 }

@@ -96,14 +96,13 @@ impl Generated {
         &self.report
     }
 
-    /// Formats the code as a file, with the catalog as the constant `CATALOG`.
+    /// Formats the code as a file, with the catalog as the constant `CATALOG`. It is the file of a module, or
+    /// `include!` reads it into one: `mod shop { include!(concat!(env!("OUT_DIR"), "/shop.rs")); }`.
     ///
     /// # Errors
     ///
     /// Returns [`GenerateError::Malformed`] for an error of this library.
     pub fn to_source(&self) -> Result<String, GenerateError> {
-        let (allow, tokens) = (emit::allow(), &self.tokens);
-        let tokens = quote::quote!(#![#allow] #tokens);
-        file::write(tokens, self.command, &self.snapshot)
+        file::write(&self.tokens, self.command, &self.snapshot)
     }
 }

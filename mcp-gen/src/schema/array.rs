@@ -4,6 +4,7 @@ use serde_json::Value;
 
 use super::lowering::{Lowering, Schema};
 use super::place::Place;
+use crate::names::type_name;
 use crate::types::Type;
 
 /// Longest tuple that serde supports.
@@ -25,7 +26,13 @@ impl Lowering<'_> {
         }
         let item = match items {
             None | Some(Value::Bool(_)) => Type::Value(None),
-            Some(schema) => self.lower(schema, place.child("Item", "items")),
+            Some(schema) => {
+                let mut at = place.child("Item", "items");
+                if let Some(title) = schema.get("title").and_then(Value::as_str) {
+                    at.label = Some(type_name(title, "Item"));
+                }
+                self.lower(schema, at)
+            }
         };
         Type::List(Box::new(item))
     }

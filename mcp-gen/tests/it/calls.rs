@@ -7,9 +7,10 @@ use mcp::{
 };
 use mcp_testing::Pair;
 
-#[rustfmt::skip]
-#[path = "generated/shop.rs"]
-mod shop;
+/// As programs include code from a build script.
+mod shop {
+    include!("generated/shop.rs");
+}
 #[rustfmt::skip]
 #[path = "generated/shop_server.rs"]
 mod shop_server;
@@ -226,7 +227,26 @@ async fn typed_call_fails_when_the_tool_fails() {
     let mock = mcp_testing::mock(crate::files::shop()).answer("add", failed);
     let shop = shop::Shop::new(mcp_testing::connect(mock).await.unwrap());
     let error = shop.add(shop::AddInput::new(1.0, 2.0)).await.unwrap_err();
-    assert!(error.to_string().contains("out of numbers"), "{error}");
+    assert_eq!(
+        error.to_string(),
+        "tools/call \"add\" at a server in this process: the tool failed: out of numbers"
+    );
+    assert_eq!(error.tool_error(), Some("out of numbers"));
+}
+
+#[tokio::test]
+async fn typed_result_with_another_shape_names_tool_and_text() {
+    let other = CallToolResult::from_text("three");
+    let mock = mcp_testing::mock(crate::files::shop()).answer("add", other);
+    let shop = shop::Shop::new(mcp_testing::connect(mock).await.unwrap());
+    let error = shop.add(shop::AddInput::new(1.0, 2.0)).await.unwrap_err();
+    let with_result = shop.add(shop::AddInput::new(1.0, 2.0)).with_result().await;
+    assert_eq!(error.to_string(), with_result.unwrap_err().to_string());
+    assert_eq!(
+        error.to_string(),
+        "tools/call \"add\" at a server in this process: the tool's result has another shape: expected ident at line 1 column 2; \
+         it is `three`"
+    );
 }
 
 #[tokio::test]

@@ -9,6 +9,16 @@ pub(crate) fn shop() -> Snapshot {
     include_str!("catalogs/shop.json").parse().unwrap()
 }
 
+/// Returns the items of a generated file.
+pub(crate) fn items(source: &str) -> Vec<syn::Item> {
+    let items = syn::parse_file(source).unwrap().items.into_iter();
+    let module = items.filter_map(|item| match item {
+        syn::Item::Mod(module) => module.content,
+        _ => None,
+    });
+    module.flat_map(|(_, items)| items).collect()
+}
+
 fn check(generator: &Generator, snapshot: &Snapshot, expected: ExpectFile) {
     let source = generator.generate(snapshot).unwrap().to_source().unwrap();
     expected.assert_eq(&source);
@@ -65,8 +75,7 @@ fn text_from_a_server_does_not_end_the_catalog() {
     let source = source.to_source().unwrap();
     assert_eq!(catalog_of(&source).unwrap(), snapshot);
     // The compiler's own parser reads the same text.
-    let file = syn::parse_file(&source).unwrap();
-    let read = file.items.into_iter().find_map(|item| match item {
+    let read = items(&source).into_iter().find_map(|item| match item {
         syn::Item::Const(item) => match *item.expr {
             syn::Expr::Lit(literal) => match literal.lit {
                 syn::Lit::Str(text) => Some(text.value()),
@@ -83,16 +92,17 @@ fn text_from_a_server_does_not_end_the_catalog() {
 fn catalog_is_read_whatever_the_file_is() {
     let source = Generator::client("shop").generate(&shop()).unwrap();
     let source = source.to_source().unwrap();
-    let wrapped = source.replace("CATALOG: &str = r", "CATALOG: &str =\n    r");
+    let wrapped = source.replace("CATALOG: &str = r", "CATALOG: &str =\n        r");
     let nested = format!("const X: u8 = {}1;\n{source}", "(".repeat(200_000));
-    for source in [wrapped, nested, source.replace("#;\n", "#;\n\n")] {
+    let tabs = source.replace("    pub const CATALOG", "\tpub const CATALOG");
+    for source in [wrapped, nested, tabs, source.replace("#;\n", "#;\n\n")] {
         assert_eq!(catalog_of(&source).unwrap(), shop());
     }
     for source in [
         "",
         "fn main() {}",
-        "\npub const CATALOG: &str = r\"{}",
-        "\npub const CATALOG: &str = \"{}\";",
+        "\n    pub const CATALOG: &str = r\"{}",
+        "\n    pub const CATALOG: &str = \"{}\";",
     ] {
         assert!(catalog_of(source).is_err(), "{source}");
     }

@@ -96,7 +96,7 @@ fn constructor_takes_members_in_the_order_of_required() {
         "required": ["zebra", "kind", "cat", "any", "ant", "cat"]});
     let source = generate(&root).to_source().unwrap();
     let (_, new) = source.split_once("pub fn new(\n").unwrap();
-    let (parameters, _) = new.split_once("    ) -> Self").unwrap();
+    let (parameters, _) = new.split_once("\n        ) -> Self").unwrap();
     let names = parameters
         .lines()
         .map(|line| line.trim().split(':').next().unwrap());
@@ -122,7 +122,7 @@ fn type_names(catalog: Value) -> Vec<String> {
     let snapshot = Snapshot::from_value(catalog).unwrap();
     let generated = Generator::client("shop").generate(&snapshot).unwrap();
     let source = generated.to_source().unwrap();
-    let items = syn::parse_file(&source).unwrap().items.into_iter();
+    let items = crate::files::items(&source).into_iter();
     let names = items.filter_map(|item| match item {
         syn::Item::Struct(item) => Some(item.ident.to_string()),
         syn::Item::Enum(item) => Some(item.ident.to_string()),
@@ -161,6 +161,21 @@ fn tools_with_equal_schemas_share_one_type() {
         "PutInput",
     ];
     assert_eq!(type_names(catalog), expected);
+}
+
+#[test]
+fn titled_list_items_are_one_type() {
+    let articles = json!({"type": "array", "items": {"type": "object", "title": "Article", "properties": {
+        "name": {"type": "string"}
+    }}});
+    let receipt = json!({"type": "object", "properties": {"lines": articles}});
+    let tools = json!([
+        {"name": "search", "inputSchema": {"type": "object"}, "outputSchema": articles},
+        {"name": "order", "inputSchema": {"type": "object"}, "outputSchema": receipt},
+    ]);
+    let names = type_names(json!({ "tools": tools }));
+    assert!(names.contains(&"Article".to_owned()), "{names:?}");
+    assert!(names.iter().all(|name| !name.contains("Item")), "{names:?}");
 }
 
 #[test]
