@@ -57,7 +57,7 @@
 //! | `prepared_notification` | [`PreparedNotification`] |
 //! | `call` | every call's path: retries, input rounds, cache |
 //! | `pager` | paginated lists |
-//! | `prepared`, `step`, `task` | [`PreparedCall`], [`Step`], [`TaskHandle`] |
+//! | `prepared`, `typed_call`, `step`, `task` | [`PreparedCall`], [`TypedCall`], [`Step`], [`TaskHandle`] |
 //! | `api` | the methods of [`Client`], one file per page of the specification |
 //! | `subscriptions` | [`Subscription`] |
 //! | `negotiate` | version negotiation |
@@ -112,6 +112,7 @@ mod subscriptions;
 mod target;
 mod task;
 mod tool_index;
+mod typed_call;
 
 pub use api::ExtensionClient;
 pub use builder::ClientBuilder;
@@ -138,3 +139,4 @@ pub use target::Io;
 pub use target::{InProcess, Over, Target};
 pub use task::TaskHandle;
 pub use tool_index::DroppedTool;
+pub use typed_call::TypedCall;

@@ -113,7 +113,7 @@ impl<'a, T> PreparedCall<'a, T> {
     }
 
     /// Replaces the conversion of the result.
-    fn reading<U>(self, read: Reader<U>) -> PreparedCall<'a, U> {
+    pub(crate) fn reading<U>(self, read: Reader<U>) -> PreparedCall<'a, U> {
         PreparedCall {
             client: self.client,
             request: self.request,

@@ -394,7 +394,9 @@ impl CallToolResult {
     ///
     /// # Errors
     ///
-    /// Returns [`UnexpectedResult`] if the call failed or the result is not a valid `T`.
+    /// Returns [`UnexpectedResult`] if the call failed or the result is not a valid `T`. Its message has the
+    /// result's text, but not the tool's name, which the result does not contain: the error of a
+    /// [typed call](https://docs.rs/omnimcp/latest/mcp/typed/struct.TypedCall.html) has both.
     pub fn parse<T: DeserializeOwned>(&self) -> Result<T, UnexpectedResult> {
         let text = self.text();
         if self.is_error() {

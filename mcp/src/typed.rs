@@ -1,8 +1,6 @@
 //! Support for code that `mcp gen rust` and `mcp gen rust-server` write. See
 //! the guide: [`typed_clients`](crate::guide::typed_clients).
 
-#[cfg(feature = "client")]
-mod call;
 pub mod json_text;
 #[cfg(feature = "server")]
 mod server;
@@ -12,6 +10,6 @@ pub use serde;
 pub use serde_json::Value;
 
 #[cfg(feature = "client")]
-pub use call::TypedCall;
+pub use mcp_client::TypedCall;
 #[cfg(feature = "server")]
 pub use server::CatalogServer;

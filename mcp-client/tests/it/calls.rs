@@ -4,7 +4,7 @@ use std::error::Error as _;
 use std::sync::Arc;
 
 use http::StatusCode;
-use mcp_client::Error;
+use mcp_client::{Error, TypedCall};
 use mcp_core::{ChannelError, Fault};
 use mcp_types::{CallToolResult, LoggingLevel, codes};
 use serde_json::{Value, json};
@@ -355,6 +355,31 @@ async fn failed_tool_is_reported_in_result() {
     assert_eq!(error.to_string(), "the tool failed: no disk");
     let other = Error::from(CallToolResult::from_text("x").parse::<f64>().unwrap_err());
     assert_eq!(other.tool_error(), None);
+}
+
+#[tokio::test]
+async fn typed_call_names_tool_and_text_of_another_shape() {
+    let failed = json!({"isError": true, "content": [{"type": "text", "text": "no disk"}]});
+    let client = Script::new([vec![text("three")], vec![result(&failed)]])
+        .client()
+        .await;
+    let error = TypedCall::<f64>::new(client.call("add", ()))
+        .await
+        .unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "tools/call \"add\" at script:: the tool's result has another shape: expected ident at line 1 column 2; \
+         it is `three`"
+    );
+    let error = TypedCall::<f64>::new(client.call("add", ()))
+        .with_result()
+        .await
+        .unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "tools/call \"add\" at script:: the tool failed: no disk"
+    );
+    assert_eq!(error.tool_error(), Some("no disk"));
 }
 
 #[tokio::test]

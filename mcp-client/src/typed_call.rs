@@ -4,12 +4,15 @@ use std::fmt;
 use std::future::IntoFuture;
 use std::marker::PhantomData;
 
-use mcp_client::{Error, PreparedCall};
-use mcp_core::BoxFuture;
+use mcp_core::{BoxFuture, ResultBody};
 use mcp_types::CallToolResult;
 use serde::de::DeserializeOwned;
 
-/// A tool call with a typed result, sent when it is awaited. A tool failure is an error.
+use crate::error::{Error, ErrorKind};
+use crate::prepared::PreparedCall;
+
+/// A tool call with a typed result, sent when it is awaited. A tool failure is an error, as is a result of another
+/// shape. Their messages name tool and server. Exported as `mcp::typed::TypedCall`.
 ///
 /// # Examples
 ///
@@ -30,7 +33,7 @@ pub struct TypedCall<'a, T> {
     result: PhantomData<fn() -> T>,
 }
 
-impl<'a, T: DeserializeOwned> TypedCall<'a, T> {
+impl<'a, T: DeserializeOwned + Send + 'a> TypedCall<'a, T> {
     /// Wraps a call.
     pub fn new(call: PreparedCall<'a, CallToolResult>) -> Self {
         Self {
@@ -72,9 +75,16 @@ impl<'a, T: DeserializeOwned> TypedCall<'a, T> {
     /// # }
     /// ```
     pub async fn with_result(self) -> Result<(T, CallToolResult), Error> {
-        let result = self.call.await?;
-        Ok((result.parse()?, result))
+        self.call.reading(read).await
     }
+}
+
+/// Reads the result of a tool. The call adds its tool and server to the error.
+fn read<T: DeserializeOwned>(body: ResultBody) -> Result<(T, CallToolResult), ErrorKind> {
+    let ResultBody::CallTool(result) = body else {
+        return Err(ErrorKind::WrongResult);
+    };
+    Ok((result.parse().map_err(ErrorKind::Result)?, result))
 }
 
 impl<T> fmt::Debug for TypedCall<'_, T> {
@@ -88,7 +98,6 @@ impl<'a, T: DeserializeOwned + Send + 'a> IntoFuture for TypedCall<'a, T> {
     type IntoFuture = BoxFuture<'a, Self::Output>;
 
     fn into_future(self) -> Self::IntoFuture {
-        let call = self.call;
-        Box::pin(async move { Ok(call.await?.parse()?) })
+        self.call.reading(|body| Ok(read(body)?.0)).into_future()
     }
 }
