@@ -81,8 +81,13 @@ fn described<T: JsonSchema>(
 /// Returns the schema of `T` as it is serialized: fields that are always written are required.
 // spec: TOOL-16
 pub(crate) fn of_output<T: JsonSchema>() -> JsonObject {
-    let generator = settings().for_serialize().into_generator();
-    clean(into_object(generator.into_root_schema_for::<T>()))
+    let mut generator = settings().for_serialize().into_generator();
+    // A title that the type sets itself, other than the name that each root schema gets. It stays, because the schema may
+    // become a list's items, whose type clients name after it.
+    let title = T::json_schema(&mut generator).remove("title");
+    let mut schema = clean(into_object(generator.into_root_schema_for::<T>()));
+    schema.extend(title.map(|title| ("title".to_owned(), title)));
+    schema
 }
 
 /// Returns a generator for argument schemas.

@@ -24,6 +24,13 @@ struct Sum {
 
 #[derive(Serialize, JsonSchema, Output)]
 #[output(crate = mcp_server)]
+#[schemars(title = "Article")]
+struct Article {
+    name: String,
+}
+
+#[derive(Serialize, JsonSchema, Output)]
+#[output(crate = mcp_server)]
 struct Page<T> {
     items: Vec<T>,
 }
@@ -50,6 +57,16 @@ impl Desk {
     #[tool]
     fn sums(&self, count: u8) -> Vec<Sum> {
         (0..count).map(|n| Sum { total: n.into() }).collect()
+    }
+
+    #[tool]
+    fn articles(&self) -> Vec<Article> {
+        Vec::new()
+    }
+
+    #[tool]
+    fn article_page(&self) -> Page<Article> {
+        Page { items: Vec::new() }
     }
 
     #[tool]
@@ -159,6 +176,20 @@ fn structured_value_list_becomes_an_array() {
     assert_eq!(schema["items"]["required"], json!(["total"]));
     let (structured, text, _) = result("sums", r#"{"count": 0}"#);
     assert_eq!((structured, &*text), (Some(json!([])), "[]"));
+}
+
+#[test]
+fn title_of_list_items_is_published() {
+    let item = result("articles", "{}").2.unwrap()["items"].clone();
+    assert_eq!(item["title"], "Article");
+    let schema = result("article_page", "{}").2.unwrap();
+    assert_eq!(schema["properties"]["items"]["items"]["title"], "Article");
+    // The name that each root schema gets by itself.
+    assert_eq!(schema["title"], Value::Null);
+    assert_eq!(
+        result("sums", r#"{"count": 1}"#).2.unwrap()["items"]["title"],
+        Value::Null
+    );
 }
 
 #[test]

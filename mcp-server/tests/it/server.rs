@@ -7,7 +7,7 @@ use futures::executor::block_on;
 use http::request::Parts;
 use mcp_core::{
     Call, ClientContext, Exchange, Fault, Framing, ItemKind, NotificationBuffer,
-    NotificationSender, Reply, ResultBody, Service,
+    NotificationSender, Reply, ResultBody, Service, TaskMode,
 };
 use mcp_server::{
     Args, Extension, FromHeader, Header, Headers, Json, Log, Progress, RawArgs, Server, SetupError,
@@ -400,6 +400,18 @@ fn check_reports_all_mistakes_and_server_still_serves() {
     assert_eq!(
         block_on(server.call(call("b", &json!({"a": 1})))).kind(),
         "complete"
+    );
+}
+
+#[test]
+fn mode_of_tasks_without_their_engine_names_the_feature() {
+    let error = server().tool(Tool::new("slow").handler(|| ()).task(TaskMode::Always));
+    assert_eq!(
+        error.check().unwrap_err().problems(),
+        [
+            "the tool `slow` can become a task, and the server runs no tasks; add `.tasks(Tasks::in_memory())` \
+          (`mcp::tasks`, feature `tasks`)"
+        ]
     );
 }
 
