@@ -1,7 +1,7 @@
 //! Tools and prompts whose definitions a user has approved: [`PinFile`].
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -56,7 +56,10 @@ const CHANGE_INTERVAL: Duration = Duration::from_secs(30);
 /// let pins = PinFile::open("mcp.lock")?;
 /// let tools = ToolSet::from(&group).pin(pins.clone());
 /// for held in pins.held() {
-///     println!("{}: {}\n{}", held.subject.owner, held.subject.name, held.diff()?);
+///     println!("{}: {}", held.subject.owner, held.subject.name);
+///     for difference in held.diff()?.differences() {
+///         println!("{}: {}", difference.path, difference.reason);
+///     }
 /// }
 /// # let _ = tools;
 /// # Ok(())
@@ -100,7 +103,8 @@ pub struct HeldItem {
 }
 
 impl HeldItem {
-    /// Returns the difference from the approved definition.
+    /// Returns the difference from the approved definition. The impact of each one is that on programs. Do not show it to
+    /// users: a description is cosmetic for programs, and is what a model obeys.
     ///
     /// # Errors
     ///
@@ -232,10 +236,14 @@ impl PinFile {
             .filter_map(|pin| held_item(kind, server, pin))
         {
             let item = cut(&held.subject.name, MAX_DIFFERENCE);
-            let difference = held
-                .diff()
-                .map_or_else(|error| error.to_string(), |diff| diff.to_string());
-            let difference = escape_line(cut(difference.trim_end(), MAX_DIFFERENCE)).into_owned();
+            let lines = |diff: Diff| {
+                let lines = diff.differences().iter();
+                let lines =
+                    lines.map(|difference| format!("{}: {}", difference.path, difference.reason));
+                lines.collect::<Vec<_>>().join("\n")
+            };
+            let difference = held.diff().map_or_else(|error| error.to_string(), lines);
+            let difference = escape_line(cut(&difference, MAX_DIFFERENCE)).into_owned();
             tracing::warn!(
                 server,
                 item,
@@ -337,20 +345,33 @@ impl PinFile {
         self.0.consents.refresh()
     }
 
-    /// Returns the answer to a call of a held tool, or to a request for a held prompt, for a model and its user.
+    /// Returns the answer to a call of a held tool, or to a request for a held prompt, for callers on other machines: it names
+    /// the file without its folder.
     pub fn refusal(&self, name: &str) -> String {
-        format!(
-            "{:?} is held: its server has changed or added it, and nobody has approved that; do not repeat the call. {} \
-             shows the change, and approves it",
-            escape_line(cut(name, MAX_DIFFERENCE)),
-            self.command()
-        )
+        refusal(name, Path::new(self.0.path.file_name().unwrap_or_default()))
+    }
+
+    /// Returns the answer to a call of a held tool for a model and its user, who types the command at this machine.
+    pub(crate) fn refusal_here(&self, name: &str) -> String {
+        refusal(name, &self.0.path)
     }
 
     fn command(&self) -> String {
-        let file = self.0.path.file_name().unwrap_or_default();
-        format!("`mcp pin {}`", escape_line(&file.to_string_lossy()))
+        command(&self.0.path)
     }
+}
+
+fn refusal(name: &str, file: &Path) -> String {
+    format!(
+        "{:?} is held: its server has changed or added it, and nobody has approved that; do not repeat the call. {} shows \
+         the change, and approves it",
+        escape_line(cut(name, MAX_DIFFERENCE)),
+        command(file)
+    )
+}
+
+fn command(file: &Path) -> String {
+    format!("`mcp pin {}`", escape_line(&file.to_string_lossy()))
 }
 
 fn log_unwritten(server: &str, kind: &str, error: &ConsentError) {

@@ -334,7 +334,7 @@ impl ToolSet {
             return self.call(list, tool, arguments).await;
         }
         let held = list.names.find(name).filter(|own| list.held.contains(*own));
-        let refusal = held.and_then(|own| Some(self.lists.pins.as_ref()?.refusal(own)));
+        let refusal = held.and_then(|own| Some(self.lists.pins.as_ref()?.refusal_here(own)));
         CallToolResult::error(refusal.unwrap_or_else(unknown))
     }
 

@@ -3,7 +3,6 @@
 use mcp::toolset::{HeldItem, PinFile};
 use serde_json::{Value, json};
 
-use super::support::to_json;
 use crate::cli::PinArgs;
 use crate::failure::{Failure, usage};
 use crate::name_cache::is_safe;
@@ -93,12 +92,15 @@ fn name(held: &HeldItem) -> String {
 }
 
 fn document(held: &HeldItem) -> Result<Value, Failure> {
-    let differences = held.diff().map_err(Failure::usage)?;
+    let diff = held.diff().map_err(Failure::usage)?;
+    let differences = diff.differences().iter();
+    let differences =
+        differences.map(|difference| json!({"path": difference.path, "reason": difference.reason}));
     Ok(json!({
         "name": name(held),
         "kind": held.subject.kind,
         "digest": held.subject.fingerprint(),
-        "differences": to_json(&differences)?,
+        "differences": differences.collect::<Vec<_>>(),
         "approved": held.approved,
         "definition": held.subject.definition,
     }))
@@ -116,10 +118,9 @@ fn print(held: &HeldItem, output: &Output) {
     }
     match &held.approved {
         Some(_) => match held.diff() {
-            Ok(diff) => diff
-                .differences()
-                .iter()
-                .for_each(|difference| output.line(&difference.to_string())),
+            Ok(diff) => diff.differences().iter().for_each(|difference| {
+                output.line(&format!("{}: {}", difference.path, difference.reason));
+            }),
             Err(error) => output.line(&error.to_string()),
         },
         None => output.line(&format!("a new {}", held.subject.kind)),

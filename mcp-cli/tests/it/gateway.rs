@@ -366,8 +366,15 @@ async fn changed_tool_is_held_until_mcp_pin_approves_it() {
     ] {
         assert!(shown.out.contains(part), "no {part} in {}", shown.out);
     }
+    assert!(!shown.out.contains("cosmetic"), "{shown:?}");
     let shown = mcp(&["pin", lock, "--json"]).json();
     assert_eq!(shown["held"][1]["name"], "far__fail");
+    let path = "/tools/add/description";
+    let difference = &shown["held"][0]["differences"][0];
+    assert_eq!(
+        (&difference["path"], &difference["impact"]),
+        (&json!(path), &json!(null))
+    );
     let digest = shown["held"][0]["digest"].as_str().unwrap();
     for (wanted, reason) in [
         (
@@ -398,11 +405,12 @@ async fn changed_tool_is_held_until_mcp_pin_approves_it() {
         .await
         .unwrap();
     assert_eq!(sum.text(), "3");
-    assert!(
-        served
-            .into_text()
-            .contains("a tool is held until it is approved")
-    );
+    let log = served.into_text();
+    assert!(log.contains("a tool is held until it is approved"), "{log}");
+    // A changed description is what a model obeys.
+    for text in [log, mcp(&["pin", lock, "--json"]).out] {
+        assert!(!text.contains("cosmetic"), "{text}");
+    }
 
     std::fs::write(lock, "[]").unwrap();
     assert!(mcp(&["pin", lock]).err.contains("is malformed"));

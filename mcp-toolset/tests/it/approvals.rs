@@ -352,8 +352,9 @@ async fn pinned_set_does_not_offer_a_changed_tool() {
             .unwrap()
             .remove(0);
         let text = refused["content"][0]["text"].as_str().unwrap();
+        let command = format!("`mcp pin {}`", file.display());
         assert!(
-            text.contains("is held") && text.contains("`mcp pin mcp.lock`"),
+            text.contains("is held") && text.contains(&command),
             "{text}"
         );
         if is_deferred {
