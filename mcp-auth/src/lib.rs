@@ -77,7 +77,6 @@ pub use client::KeychainStore;
 
 #[cfg(feature = "server")]
 pub use server::{
-    AccessToken, Algorithm, Claims, IdentityHeader, Introspection, Protected, ProtectedFuture,
-    Protection, ResourceServer, StaticTokens, TokenExchange, TokenVerifier, VerifiedToken,
-    VerifyError,
+    AccessToken, Algorithm, Claims, IdentityHeader, Introspection, Protected, Protection,
+    ResourceServer, StaticTokens, TokenExchange, TokenVerifier, VerifiedToken, VerifyError,
 };

@@ -31,7 +31,7 @@ pub use identity::{AccessToken, Claims};
 pub use identity_header::IdentityHeader;
 pub use introspection::Introspection;
 pub use jwt::Algorithm;
-pub use layer::{Protected, ProtectedFuture};
+pub use layer::Protected;
 pub use protection::Protection;
 pub use settings::ResourceServer;
 pub use static_tokens::StaticTokens;

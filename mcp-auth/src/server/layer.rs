@@ -1,20 +1,16 @@
 //! The tower layer: each request is admitted or refused before the protected service sees it.
 
-use std::future::Future;
-use std::pin::Pin;
 use std::sync::Arc;
-use std::task::{Context, Poll, ready};
+use std::task::{Context, Poll};
 
 use bytes::Bytes;
 use http::{Request, Response};
 use http_body_util::{Either, Full};
 use mcp_core::BoxFuture;
-use pin_project_lite::pin_project;
 use tower_layer::Layer;
 use tower_service::Service;
 
-use super::protection::{Credentials, Protection, ProtectionState};
-use crate::challenge::TokenType;
+use super::protection::{Protection, ProtectionState};
 
 impl Protection {
     /// Wraps a service, such as an MCP endpoint: requests without a valid token do not reach it. Requests
@@ -91,54 +87,23 @@ where
 {
     type Response = Response<ProtectedBody<R>>;
     type Error = S::Error;
-    type Future = ProtectedFuture<S::Future, R, S::Error>;
+    type Future = BoxFuture<'static, Result<Self::Response, S::Error>>;
 
     fn poll_ready(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), S::Error>> {
         self.service.poll_ready(cx)
     }
 
     fn call(&mut self, request: Request<B>) -> Self::Future {
-        let (mut head, body) = request.into_parts();
-        let protection = Arc::clone(&self.protection);
-        if let Some(response) = protection.metadata(&head) {
-            return ProtectedFuture::refused(response);
-        }
-        // spec: AUTH-S-11
-        let credentials = match protection.credentials(&head.headers) {
-            Ok(credentials) => credentials,
-            Err(refusal) => {
-                return ProtectedFuture::refused(protection.refuse_unread(&head, &refusal));
-            }
-        };
-        let Some(caller) = protection.known_caller(&credentials) else {
-            // The ready service must be called, so the clone replaces it.
-            let clone = self.service.clone();
-            let service = std::mem::replace(&mut self.service, clone);
-            let request = Request::from_parts(head, body);
-            let future = verify(protection, credentials, service, request);
-            return ProtectedFuture {
-                state: ProtectedState::Verifying {
-                    future: Box::pin(future),
-                },
-            };
-        };
-        match protection.admit(&mut head, &credentials, &caller) {
-            Err(refusal) => ProtectedFuture::refused(protection.refuse(&refusal)),
-            Ok(()) => ProtectedFuture {
-                state: ProtectedState::Admitted {
-                    future: self.service.call(Request::from_parts(head, body)),
-                    scheme: credentials.scheme,
-                    protection,
-                },
-            },
-        }
+        // The ready service must be called, so the clone replaces it.
+        let clone = self.service.clone();
+        let service = std::mem::replace(&mut self.service, clone);
+        Box::pin(respond(Arc::clone(&self.protection), service, request))
     }
 }
 
-/// Verifies a token that was not verified recently, then calls the service.
-async fn verify<S, B, R>(
+/// Calls the service if the request is admitted.
+async fn respond<S, B, R>(
     protection: Arc<ProtectionState>,
-    credentials: Credentials,
     mut service: S,
     request: Request<B>,
 ) -> Result<Response<ProtectedBody<R>>, S::Error>
@@ -146,76 +111,27 @@ where
     S: Service<Request<B>, Response = Response<R>>,
 {
     let (mut head, body) = request.into_parts();
-    let admitted = match protection.verify(&credentials).await {
-        Ok(caller) => protection.admit(&mut head, &credentials, &caller),
-        Err(refusal) => Err(refusal),
+    if let Some(response) = protection.metadata(&head) {
+        return Ok(response.map(refused_body));
+    }
+    // spec: AUTH-S-11
+    let credentials = match protection.credentials(&head.headers) {
+        Ok(credentials) => credentials,
+        Err(refusal) => {
+            let response = protection.refuse_unread(&head, &refusal);
+            return Ok(response.map(refused_body));
+        }
     };
-    match admitted {
-        Err(refusal) => Ok(protection.refuse(&refusal).map(refused_body)),
-        Ok(()) => {
-            let mut response = service.call(Request::from_parts(head, body)).await?;
-            protection.complete(credentials.scheme, &mut response);
-            Ok(response.map(Either::Right))
-        }
+    let caller = match protection.known_caller(&credentials) {
+        Some(caller) => Ok(caller),
+        // Boxed so that the verification does not enlarge the future of a verified token.
+        None => Box::pin(protection.verify(&credentials)).await,
+    };
+    let admitted = caller.and_then(|caller| protection.admit(&mut head, &credentials, &caller));
+    if let Err(refusal) = admitted {
+        return Ok(protection.refuse(&refusal).map(refused_body));
     }
-}
-
-pin_project! {
-    #[project = ProtectedStateProjection]
-    enum ProtectedState<F, R, E> {
-        Refused { response: Option<Response<Bytes>> },
-        Admitted { #[pin] future: F, scheme: TokenType, protection: Arc<ProtectionState> },
-        Verifying { future: BoxFuture<'static, Result<Response<ProtectedBody<R>>, E>> },
-    }
-}
-
-pin_project! {
-    /// The future of [`Protected`]. A request whose token was verified recently needs no allocation for it.
-    #[must_use = "futures do nothing unless polled"]
-    pub struct ProtectedFuture<F, R, E> {
-        #[pin]
-        state: ProtectedState<F, R, E>,
-    }
-}
-
-impl<F, R, E> ProtectedFuture<F, R, E> {
-    fn refused(response: Response<Bytes>) -> Self {
-        Self {
-            state: ProtectedState::Refused {
-                response: Some(response),
-            },
-        }
-    }
-}
-
-impl<F, R, E> Future for ProtectedFuture<F, R, E>
-where
-    F: Future<Output = Result<Response<R>, E>>,
-{
-    type Output = Result<Response<ProtectedBody<R>>, E>;
-
-    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
-        match self.project().state.project() {
-            ProtectedStateProjection::Refused { response } => match response.take() {
-                Some(response) => Poll::Ready(Ok(response.map(refused_body))),
-                None => Poll::Pending,
-            },
-            ProtectedStateProjection::Admitted {
-                future,
-                scheme,
-                protection,
-            } => {
-                let mut response = ready!(future.poll(cx))?;
-                protection.complete(*scheme, &mut response);
-                Poll::Ready(Ok(response.map(Either::Right)))
-            }
-            ProtectedStateProjection::Verifying { future } => future.as_mut().poll(cx),
-        }
-    }
-}
-
-impl<F, R, E> std::fmt::Debug for ProtectedFuture<F, R, E> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("ProtectedFuture").finish_non_exhaustive()
-    }
+    let mut response = service.call(Request::from_parts(head, body)).await?;
+    protection.complete(credentials.scheme, &mut response);
+    Ok(response.map(Either::Right))
 }
