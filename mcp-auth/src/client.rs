@@ -5,8 +5,8 @@
 //! | 1 | `site`, `source`, `document`, `event` | sites of URLs, functions of the program, documents without secrets, events |
 //! | 2 | `store`, `redirect`, `consent`, `device`, `enterprise`, `record` | stores, the user's browser and decision, the parts of grants, tokens in a store and in use |
 //! | 3 | `oauth`, `records`, `login` | settings, a store's records for one server, the login at one server |
-//! | 4 | `discovery`, `registration`, `code_flow` | steps of a login: documents, new clients, the authorization code flow |
-//! | 5 | `grants`, `refresh`, `probe` | obtaining and refreshing tokens, what a server supports |
+//! | 4 | `discovery`, `code_flow` | steps of a login: documents, the authorization code flow |
+//! | 5 | `grants`, `registration`, `refresh`, `probe` | obtaining and refreshing tokens, new clients, what a server supports |
 //! | 6 | `renewal`, `logout` | a token for a need, the end of a login |
 //! | 7 | `authorizer`, `service` | [`Authorizer`], [`AuthService`] |
 

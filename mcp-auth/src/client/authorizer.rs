@@ -21,7 +21,7 @@ use crate::client::event::AuthEvent;
 use crate::client::login::Login;
 use crate::client::oauth::{Grant, OAuth};
 use crate::client::record::{ActiveToken, StoredCredentials, authorization};
-use crate::client::renewal::{Need, Renewal};
+use crate::client::renewal::Need;
 use crate::client::source::Source;
 use crate::error::{AuthError, printable, shown};
 use crate::flight::Flight;
@@ -301,7 +301,7 @@ impl Authorizer {
 
     async fn renew(&self, need: Need, is_done: impl FnOnce() -> bool) -> Result<(), AuthError> {
         let login = Arc::clone(&self.0.login);
-        let work = || async move { Renewal { login: &login }.run(need).await };
+        let work = || async move { login.renew(need).await };
         self.0.flight.run(|| is_done().then_some(()), work).await
     }
 
@@ -439,7 +439,7 @@ impl Authorizer {
             async move {
                 counted?;
                 let need = Need::Scopes(challenge);
-                Renewal { login: &login }.run(need).await
+                login.renew(need).await
             }
         };
         self.0.flight.run(|| is_done().then_some(()), work).await?;

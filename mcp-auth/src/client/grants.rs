@@ -13,7 +13,6 @@ use crate::client::login::Login;
 use crate::client::oauth::{Grant, OAuth};
 use crate::client::record::{StoredCredentials, TokenContext, TokenRequest};
 use crate::client::redirect::LoginPage;
-use crate::client::registration::Registrar;
 use crate::dpop::{ALGORITHM, Dpop};
 use crate::error::{AuthError, printable, shown};
 use crate::fetch::TokenForm;
@@ -144,13 +143,6 @@ impl Issuance<'_> {
         }
     }
 
-    fn registrar(&self) -> Registrar<'_> {
-        Registrar {
-            login: self.login,
-            request: self.request,
-        }
-    }
-
     /// Lets the user log in. A registration that the server has forgotten is renewed once.
     async fn log_in(&self, endpoint: &TokenEndpoint<'_>) -> Result<(Client, Tokens), AuthError> {
         let (client, outcome) = self.log_in_once(endpoint).await?;
@@ -159,10 +151,10 @@ impl Issuance<'_> {
                 if client.kind == ClientKind::Dynamic && refused.code == "invalid_client" => {}
             outcome => return Ok((client, outcome?)),
         }
-        self.registrar().forget().await?;
+        self.forget_client().await?;
         let (client, outcome) = self.log_in_once(endpoint).await?;
         if matches!(&outcome, Err(AuthError::TokenRejected(_))) {
-            self.registrar().forget().await?;
+            self.forget_client().await?;
         }
         Ok((client, outcome?))
     }
@@ -173,19 +165,18 @@ impl Issuance<'_> {
         endpoint: &TokenEndpoint<'_>,
     ) -> Result<(Client, Result<Tokens, AuthError>), AuthError> {
         let (oauth, server) = (&self.login.oauth, self.request.server);
-        let registrar = self.registrar();
-        let stored = registrar.stored().await?;
+        let stored = self.stored_client().await?;
         let registered = stored
             .as_ref()
             .and_then(|record| record.redirect_uri.as_deref());
         let session = oauth.login_redirect()?.prepare(registered).await?;
         let redirect_uri = session.redirect_uri().to_owned();
-        let client = registrar.client(stored, Some(&redirect_uri)).await?;
+        let client = self.client(stored, Some(&redirect_uri)).await?;
         let allows_missing_pkce = oauth.missing_pkce.contains(&server.issuer);
         let request =
             AuthorizationRequest::new(self.request, &client, &redirect_uri, allows_missing_pkce)?;
         // An interrupted program leaves the doubt in the store.
-        registrar.set_doubtful(&client, true).await?;
+        self.set_doubtful(&client, true).await?;
         self.login.emit(self.login_started(shown(&request.url)));
         let page = LoginPage {
             url: request.url.as_str(),
@@ -199,7 +190,7 @@ impl Issuance<'_> {
             Err(AuthError::Denied(code)) => !code.is_unknown_client(),
             Err(_) => false,
         };
-        registrar.set_doubtful(&client, !is_known).await?;
+        self.set_doubtful(&client, !is_known).await?;
         let tokens = endpoint.request(&client, form?).await;
         Ok((client, tokens))
     }
@@ -220,13 +211,12 @@ impl Issuance<'_> {
         show: &ShowDevice,
     ) -> Result<(Client, Tokens), AuthError> {
         let (fetcher, server) = (&self.login.fetcher, self.request.server);
-        let registrar = self.registrar();
-        let stored = registrar.stored().await?;
-        let client = registrar.client(stored, None).await?;
+        let stored = self.stored_client().await?;
+        let client = self.client(stored, None).await?;
         let started = PendingDevice::start(fetcher, server, &client, self.form(None)).await;
         if let Err(AuthError::TokenRejected(code)) = &started {
             let is_doubtful = code.is_unknown_client();
-            registrar.set_doubtful(&client, is_doubtful).await?;
+            self.set_doubtful(&client, is_doubtful).await?;
         }
         let pending = started?;
         self.confirm_login(&pending.page).await?;

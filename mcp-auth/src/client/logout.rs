@@ -3,7 +3,6 @@
 use crate::client::event::AuthEvent;
 use crate::client::login::Login;
 use crate::client::record::StoredCredentials;
-use crate::client::renewal::Renewal;
 use crate::error::AuthError;
 use crate::fetch::TokenForm;
 
@@ -22,7 +21,7 @@ impl Login {
         self.forget_tokens().await?;
         let issuer = match &record {
             Some(record) => Some(record.issuer.clone()),
-            None if self.oauth.registers() => Renewal { login: self }.issuer().await,
+            None if self.oauth.registers() => self.named_issuer().await,
             None => None,
         };
         if let Some(issuer) = issuer {
@@ -39,8 +38,7 @@ impl Login {
     }
 
     async fn revoke(&self, record: &StoredCredentials) -> Result<(), AuthError> {
-        let renewal = Renewal { login: self };
-        let Some(context) = renewal.context_of(record).await? else {
+        let Some(context) = self.context_of(record).await? else {
             return Ok(());
         };
         let Some(url) = &context.server.revocation_endpoint else {

@@ -71,24 +71,23 @@ impl OAuth {
     pub async fn probe(&self, server: impl AsRef<str>) -> Result<LoginSupport, AuthError> {
         self.check()?;
         let login = Login::new(self.clone(), server.as_ref())?;
-        let probe = Probe { login: &login };
         let limit = self.limits.discovery;
-        within("finding the authorization server", limit, probe.support()).await
+        within(
+            "finding the authorization server",
+            limit,
+            login.login_support(),
+        )
+        .await
     }
 }
 
-/// Requests to the MCP server that show what it demands.
-pub(crate) struct Probe<'a> {
-    pub(crate) login: &'a Login,
-}
-
-impl Probe<'_> {
-    async fn support(&self) -> Result<LoginSupport, AuthError> {
-        let (status, challenge) = self.ask(None).await?;
+impl Login {
+    async fn login_support(&self) -> Result<LoginSupport, AuthError> {
+        let (status, challenge) = self.probe(None).await?;
         let is_required = status == StatusCode::UNAUTHORIZED;
-        let oauth = &self.login.oauth;
+        let oauth = &self.oauth;
         let discovery = Discovery {
-            login: self.login,
+            login: self,
             allows_legacy: oauth.legacy,
             allows_unnamed: false,
             preferred: None,
@@ -118,12 +117,12 @@ impl Probe<'_> {
     /// # Errors
     ///
     /// Returns [`AuthError::Unavailable`] when the server cannot be reached, or fails temporarily.
-    pub(crate) async fn ask(
+    pub(crate) async fn probe(
         &self,
         token: Option<&ActiveToken>,
     ) -> Result<(StatusCode, Option<Challenge>), AuthError> {
-        let fetcher = &self.login.fetcher;
-        let mut url = self.login.server.clone();
+        let fetcher = &self.fetcher;
+        let mut url = self.server.clone();
         url.set_fragment(None);
         let mut may_repeat = token.is_some_and(ActiveToken::is_dpop);
         loop {
@@ -142,7 +141,7 @@ impl Probe<'_> {
                 let reason = format!("HTTP status {}", head.status);
                 return Err(AuthError::unavailable(&url, reason));
             }
-            let challenge = Challenge::select(&head.headers, self.login.prefers_dpop());
+            let challenge = Challenge::select(&head.headers, self.prefers_dpop());
             fetcher.nonces.update(&url, &head.headers);
             let demands_nonce = challenge.as_ref().is_some_and(Challenge::is_use_dpop_nonce);
             if !(demands_nonce && std::mem::replace(&mut may_repeat, false)) {

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
+use serde::Serialize;
 use serde::de::DeserializeOwned;
-use serde_json::json;
 use url::Url;
 
 use crate::client::oauth::{Grant, OAuth};
@@ -58,6 +58,12 @@ impl Records {
         Ok(stored.and_then(|stored| serde_json::from_str(stored.expose()).ok()))
     }
 
+    async fn save(&self, key: &StoreKey, record: &impl Serialize) -> Result<(), AuthError> {
+        let failed = |error: serde_json::Error| AuthError::Store(error.to_string());
+        let text = serde_json::to_string(record).map_err(failed)?;
+        self.store.save(key, &Secret::new(text)).await
+    }
+
     /// Loads the tokens. A damaged record counts as none.
     pub(crate) async fn tokens(&self) -> Result<Option<StoredCredentials>, AuthError> {
         let stored = self.store.load(&self.tokens_key()).await?;
@@ -70,8 +76,7 @@ impl Records {
     ///
     /// Returns [`AuthError::Store`] when they are not saved.
     pub(crate) async fn save_tokens(&self, record: &StoredCredentials) -> Result<(), AuthError> {
-        let stored = Secret::try_from(record)?;
-        self.store.save(&self.tokens_key(), &stored).await
+        self.save(&self.tokens_key(), record).await
     }
 
     pub(crate) async fn remove_tokens(&self) -> Result<(), AuthError> {
@@ -94,14 +99,8 @@ impl Records {
 
     /// Saves a registration. Without it the client is registered again later, so a failure is only logged.
     pub(crate) async fn save_registration(&self, issuer: &str, record: &ClientRecord) {
-        let saved = match serde_json::to_string(record) {
-            Ok(text) => {
-                let key = self.registration_key(issuer);
-                self.store.save(&key, &Secret::new(text)).await
-            }
-            Err(error) => Err(AuthError::Store(error.to_string())),
-        };
-        if let Err(error) = saved {
+        let key = self.registration_key(issuer);
+        if let Err(error) = self.save(&key, record).await {
             tracing::warn!(error = %mcp_types::escaped(&error), "the registration is not stored");
         }
     }
@@ -117,7 +116,6 @@ impl Records {
 
     /// Saves the issuer that has accepted a given client id.
     pub(crate) async fn bind(&self, client_id: &str, issuer: &str) -> Result<(), AuthError> {
-        let record = Secret::new(json!(issuer).to_string());
-        self.store.save(&self.binding_key(client_id), &record).await
+        self.save(&self.binding_key(client_id), &issuer).await
     }
 }

@@ -9,7 +9,7 @@ use url::Url;
 
 use crate::client::document::{AuthDocument, DocumentKind};
 use crate::client::event::AuthEvent;
-use crate::client::login::Login;
+use crate::client::grants::Issuance;
 use crate::client::oauth::OAuth;
 use crate::client::record::TokenRequest;
 use crate::dpop::Dpop;
@@ -29,15 +29,10 @@ struct Registered {
     token_endpoint_auth_method: Option<String>,
 }
 
-/// The client at the authorization server of one token request.
-pub(crate) struct Registrar<'a> {
-    pub(crate) login: &'a Login,
-    pub(crate) request: &'a TokenRequest<'a>,
-}
-
-impl Registrar<'_> {
+/// The client at the authorization server of a token request.
+impl Issuance<'_> {
     /// Loads the registration, if it can be used again.
-    pub(crate) async fn stored(&self) -> Result<Option<ClientRecord>, AuthError> {
+    pub(crate) async fn stored_client(&self) -> Result<Option<ClientRecord>, AuthError> {
         if !self.login.oauth.registers() || self.metadata_document().is_some() {
             return Ok(None);
         }
@@ -131,7 +126,7 @@ impl Registrar<'_> {
     }
 
     /// Removes a registration that the authorization server has forgotten.
-    pub(crate) async fn forget(&self) -> Result<(), AuthError> {
+    pub(crate) async fn forget_client(&self) -> Result<(), AuthError> {
         let issuer = &self.request.server.issuer;
         self.login.records.remove_registration(issuer).await
     }

@@ -11,7 +11,6 @@ use crate::client::event::AuthEvent;
 use crate::client::grants::{Issuance, select_scopes, within};
 use crate::client::login::Login;
 use crate::client::oauth::ResourceIndicator;
-use crate::client::probe::Probe;
 use crate::client::record::{ActiveToken, StoredCredentials, TokenContext, TokenRequest};
 use crate::client::refresh::Refresh;
 use crate::error::{AuthError, printable};
@@ -38,11 +37,6 @@ pub(crate) enum Need {
     Login,
 }
 
-/// The renewal of one login's token.
-pub(crate) struct Renewal<'a> {
-    pub(crate) login: &'a Login,
-}
-
 /// A request that the server refused, or that it would refuse without a token.
 #[derive(Clone, Copy, Default)]
 struct Refusal<'a> {
@@ -54,21 +48,21 @@ struct Refusal<'a> {
     is_open: bool,
 }
 
-impl Renewal<'_> {
+impl Login {
     /// Obtains a token for a need.
     ///
     /// # Errors
     ///
     /// Returns the [`AuthError`] of the step that failed.
-    pub(crate) async fn run(&self, need: Need) -> Result<(), AuthError> {
+    pub(crate) async fn renew(&self, need: Need) -> Result<(), AuthError> {
         let outcome = match &need {
-            Need::Restore => self.login.restore().await,
+            Need::Restore => self.restore().await,
             Need::Expiry => self.before_expiry().await,
             Need::Unauthorized {
                 challenge,
                 may_refresh,
             } => {
-                self.login.emit(AuthEvent::Challenged { status: 401 });
+                self.emit(AuthEvent::Challenged { status: 401 });
                 let refusal = Refusal {
                     challenge: challenge.as_ref(),
                     may_refresh: *may_refresh,
@@ -77,14 +71,14 @@ impl Renewal<'_> {
                 self.after_refusal(refusal).await
             }
             Need::Scopes(challenge) => {
-                self.login.emit(AuthEvent::Challenged { status: 403 });
+                self.emit(AuthEvent::Challenged { status: 403 });
                 self.step_up(challenge).await
             }
             Need::Login => self.log_in().await,
         };
         if let Err(error) = &outcome {
             let message = error.to_string();
-            self.login.emit(AuthEvent::Failed { message });
+            self.emit(AuthEvent::Failed { message });
         }
         outcome
     }
@@ -92,7 +86,7 @@ impl Renewal<'_> {
     /// Logs in unless the server accepts the token that there is. A request shows it: a token may have been
     /// revoked before it expires.
     async fn log_in(&self) -> Result<(), AuthError> {
-        self.login.restore().await?;
+        self.restore().await?;
         for may_refresh in [true, false] {
             let refusal = match self.refusal().await? {
                 None => return Ok(()),
@@ -110,7 +104,7 @@ impl Renewal<'_> {
             let (status, challenge) = refusal;
             let is_open = status != StatusCode::UNAUTHORIZED;
             if !is_open {
-                self.login.emit(AuthEvent::Challenged { status: 401 });
+                self.emit(AuthEvent::Challenged { status: 401 });
             }
             self.after_refusal(Refusal {
                 challenge: challenge.as_ref(),
@@ -120,7 +114,7 @@ impl Renewal<'_> {
             })
             .await?;
         }
-        match (self.refusal().await?, self.login.token.load_full()) {
+        match (self.refusal().await?, self.token.load_full()) {
             (Some((StatusCode::UNAUTHORIZED, challenge)), Some(token)) => {
                 Err(refused(&token, challenge.as_ref()))
             }
@@ -131,10 +125,9 @@ impl Renewal<'_> {
     /// Asks the server whether it accepts the token in use. Returns `None` if it does, and otherwise its
     /// status and challenge. Without a valid token it is asked for the challenge.
     async fn refusal(&self) -> Result<Option<(StatusCode, Option<Challenge>)>, AuthError> {
-        let token = self.login.token.load_full();
+        let token = self.token.load_full();
         let token = token.filter(|token| !token.record.is_expired());
-        let probe = Probe { login: self.login };
-        let (status, challenge) = probe.ask(token.as_deref()).await?;
+        let (status, challenge) = self.probe(token.as_deref()).await?;
         let is_refused = match status {
             StatusCode::UNAUTHORIZED => true,
             StatusCode::FORBIDDEN => {
@@ -153,7 +146,7 @@ impl Renewal<'_> {
     }
 
     async fn before_expiry(&self) -> Result<(), AuthError> {
-        let Some(token) = self.login.token.load_full() else {
+        let Some(token) = self.token.load_full() else {
             return Ok(());
         };
         let record = &token.record;
@@ -161,17 +154,17 @@ impl Renewal<'_> {
             return Ok(());
         };
         let is_renewed = self.refresh(&token, &context).run().await?;
-        if is_renewed || self.login.oauth.grant.has_user() {
+        if is_renewed || self.oauth.grant.has_user() {
             return Ok(());
         }
-        let scopes = self.login.oauth.bounded(&context.requested);
+        let scopes = self.oauth.bounded(&context.requested);
         let request = further_request(record, &context, &scopes);
         self.obtain(&request).await
     }
 
     fn refresh<'a>(&'a self, token: &'a ActiveToken, context: &'a TokenContext) -> Refresh<'a> {
         Refresh {
-            login: self.login,
+            login: self,
             token,
             context,
         }
@@ -179,7 +172,7 @@ impl Renewal<'_> {
 
     async fn obtain(&self, request: &TokenRequest<'_>) -> Result<(), AuthError> {
         let issuance = Issuance {
-            login: self.login,
+            login: self,
             request,
         };
         issuance.run().await
@@ -212,9 +205,7 @@ impl Renewal<'_> {
     ) -> Result<TokenContext, AuthError> {
         let server = &discovered.server;
         let endpoint = &server.token_endpoint;
-        self.login
-            .oauth
-            .check_site(server, "token endpoint", endpoint)?;
+        self.oauth.check_site(server, "token endpoint", endpoint)?;
         Ok(TokenContext {
             server: server.clone(),
             resource: self.resource_indicator(discovered),
@@ -227,16 +218,15 @@ impl Renewal<'_> {
 
     /// Answers a 401: another process's token, a refresh, or a new login.
     async fn after_refusal(&self, refusal: Refusal<'_>) -> Result<(), AuthError> {
-        let login = self.login;
-        let current = login.token.load_full();
+        let current = self.token.load_full();
         let known = current.as_ref().map(|token| &token.record);
-        if refusal.may_refresh && login.adopt_stored(known).await? {
+        if refusal.may_refresh && self.adopt_stored(known).await? {
             return Ok(());
         }
         let token = match current {
             Some(token) => Some(token),
             None => {
-                let record = login.stored().await?;
+                let record = self.stored().await?;
                 let token = record.map(|record| ActiveToken::new(record, false));
                 token.transpose()?.map(Arc::new)
             }
@@ -256,7 +246,7 @@ impl Renewal<'_> {
             match self.refresh(token, context).run().await {
                 Ok(true) => return Ok(()),
                 Ok(false) => {}
-                // A refusal does not stand in the way of a login.
+                // A refusal does not stand in the way of a self.
                 Err(error)
                     if refusal.wants_login
                         || matches!(
@@ -269,7 +259,7 @@ impl Renewal<'_> {
                 Err(error) => return Err(error),
             }
         }
-        if let Some(token) = login.token.load_full().filter(|token| token.is_useless()) {
+        if let Some(token) = self.token.load_full().filter(|token| token.is_useless()) {
             return Err(refused(&token, refusal.challenge));
         }
         let metadata = discovered.resource.as_ref();
@@ -277,15 +267,15 @@ impl Renewal<'_> {
         let challenged = challenge.and_then(|challenge| challenge.scope.as_ref());
         let offered = metadata.map(ResourceMetadata::scopes);
         let mut scopes = select_scopes(
-            &login.oauth,
+            &self.oauth,
             challenged,
             offered.as_ref(),
             &discovered.server,
         );
         if let Some(context) = &context
-            && login.oauth.grant.has_user()
+            && self.oauth.grant.has_user()
         {
-            scopes = login.oauth.bounded(&context.requested).union(&scopes);
+            scopes = self.oauth.bounded(&context.requested).union(&scopes);
         }
         let resource = self.resource_indicator(&discovered);
         let request = TokenRequest {
@@ -306,7 +296,7 @@ impl Renewal<'_> {
             challenge: Some(challenge),
             ..Refusal::default()
         };
-        let Some(token) = self.login.token.load_full() else {
+        let Some(token) = self.token.load_full() else {
             let may_refresh = true;
             return self
                 .after_refusal(Refusal {
@@ -329,7 +319,7 @@ impl Renewal<'_> {
         }
         // Scopes that the authorization server granted unasked do not end in an error.
         let known = context.requested.union(&record.scopes);
-        let scopes = self.login.oauth.bounded(&known).union(&required);
+        let scopes = self.oauth.bounded(&known).union(&required);
         let request = further_request(record, &context, &scopes);
         self.obtain(&request).await
     }
@@ -342,15 +332,15 @@ impl Renewal<'_> {
         // A server that had metadata once cannot be downgraded.
         let may_be_legacy = record.is_none_or(StoredCredentials::may_be_legacy);
         let discovery = Discovery {
-            login: self.login,
-            allows_legacy: self.login.oauth.legacy && may_be_legacy,
+            login: self,
+            allows_legacy: self.oauth.legacy && may_be_legacy,
             allows_unnamed: !refusal.is_open,
             preferred: record.map(|record| record.issuer.as_str()),
         };
-        let limit = self.login.oauth.limits.discovery;
+        let limit = self.oauth.limits.discovery;
         let step = "finding the authorization server";
         let found = within(step, limit, discovery.run(refusal.challenge)).await?;
-        self.login.emit(AuthEvent::Discovered {
+        self.emit(AuthEvent::Discovered {
             issuer: printable(&found.server.issuer),
         });
         Ok(found)
@@ -358,18 +348,18 @@ impl Renewal<'_> {
 
     // spec: AUTH-C-19
     fn resource_indicator(&self, discovered: &Discovered) -> Option<String> {
-        match &self.login.oauth.resource {
+        match &self.oauth.resource {
             ResourceIndicator::Omit => None,
             ResourceIndicator::Fixed(resource) => Some(resource.clone()),
             ResourceIndicator::FromMetadata => Some(match &discovered.resource {
                 Some(metadata) => metadata.resource.clone(),
-                None => resource::canonical(&self.login.server),
+                None => resource::canonical(&self.server),
             }),
         }
     }
 
     /// Returns the issuer whose registration a logout ends. `None` if it cannot be found.
-    pub(crate) async fn issuer(&self) -> Option<String> {
+    pub(crate) async fn named_issuer(&self) -> Option<String> {
         let found = self.discover(Refusal::default(), None).await;
         found.ok().map(|found| found.server.issuer)
     }
