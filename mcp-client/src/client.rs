@@ -37,7 +37,7 @@ use crate::negotiation::Negotiation;
 use crate::notification_queue::NotificationQueue;
 use crate::omissions::{Omission, Omissions};
 use crate::resource_subscriptions::ResourceSubscriptions;
-use crate::tool_index::{DroppedTool, ParamHeaderValues, ToolIndex};
+use crate::tool_index::{ParamHeaderValues, ToolIndex};
 
 /// Timeout of closing the connection.
 const CLOSE_TIMEOUT: Duration = Duration::from_secs(5);
@@ -334,12 +334,6 @@ impl Client {
     /// does nothing, if no call of this client and its clones with this id is prepared or running.
     pub fn cancel(&self, id: &RequestId) -> bool {
         self.inner.call_ids.cancel(id)
-    }
-
-    /// Returns the tools that were removed from the latest list because their definitions are invalid, by
-    /// name. Of a name above 1 KiB, only the start is kept.
-    pub fn dropped_tools(&self) -> Vec<DroppedTool> {
-        self.inner.tools.dropped()
     }
 
     /// Returns what the client has left out of the latest lists because it is malformed or repeated: items, unreadable

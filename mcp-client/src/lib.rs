@@ -138,5 +138,4 @@ pub use subscriptions::{Subscribe, Subscription};
 pub use target::Io;
 pub use target::{InProcess, Over, Target};
 pub use task::TaskHandle;
-pub use tool_index::DroppedTool;
 pub use typed_call::TypedCall;

@@ -4,14 +4,12 @@
 //! the server reports a header mismatch. After the last page of a list, the index contains the tools of
 //! this list only.
 
-use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
-use std::fmt;
 use std::sync::{Arc, OnceLock};
 
 use mcp_core::schema::{Check, Validator, check_result};
 use mcp_core::{Call, ClientRequest, Listing, ParamHeaders, ResultBody};
-use mcp_types::{CallToolResult, JsonObject, ListToolsResult, Method, Tool, shorten};
+use mcp_types::{CallToolResult, JsonObject, ListToolsResult, Method, Tool};
 use parking_lot::RwLock;
 
 use crate::omissions::{Omission, Omissions, is_first_page};
@@ -25,31 +23,8 @@ const MAX_BYTES: usize = 16 << 20;
 /// Longest name of a tool in bytes.
 const MAX_NAME: usize = 1024;
 
-/// Characters of a longer name that are shown.
-const NAME_EXCERPT: usize = 64;
-
 /// Header names, without the common prefix, and their values.
 pub(crate) type ParamHeaderValues = Vec<(Box<str>, Box<str>)>;
-
-/// A tool that the client removes from lists because its definition is invalid.
-#[derive(Debug, Clone, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct DroppedTool {
-    /// The name.
-    pub name: String,
-    /// The defect of the definition.
-    pub reason: String,
-}
-
-impl fmt::Display for DroppedTool {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "the tool `{}` is removed from the list: {}",
-            self.name, self.reason
-        )
-    }
-}
 
 #[derive(Debug, Default)]
 pub(crate) struct ToolIndex {
@@ -59,7 +34,7 @@ pub(crate) struct ToolIndex {
 
 #[derive(Debug, Default)]
 struct ToolEntries {
-    /// Tools with at least one property of interest, and removed tools.
+    /// Tools with at least one property of interest.
     tools: HashMap<Box<str>, IndexedTool>,
     /// Bytes of all tools.
     bytes: usize,
@@ -69,26 +44,14 @@ struct ToolEntries {
 
 #[derive(Debug)]
 struct IndexedTool {
-    entry: IndexEntry,
-    /// Bytes of the name and of the schemas.
-    bytes: usize,
-    /// The number of the list that contained the tool last.
-    list: u64,
-}
-
-#[derive(Debug)]
-enum IndexEntry {
-    Listed(ToolEntry),
-    /// A removed tool, and what is wrong with its definition.
-    Dropped(String),
-}
-
-#[derive(Debug)]
-struct ToolEntry {
     headers: Option<ParamHeaders>,
     output: Option<Arc<OutputSchema>>,
     /// The annotations of the tool declare it read-only or idempotent.
     is_idempotent: bool,
+    /// Bytes of the name and of the schemas.
+    bytes: usize,
+    /// The number of the list that contained the tool last.
+    list: u64,
 }
 
 /// The output schema of a tool. It is compiled at the first result.
@@ -143,34 +106,18 @@ impl ToolIndex {
             return ParamHeaderValues::new();
         };
         let entries = self.entries.read();
-        let tool = entries.get(&params.name);
+        let tool = entries.tools.get(&*params.name);
         let headers = tool.and_then(|tool| tool.headers.as_ref());
         // Duplicate arguments are left to the server, which refuses them.
         let values = headers.and_then(|headers| headers.values(params.arguments.as_ref()));
         values.unwrap_or_default()
     }
 
-    /// Returns the tools that were removed from lists, by name.
-    pub(crate) fn dropped(&self) -> Vec<DroppedTool> {
-        let entries = self.entries.read();
-        let tools = entries.tools.iter();
-        let mut dropped: Vec<_> = tools
-            .filter_map(|(name, tool)| match &tool.entry {
-                IndexEntry::Dropped(reason) => Some(DroppedTool {
-                    name: name.to_string(),
-                    reason: reason.clone(),
-                }),
-                IndexEntry::Listed(_) => None,
-            })
-            .collect();
-        dropped.sort_unstable_by(|a, b| a.name.cmp(&b.name));
-        dropped
-    }
-
     /// Returns whether the server declares the tool read-only or idempotent.
     pub(crate) fn is_idempotent(&self, tool: &str) -> bool {
         let entries = self.entries.read();
-        entries.get(tool).is_some_and(|tool| tool.is_idempotent)
+        let tool = entries.tools.get(tool);
+        tool.is_some_and(|tool| tool.is_idempotent)
     }
 
     /// Records the tools of a page. Tools with too long names are removed from the page, as those that cannot be read
@@ -190,7 +137,7 @@ impl ToolIndex {
         let mut dropped = HashSet::new();
         for defect in page.defects.iter().filter(|defect| defect.is_item()) {
             let name = defect.name.as_ref().unwrap_or(&defect.place);
-            entries.drop_tool(name, defect.reason.clone());
+            entries.remove(name);
             dropped.insert(&**name);
         }
         for (index, tool) in page.tools.iter().enumerate() {
@@ -198,8 +145,8 @@ impl ToolIndex {
                 Ok(headers) => headers,
                 Err(reason) => {
                     let place = format!("tools[{index}]");
-                    invalid.push(Omission::new(list, place, Some(&tool.name), reason.clone()));
-                    entries.drop_tool(&tool.name, reason);
+                    invalid.push(Omission::new(list, place, Some(&tool.name), reason));
+                    entries.remove(&tool.name);
                     dropped.insert(&*tool.name);
                     continue;
                 }
@@ -208,13 +155,15 @@ impl ToolIndex {
             if dropped.contains(&*tool.name) {
                 continue;
             }
-            let entry = ToolEntry {
+            let mut entry = IndexedTool {
                 headers,
                 output: self.output_schema(tool),
                 is_idempotent: is_idempotent(tool),
+                bytes: 0,
+                list: entries.list,
             };
-            let bytes = schema_bytes(tool, &entry);
-            entries.insert(&tool.name, IndexEntry::Listed(entry), bytes);
+            entry.bytes = tool.name.len() + schema_bytes(tool, &entry);
+            entries.insert(&tool.name, entry);
         }
         if page.next_cursor.is_none() {
             entries.remove_unlisted();
@@ -243,7 +192,7 @@ impl ToolIndex {
     // spec: TOOL-16, TOOL-17, JSCH-06
     fn check_output(&self, tool: &str, result: &CallToolResult) -> Result<(), String> {
         let entries = self.entries.read();
-        let output = entries.get(tool).and_then(|tool| tool.output.clone());
+        let output = entries.tools.get(tool).and_then(|tool| tool.output.clone());
         drop(entries);
         let (Some(output), Some(validator)) = (output, &self.validator) else {
             return Ok(());
@@ -268,7 +217,7 @@ fn is_idempotent(tool: &Tool) -> bool {
 }
 
 /// Returns the size of the schemas that an entry keeps, as JSON.
-fn schema_bytes(tool: &Tool, entry: &ToolEntry) -> usize {
+fn schema_bytes(tool: &Tool, entry: &IndexedTool) -> usize {
     let headers = entry.headers.as_ref().map(|_| &tool.input_schema);
     let output = entry.output.as_ref().map(|output| &output.schema);
     headers
@@ -299,51 +248,20 @@ fn headers(tool: &Tool, mirrors: bool) -> Result<Option<ParamHeaders>, String> {
     ParamHeaders::from_schema(&tool.input_schema).map_err(|error| error.to_string())
 }
 
-/// Returns the name, or the start of a name that is too long.
-fn shown_name(name: &str) -> Cow<'_, str> {
-    if name.len() <= MAX_NAME {
-        return name.into();
-    }
-    shorten(name, NAME_EXCERPT)
-}
-
-impl IndexEntry {
-    /// Returns true for a tool without any property of interest.
-    fn is_plain(&self) -> bool {
-        match self {
-            Self::Listed(tool) => {
-                tool.headers.is_none() && tool.output.is_none() && !tool.is_idempotent
-            }
-            Self::Dropped(_) => false,
-        }
-    }
-}
-
 impl ToolEntries {
-    fn get(&self, name: &str) -> Option<&ToolEntry> {
-        match &self.tools.get(name)?.entry {
-            IndexEntry::Listed(tool) => Some(tool),
-            IndexEntry::Dropped(_) => None,
-        }
-    }
-
-    /// Records a tool that is removed from the list, and its defect.
-    fn drop_tool(&mut self, name: &str, reason: String) {
-        let name = shown_name(name);
-        let tool = &*name;
-        let bytes = reason.len();
-        self.insert(tool, IndexEntry::Dropped(reason), bytes);
-    }
-
-    /// Replaces the entry of a tool.
-    fn insert(&mut self, name: &str, entry: IndexEntry, bytes: usize) {
+    fn remove(&mut self, name: &str) {
         if let Some(earlier) = self.tools.remove(name) {
             self.bytes -= earlier.bytes;
         }
-        if entry.is_plain() {
+    }
+
+    /// Replaces the entry of a tool. One without any property of interest has none.
+    fn insert(&mut self, name: &str, tool: IndexedTool) {
+        self.remove(name);
+        if tool.headers.is_none() && tool.output.is_none() && !tool.is_idempotent {
             return;
         }
-        let bytes = name.len() + bytes;
+        let bytes = tool.bytes;
         if self.is_full(bytes) {
             self.remove_unlisted();
         }
@@ -357,10 +275,8 @@ impl ToolEntries {
             self.bytes = 0;
         }
         if bytes <= MAX_BYTES {
-            let list = self.list;
             self.bytes += bytes;
-            self.tools
-                .insert(name.into(), IndexedTool { entry, bytes, list });
+            self.tools.insert(name.into(), tool);
         }
     }
 
@@ -410,12 +326,23 @@ mod tests {
         tools: Vec<Tool>,
         next: Option<&str>,
     ) -> Vec<String> {
+        let omissions = super::Omissions::new("test");
+        record_with(index, &omissions, cursor, tools, next)
+    }
+
+    fn record_with(
+        index: &ToolIndex,
+        omissions: &super::Omissions,
+        cursor: Option<&str>,
+        tools: Vec<Tool>,
+        next: Option<&str>,
+    ) -> Vec<String> {
         let page = cursor.map_or_else(Page::default, |cursor| Page::from(Cursor::new(cursor)));
         let mut listed = ListToolsResult::from(tools);
         listed.next_cursor = next.map(Cursor::new);
         let body = ResultBody::ListTools(Arc::new(Listing::new(listed)));
         let request = ClientRequest::Call(Call::ListTools(page));
-        match index.process_result(&request, body, false, &super::Omissions::new("test")) {
+        match index.process_result(&request, body, false, omissions) {
             Ok(ResultBody::ListTools(page)) => {
                 page.tools.iter().map(|tool| tool.name.clone()).collect()
             }
@@ -474,11 +401,15 @@ mod tests {
     fn tool_with_too_long_name_is_dropped() {
         let index = index();
         let (longest, long) = ("ä".repeat(MAX_NAME / 2), "ä".repeat(MAX_NAME / 2 + 1));
-        let kept = record(&index, None, vec![tool(&longest, 0), tool(&long, 0)], None);
+        let (omissions, tools) = (
+            super::Omissions::new("test"),
+            vec![tool(&longest, 0), tool(&long, 0)],
+        );
+        let kept = record_with(&index, &omissions, None, tools, None);
         assert_eq!(kept, [longest]);
-        let dropped = index.dropped();
+        let dropped = omissions.present();
         assert_eq!(dropped.len(), 1);
-        assert_eq!(dropped[0].name, "ä".repeat(64) + "…");
+        assert_eq!(dropped[0].name, Some("ä".repeat(64) + "…"));
         assert_eq!(dropped[0].reason, "its name has 1026 bytes, more than 1024");
     }
 }

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use futures_util::StreamExt as _;
 use mcp::catalog::{Impact, Snapshot};
 use mcp::prelude::*;
-use mcp::types::ProtocolVersion;
+use mcp::types::{Method, ProtocolVersion};
 use mcp::{ClientBuilder, Over};
 use parking_lot::Mutex;
 use serde::Serialize;
@@ -250,8 +250,9 @@ impl Session {
                 })
             })
             .collect();
-        let dropped = client.dropped_tools();
-        let dropped: Vec<String> = dropped.iter().map(ToString::to_string).collect();
+        let dropped = client.omissions().into_iter();
+        let dropped = dropped.filter(|dropped| dropped.list == Method::ListTools.as_str());
+        let dropped: Vec<String> = dropped.map(|dropped| dropped.to_string()).collect();
         json!({
             "target": self.target,
             "roots": roots,

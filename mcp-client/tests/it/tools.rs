@@ -103,17 +103,17 @@ async fn tool_with_invalid_annotation_is_dropped() {
     let names =
         |tools: Vec<mcp_types::Tool>| tools.into_iter().map(|tool| tool.name).collect::<Vec<_>>();
     assert_eq!(names(client.list_tools().await.unwrap()), ["good"]);
-    let dropped = client.dropped_tools();
+    let dropped = client.omissions();
     let told: Vec<_> = dropped.iter().map(ToString::to_string).collect();
     assert!(
-        told[0].starts_with("the tool `bad` is removed from the list: `x-mcp-header` at"),
+        told[0].starts_with("tools/list: `bad` (tools[0]) is left out: `x-mcp-header` at"),
         "{told:?}"
     );
     assert!(told[1].contains("is used twice"), "{told:?}");
     let page = client.list_tools().page(None).fresh().await.unwrap();
     assert_eq!(names(page.tools), ["bad"]);
     // The latest list contains no invalid tool.
-    assert_eq!(client.dropped_tools(), []);
+    assert_eq!(client.omissions(), []);
 }
 
 #[tokio::test]
@@ -135,11 +135,12 @@ async fn only_the_tool_that_is_nested_too_deeply_is_dropped() {
     let names: Vec<_> = page.tools.iter().map(|tool| &*tool.name).collect();
     assert_eq!(names, ["first", "last"]);
     assert!(page.next_cursor.is_some());
-    let dropped = client.dropped_tools();
+    let dropped = client.omissions();
     let told: Vec<_> = dropped.iter().map(ToString::to_string).collect();
-    let expected =
-        |name| format!("the tool `{name}` is removed from the list: it is nested too deeply");
-    assert_eq!(told, [expected("deep"), expected("limit")]);
+    let expected = |name, index| {
+        format!("tools/list: `{name}` (tools[{index}]) is left out: it is nested too deeply")
+    };
+    assert_eq!(told, [expected("deep", 1), expected("limit", 3)]);
 }
 
 // spec: XHDR-10
@@ -151,7 +152,7 @@ async fn channel_without_headers_ignores_annotations() {
     assert_eq!(client.list_tools().await.unwrap().len(), 2);
     client.call("good", json!({"region": "eu"})).await.unwrap();
     assert_eq!(params(&script), [vec![], vec![]]);
-    assert_eq!(client.dropped_tools(), []);
+    assert_eq!(client.omissions(), []);
 }
 
 // spec: XHDR-19
@@ -260,5 +261,6 @@ async fn many_invalid_tools_cost_linear_time() {
         // Of two definitions with one name, an invalid one removes both.
         assert!(page.tools.is_empty());
     }
-    assert_eq!(client.dropped_tools().len(), 9000);
+    // Of the reasons, 1,000 are kept.
+    assert_eq!(client.omissions().len(), 1000);
 }
