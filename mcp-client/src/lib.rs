@@ -34,9 +34,9 @@
 //!
 //! | module | contents |
 //! |---|---|
-//! | `mrtr` | rounds of input |
 //! | `probe` | the decision about the era and the revision |
 //! | `inputs` | handlers of input requests |
+//! | `mrtr` | rounds of input |
 //! | `error` | [`Error`] |
 //! | `call_timer` | timeouts of calls |
 //! | `call_id` | call ids, by which a program cancels them |
@@ -126,7 +126,6 @@ pub use extension::{ClientExtension, ClientSetup, IntoClientExtension};
 pub use inputs::{
     Asker, ElicitRequest, InputError, InputKind, IntoInput, Rejected, SampleRequest, UrlRequest,
 };
-pub use mrtr::{InputResponseError, MrtrError};
 pub use negotiation::{Negotiation, Tried};
 pub use omissions::Omission;
 pub use prepared::PreparedCall;

@@ -8,6 +8,8 @@ use std::collections::BTreeMap;
 use mcp_core::{ClientRequest, InputState};
 use mcp_types::{InputRequest, InputRequests, InputRequired, InputResponse, RawObject};
 
+use crate::inputs::InputError;
+
 /// The state of one request that may need several rounds of input.
 ///
 /// ```text
@@ -38,29 +40,38 @@ impl Mrtr {
     ///
     /// # Errors
     ///
-    /// Returns [`MrtrError`] when the method of `request` does not allow such a result, when the
+    /// Returns [`InputError::Round`] when the method of `request` does not allow such a result, when the
     /// result is malformed, or when a limit is reached.
     // spec: MRTR-02
     pub(crate) fn start_round(
         &mut self,
         request: &ClientRequest,
         required: InputRequired,
-    ) -> Result<InputRound, MrtrError> {
-        let ClientRequest::Call(call) = request else {
-            return Err(MrtrError::NotAllowed);
-        };
-        if !call.may_require_input() {
-            return Err(MrtrError::NotAllowed);
+    ) -> Result<InputRound, InputError> {
+        let invalid = |reason: String| Err(InputError::Round(reason));
+        if !matches!(request, ClientRequest::Call(call) if call.may_require_input()) {
+            return invalid("the server asks for input, which it may not do here".into());
         }
         if required.input_requests.is_none() && required.request_state.is_none() {
-            return Err(MrtrError::Empty);
+            return invalid("the server asks for input without saying for which".into());
         }
-        let requests = required.requests().map_err(MrtrError::Malformed)?;
-        if requests.len() > Self::MAX_REQUESTS {
-            return Err(MrtrError::TooManyRequests(requests.len()));
+        let requests = match required.requests() {
+            Ok(requests) => requests,
+            Err(error) => {
+                return invalid(format!("what the server asks for is malformed: {error}"));
+            }
+        };
+        let (count, max) = (requests.len(), Self::MAX_REQUESTS);
+        if count > max {
+            return invalid(format!(
+                "the server asks {count} things at once, of which {max} are allowed"
+            ));
         }
         if self.rounds == self.limit {
-            return Err(MrtrError::TooManyRounds(self.limit));
+            let rounds = self.limit;
+            return invalid(format!(
+                "the server still asks for input after {rounds} rounds; raise `max_input_rounds`"
+            ));
         }
         self.rounds += 1;
         Ok(InputRound { requests, required })
@@ -70,56 +81,47 @@ impl Mrtr {
 /// One round of input: the server's requests, and the client's responses.
 #[derive(Debug, Clone)]
 pub(crate) struct InputRound {
-    requests: InputRequests,
-    required: InputRequired,
+    /// The requests for input, by key. Empty when the server only wants the request repeated.
+    pub(crate) requests: InputRequests,
+    /// The server's result.
+    pub(crate) required: InputRequired,
 }
 
 impl InputRound {
-    /// Returns the requests for input, by key. Empty when the server only wants the request repeated.
-    pub(crate) fn requests(&self) -> &InputRequests {
-        &self.requests
-    }
-
-    /// Returns the server's result.
-    pub(crate) fn required(&self) -> &InputRequired {
-        &self.required
-    }
-
     /// Builds the input for the repeated request: the responses under the keys of their requests, and
     /// the server's unchanged state.
     ///
     /// # Errors
     ///
-    /// Returns [`InputResponseError`] when a response is missing, unexpected, or of another kind than
+    /// Returns [`InputError::Answer`] when a response is missing, unexpected, or of another kind than
     /// its request.
     // spec: MRTR-10, MRTR-11
     pub(crate) fn respond(
         &self,
         responses: &BTreeMap<String, InputResponse>,
-    ) -> Result<InputState, InputResponseError> {
-        if let Some(key) = responses
-            .keys()
-            .find(|key| !self.requests.contains_key(*key))
-        {
-            return Err(InputResponseError::Unexpected(key.clone()));
+    ) -> Result<InputState, InputError> {
+        let mut keys = responses.keys();
+        if let Some(key) = keys.find(|key| !self.requests.contains_key(*key)) {
+            let reason = format!("the response {key:?} has no request");
+            return Err(InputError::Answer(reason));
         }
         let mut answers = BTreeMap::new();
         for (key, request) in &self.requests {
-            let response = responses.get(key);
-            let response = response.ok_or_else(|| InputResponseError::Missing(key.clone()))?;
-            if !answers_to(request, response) {
-                return Err(InputResponseError::WrongKind {
-                    key: key.clone(),
-                    method: request.method().into(),
-                });
-            }
-            let raw = response
-                .to_raw()
-                .map_err(|source| InputResponseError::Unserializable {
-                    key: key.clone(),
-                    reason: source.to_string(),
-                })?;
-            answers.insert(key, raw);
+            let reason = match responses.get(key) {
+                None => format!("there is no answer to {key:?}"),
+                Some(response) if !answers_to(request, response) => {
+                    let method = request.method();
+                    format!("the answer to {key:?} is none to {method}")
+                }
+                Some(response) => match response.to_raw() {
+                    Ok(raw) => {
+                        answers.insert(key, raw);
+                        continue;
+                    }
+                    Err(error) => format!("the answer to {key:?} cannot be sent: {error}"),
+                },
+            };
+            return Err(InputError::Answer(reason));
         }
         let mut state = InputState::default();
         if self.required.input_requests.is_some() {
@@ -145,55 +147,6 @@ fn answers_to(request: &InputRequest, response: &InputResponse) -> bool {
     )
 }
 
-/// A result that asks for input in a way that the client cannot follow.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum MrtrError {
-    /// The method does not allow the server to ask for input.
-    #[error("the server asks for input, which it may not do here")]
-    NotAllowed,
-    /// The result has neither requests nor a state.
-    #[error("the server asks for input without saying for which")]
-    Empty,
-    /// A request for input cannot be decoded.
-    #[error("what the server asks for is malformed: {0}")]
-    Malformed(serde_json::Error),
-    /// The round has more than 64 requests.
-    #[error("the server asks {0} things at once, of which {max} are allowed", max = Mrtr::MAX_REQUESTS)]
-    TooManyRequests(usize),
-    /// The limit of rounds is reached.
-    #[error("the server still asks for input after {0} rounds; raise `max_input_rounds`")]
-    TooManyRounds(usize),
-}
-
-/// Responses that do not fit a round's requests.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum InputResponseError {
-    /// A request has no response.
-    #[error("there is no answer to {0:?}")]
-    Missing(String),
-    /// A response has no request.
-    #[error("the response {0:?} has no request")]
-    Unexpected(String),
-    /// The response is of another kind than its request.
-    #[error("the answer to {key:?} is none to {method}")]
-    WrongKind {
-        /// The key.
-        key: String,
-        /// The request's method.
-        method: Box<str>,
-    },
-    /// The response cannot be written as JSON.
-    #[error("the answer to {key:?} cannot be sent: {reason}")]
-    Unserializable {
-        /// The key.
-        key: String,
-        /// The cause.
-        reason: String,
-    },
-}
-
 #[cfg(test)]
 mod tests {
     //! Rounds, responses and invalid results.
@@ -207,7 +160,7 @@ mod tests {
         Page, RawObject,
     };
 
-    use super::{InputResponseError, Mrtr, MrtrError};
+    use super::{InputError, Mrtr};
 
     fn tool() -> ClientRequest {
         Call::CallTool(CallToolParams::new("add", None)).into()
@@ -237,7 +190,7 @@ mod tests {
         let mut required = asking([("a", form()), ("b", InputRequest::ListRoots)]);
         required.request_state = Some(state.to_owned());
         let round = Mrtr::new(1).start_round(&tool(), required).unwrap();
-        assert_eq!(round.requests().len(), 2);
+        assert_eq!(round.requests.len(), 2);
         let answers = [
             ("a", ElicitResult::decline().into()),
             ("b", ListRootsResult::from(vec![]).into()),
@@ -275,20 +228,18 @@ mod tests {
             .unwrap();
         let message = CreateMessageResult::new("m", "hi");
         for (answers, error) in [
-            (responses([]), InputResponseError::Missing("a".to_owned())),
+            (responses([]), "there is no answer to \"a\""),
             (
                 responses([("z", ElicitResult::cancel().into())]),
-                InputResponseError::Unexpected("z".to_owned()),
+                "the response \"z\" has no request",
             ),
             (
                 responses([("a", message.into())]),
-                InputResponseError::WrongKind {
-                    key: "a".to_owned(),
-                    method: "elicitation/create".into(),
-                },
+                "the answer to \"a\" is none to elicitation/create",
             ),
         ] {
-            assert_eq!(round.respond(&answers), Err(error));
+            let found = round.respond(&answers).unwrap_err();
+            assert!(matches!(&found, InputError::Answer(found) if found == error));
         }
     }
 
@@ -297,18 +248,19 @@ mod tests {
     fn invalid_results_are_errors() {
         let mut required = InputRequired::default();
         let round = Mrtr::new(1).start_round(&tool(), required.clone());
-        assert!(matches!(round, Err(MrtrError::Empty)));
+        let is_invalid = |round: Result<_, InputError>, reason: &str| matches!(round, Err(InputError::Round(found)) if found.contains(reason));
+        assert!(is_invalid(round, "without saying for which"));
 
         required.input_requests = Some(RawObject::from_text(r#"{"a": 7}"#).unwrap());
         let round = Mrtr::new(1).start_round(&tool(), required);
-        assert!(matches!(round, Err(MrtrError::Malformed(_))));
+        assert!(is_invalid(round, "is malformed: "));
 
         for request in [
             ClientRequest::Discover,
             Call::ListTools(Page::default()).into(),
         ] {
             let round = Mrtr::new(1).start_round(&request, InputRequired::again("s"));
-            assert!(matches!(round, Err(MrtrError::NotAllowed)), "{request:?}");
+            assert!(is_invalid(round, "may not do here"), "{request:?}");
         }
 
         let many = (0..=Mrtr::MAX_REQUESTS).map(|key| (key.to_string(), form()));
@@ -332,7 +284,8 @@ mod tests {
                     .unwrap();
             }
             let round = mrtr.start_round(&tool(), InputRequired::again("s"));
-            assert!(matches!(round, Err(MrtrError::TooManyRounds(cap)) if cap == limit));
+            let error = round.unwrap_err().to_string();
+            assert!(error.contains(&format!("after {limit} rounds")), "{error}");
         }
     }
 }

@@ -88,7 +88,7 @@ pub(crate) fn check_accepted(
     round: &InputRound,
     responses: &BTreeMap<String, InputResponse>,
 ) -> Result<(), InputError> {
-    for (key, request) in round.requests() {
+    for (key, request) in &round.requests {
         let is_accepted =
             matches!(responses.get(key), Some(InputResponse::Elicit(it)) if it.is_accepted());
         if let (InputRequest::Elicit(params), false) = (request, is_accepted)

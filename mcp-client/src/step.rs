@@ -78,12 +78,12 @@ impl<'a, T> PreparedCall<'a, T> {
 impl<'a, T> PendingInput<'a, T> {
     /// Returns the input requests by key. Empty when the server only requires another call.
     pub fn requests(&self) -> &InputRequests {
-        self.round.requests()
+        &self.round.requests
     }
 
     /// Returns the server's `InputRequired` result.
     pub fn required(&self) -> &InputRequired {
-        self.round.required()
+        &self.round.required
     }
 
     /// Continues the call with a response for every key. The caller fills in defaults of forms

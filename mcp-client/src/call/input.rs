@@ -19,7 +19,7 @@ impl ActiveCall<'_> {
         required: InputRequired,
     ) -> Result<CallStep, InputError> {
         let round = self.mrtr.start_round(&self.request, required)?;
-        check_urls(round.requests())?;
+        check_urls(&round.requests)?;
         // The time of the user does not count as the server's time.
         self.timer.pause();
         Ok(CallStep::InputRequired(round))
@@ -59,7 +59,7 @@ impl ActiveCall<'_> {
         let responses =
             inner
                 .inputs
-                .answer_all(round.requests(), &asker, declared, version, observe);
+                .answer_all(&round.requests, &asker, declared, version, observe);
         let responses = unless_cancelled(&mut self.options.cancel, pin!(responses)).await;
         let responses = responses.ok_or_else(|| self.error(ErrorKind::Cancelled))?;
         let responses = responses.map_err(|error| self.error(error))?;
@@ -82,7 +82,7 @@ impl ActiveCall<'_> {
         responses: &BTreeMap<String, InputResponse>,
     ) -> Result<(), Error> {
         let round = self.mrtr.start_round(&self.request, required);
-        let round = round.map_err(|error| self.error(InputError::from(error)))?;
+        let round = round.map_err(|error| self.error(error))?;
         self.set_responses(&round, responses)
     }
 
@@ -93,7 +93,7 @@ impl ActiveCall<'_> {
         responses: &BTreeMap<String, InputResponse>,
     ) -> Result<(), Error> {
         let input = round.respond(responses);
-        let input = input.map_err(|error| self.error(InputError::from(error)))?;
+        let input = input.map_err(|error| self.error(error))?;
         if self.required_urls.is_open() {
             // The repeated call carries no input: the server knows which visits are completed.
             return required_urls::check_accepted(round, responses)

@@ -6,8 +6,6 @@ use std::fmt;
 use mcp_core::Fault;
 use mcp_types::{BrokenConversation, ElicitParams, FormError, InputRequest, Method, UrlError};
 
-use crate::mrtr::{InputResponseError, MrtrError};
-
 /// The error of a handler.
 pub(crate) type BoxError = Box<dyn StdError + Send + Sync>;
 
@@ -122,11 +120,11 @@ pub enum InputError {
         fault: Fault,
     },
     /// The input requests of the server are invalid.
-    #[error(transparent)]
-    Round(#[from] MrtrError),
+    #[error("{0}")]
+    Round(String),
     /// The responses do not match the input requests.
-    #[error(transparent)]
-    Answer(#[from] InputResponseError),
+    #[error("{0}")]
+    Answer(String),
 }
 
 /// The error of a handler when the user, or the program on the user's behalf, refuses to answer.
