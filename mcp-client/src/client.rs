@@ -224,7 +224,8 @@ impl ClientInner {
     /// Invalidates the cache and notifies subscribers.
     pub(crate) fn handle_change(&self, change: Change) {
         self.cache.invalidate(self.identity, &change);
-        self.events.send_change(change);
+        // An error means that there is no subscriber.
+        let _ = self.events.changes.send(change);
     }
 
     /// Returns the members for the `_meta` of a request: those of the client, and `own` of the call, which win.

@@ -1,7 +1,10 @@
 //! Notifications and changes of a server, broadcast to all readers of the program.
 
+use futures_core::Stream;
+use futures_util::{StreamExt, stream};
 use mcp_core::ServerNotification;
 use tokio::sync::broadcast;
+use tokio::sync::broadcast::error::RecvError;
 
 use crate::change::Change;
 
@@ -11,8 +14,8 @@ const CAPACITY: usize = 256;
 /// Broadcast channels for notifications and changes.
 #[derive(Debug)]
 pub(crate) struct Events {
-    notifications: broadcast::Sender<ServerNotification>,
-    changes: broadcast::Sender<Change>,
+    pub(crate) notifications: broadcast::Sender<ServerNotification>,
+    pub(crate) changes: broadcast::Sender<Change>,
 }
 
 /// An item of [`Client::notifications`](crate::Client::notifications): the reader was too slow, so that it lost
@@ -23,12 +26,6 @@ pub(crate) struct Events {
 pub struct LostNotifications {
     /// The number of lost notifications.
     pub count: u64,
-}
-
-impl LostNotifications {
-    pub(crate) fn new(count: u64) -> Self {
-        Self { count }
-    }
 }
 
 impl Default for Events {
@@ -52,17 +49,20 @@ impl Events {
     pub(crate) fn has_readers(&self) -> bool {
         self.notifications.receiver_count() > 0
     }
+}
 
-    pub(crate) fn subscribe(&self) -> broadcast::Receiver<ServerNotification> {
-        self.notifications.subscribe()
-    }
-
-    pub(crate) fn send_change(&self, change: Change) {
-        // An error means that there is no subscriber.
-        let _ = self.changes.send(change);
-    }
-
-    pub(crate) fn subscribe_changes(&self) -> broadcast::Receiver<Change> {
-        self.changes.subscribe()
-    }
+/// Streams what a channel receives. `item` gets the number of messages that the reader has lost instead of them.
+pub(crate) fn received<T: Clone + Send + 'static, U: Send + 'static>(
+    receiver: broadcast::Receiver<T>,
+    item: fn(Result<T, u64>) -> Option<U>,
+) -> impl Stream<Item = U> + Send + Unpin + use<T, U> {
+    let received = stream::unfold(receiver, move |mut receiver| async move {
+        let received = match receiver.recv().await {
+            Ok(message) => Ok(message),
+            Err(RecvError::Lagged(count)) => Err(count),
+            Err(RecvError::Closed) => return None,
+        };
+        Some((item(received), receiver))
+    });
+    Box::pin(received.fuse().filter_map(std::future::ready))
 }

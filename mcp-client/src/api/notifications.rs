@@ -1,12 +1,10 @@
 //! Server notifications, for any number of readers.
 
 use futures_core::Stream;
-use futures_util::{StreamExt, stream};
 use mcp_core::ServerNotification;
-use tokio::sync::broadcast::error::RecvError;
 
 use crate::client::Client;
-use crate::events::LostNotifications;
+use crate::events::{LostNotifications, received};
 use crate::omissions::Omission;
 use crate::session;
 
@@ -53,20 +51,14 @@ impl Client {
         &self,
     ) -> impl Stream<Item = Result<ServerNotification, LostNotifications>> + Send + Unpin + use<>
     {
-        let receiver = self.inner.events.subscribe();
+        let receiver = self.inner.events.notifications.subscribe();
         // On a pipe, notifications of concurrent calls do not name their calls. A session has its dispatcher already.
         if self.is_pipe() && self.protocol_version().is_modern() {
             session::watch_notifications(self);
         }
-        let received = stream::unfold(receiver, |mut receiver| async move {
-            let received = match receiver.recv().await {
-                Ok(notification) => Ok(notification),
-                Err(RecvError::Lagged(count)) => Err(LostNotifications::new(count)),
-                Err(RecvError::Closed) => return None,
-            };
-            Some((received, receiver))
-        });
-        Box::pin(received.fuse())
+        received(receiver, |received| {
+            Some(received.map_err(|count| LostNotifications { count }))
+        })
     }
 
     /// Returns what the client leaves out of the server's lists from now on: malformed items, unreadable members,
@@ -88,16 +80,6 @@ impl Client {
     /// # }
     /// ```
     pub fn omission_events(&self) -> impl Stream<Item = Omission> + Send + Unpin + use<> {
-        let receiver = self.inner.omissions.subscribe();
-        let received = stream::unfold(receiver, |mut receiver| async move {
-            loop {
-                match receiver.recv().await {
-                    Ok(omission) => return Some((omission, receiver)),
-                    Err(RecvError::Lagged(_)) => {}
-                    Err(RecvError::Closed) => return None,
-                }
-            }
-        });
-        Box::pin(received.fuse())
+        received(self.inner.omissions.subscribe(), Result::ok)
     }
 }

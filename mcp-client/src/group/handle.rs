@@ -5,16 +5,15 @@ use std::sync::Arc;
 
 use futures_core::Stream;
 use futures_util::future::join_all;
-use futures_util::{StreamExt, stream};
 use parking_lot::RwLock;
 use tokio::sync::broadcast;
-use tokio::sync::broadcast::error::RecvError;
 
 use super::event::{GroupEvent, Health};
 use super::member::Member;
 use super::names::{ItemNames, Naming};
 use crate::client::Client;
 use crate::error::{Error, ErrorKind};
+use crate::events::received;
 
 /// Several servers behind one handle. Clones are cheap and share the servers.
 ///
@@ -131,15 +130,9 @@ impl Group {
 
     /// Returns the events from now on: list changes, and starts and ends of servers.
     pub fn events(&self) -> impl Stream<Item = GroupEvent> + Send + Unpin + use<> {
-        let events = self.inner.events.subscribe();
-        let events = stream::unfold(events, |mut events| async move {
-            match events.recv().await {
-                Ok(event) => Some((event, events)),
-                Err(RecvError::Lagged(count)) => Some((GroupEvent::Lost(count), events)),
-                Err(RecvError::Closed) => None,
-            }
-        });
-        Box::pin(events.fuse())
+        received(self.inner.events.subscribe(), |event| {
+            Some(event.unwrap_or_else(GroupEvent::Lost))
+        })
     }
 
     /// Closes all servers. They are not started again.

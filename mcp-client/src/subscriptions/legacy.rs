@@ -46,7 +46,7 @@ pub(super) async fn subscribe(
     }
     // Last, because changes before this point are not changes of this subscription: neither those of
     // lists nor those that a renewal of the session may have missed.
-    let changes = resources.client.inner.events.subscribe_changes();
+    let changes = resources.client.inner.events.changes.subscribe();
     // A server that does not declare its notifications may send them all the same.
     let mut obeyed = granted.clone();
     obeyed.tools_list_changed = requested.tools_list_changed;
