@@ -26,7 +26,7 @@ use crate::call_timer::Timeouts;
 use crate::connect_mode::ConnectMode;
 use crate::extension::{ClientSetup, IntoClientExtension, NotificationHandlers};
 use crate::header::parse_header;
-use crate::inputs::{ElicitRequest, Inputs, IntoInput, SampleRequest, UrlRequest};
+use crate::inputs::{ElicitRequest, Inputs, IntoInput, SampleRequest, UrlRequest, boxed};
 #[cfg(feature = "auth")]
 use crate::login::Login;
 use crate::mrtr::Mrtr;
@@ -183,9 +183,9 @@ impl ClientBuilder {
             self.inbound_layers.add(layer);
         }
         for (method, handler) in parts.requests {
-            self.inputs.on_custom(method, handler);
+            self.inputs.custom.insert(method, handler);
         }
-        self.notification_handlers.extend(parts.notifications);
+        self.notification_handlers.0.extend(parts.notifications.0);
         self.extensions.push(parts.registration);
         self
     }
@@ -280,7 +280,7 @@ impl ClientBuilder {
         F: Fn(ElicitRequest) -> Fut + Send + Sync + 'static,
         Fut: Future<Output: IntoInput<ElicitResult>> + Send + 'static,
     {
-        self.inputs.on_form(handler);
+        self.inputs.form = Some(boxed(handler));
         self
     }
 
@@ -291,7 +291,7 @@ impl ClientBuilder {
         F: Fn(UrlRequest) -> Fut + Send + Sync + 'static,
         Fut: Future<Output: IntoInput<ElicitResult>> + Send + 'static,
     {
-        self.inputs.on_url(handler);
+        self.inputs.url = Some(boxed(handler));
         self
     }
 
@@ -305,14 +305,14 @@ impl ClientBuilder {
         F: Fn(SampleRequest) -> Fut + Send + Sync + 'static,
         Fut: Future<Output: IntoInput<CreateMessageResult>> + Send + 'static,
     {
-        self.inputs.on_sample(handler);
+        self.inputs.sample = Some(boxed(handler));
         self
     }
 
     /// Sets the roots, each a `file://` URI or a [`Root`], and declares the capability.
     pub fn roots(mut self, roots: impl IntoIterator<Item = impl Into<Root>>) -> Self {
-        self.inputs
-            .set_roots(roots.into_iter().map(Into::into).collect());
+        let roots: Vec<Root> = roots.into_iter().map(Into::into).collect();
+        self.inputs.roots = Some(Arc::new(roots.into()));
         self
     }
 

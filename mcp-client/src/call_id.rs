@@ -1,7 +1,6 @@
 //! Call ids, by which a program cancels them.
 
 use std::collections::HashMap;
-use std::fmt;
 use std::sync::Arc;
 
 use mcp_types::RequestId;
@@ -65,11 +64,5 @@ impl CallId {
 impl Drop for CallId {
     fn drop(&mut self) {
         self.calls.0.lock().remove(&self.number);
-    }
-}
-
-impl fmt::Debug for CallId {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("CallId").field(&self.number).finish()
     }
 }

@@ -65,11 +65,8 @@ pub(crate) async fn open(
     if !builder.headers.is_empty() {
         channel.set_headers(builder.headers);
     }
-    if let Some(uri) = builder
-        .inputs
-        .roots()
-        .and_then(|roots| first_invalid_root(&roots.read()))
-    {
+    let roots = builder.inputs.roots.as_ref();
+    if let Some(uri) = roots.and_then(|roots| first_invalid_root(&roots.read())) {
         return Err(ErrorKind::Root(uri).into());
     }
     builder.profile.capabilities = builder.inputs.declare(builder.profile.capabilities);

@@ -116,36 +116,17 @@ impl<S: Serialize> sealed::AddTo for (&str, S) {
 
 /// Collects the parts of a [`ClientExtension`].
 pub struct ClientSetup<E> {
-    pub(crate) parts: SetupParts,
-    extension: PhantomData<fn() -> E>,
-}
-
-/// The parts of an extension without its type.
-pub(crate) struct SetupParts {
     pub(crate) registration: Registration<ClientCapabilities>,
     pub(crate) requests: Vec<(&'static str, CustomInput)>,
     pub(crate) notifications: NotificationHandlers,
     pub(crate) layers: Layers,
     pub(crate) inbound_layers: Layers,
+    extension: PhantomData<fn() -> E>,
 }
 
 /// The handlers of custom notifications by method.
 #[derive(Clone, Default)]
-pub(crate) struct NotificationHandlers(HashMap<&'static str, NotificationHandler>);
-
-impl NotificationHandlers {
-    pub(crate) fn is_empty(&self) -> bool {
-        self.0.is_empty()
-    }
-
-    pub(crate) fn get(&self, method: &str) -> Option<&NotificationHandler> {
-        self.0.get(method)
-    }
-
-    pub(crate) fn extend(&mut self, other: Self) {
-        self.0.extend(other.0);
-    }
-}
+pub(crate) struct NotificationHandlers(pub(crate) HashMap<&'static str, NotificationHandler>);
 
 impl fmt::Debug for NotificationHandlers {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -158,19 +139,17 @@ pub(crate) type NotificationHandler = Arc<
 >;
 
 impl<E: IntoClientExtension> ClientSetup<E> {
-    pub(crate) fn collect(extension: E) -> SetupParts {
+    pub(crate) fn collect(extension: E) -> Self {
         let mut setup = Self {
-            parts: SetupParts {
-                registration: extension.registration(),
-                requests: Vec::new(),
-                notifications: NotificationHandlers::default(),
-                layers: Layers::default(),
-                inbound_layers: Layers::default(),
-            },
+            registration: extension.registration(),
+            requests: Vec::new(),
+            notifications: NotificationHandlers::default(),
+            layers: Layers::default(),
+            inbound_layers: Layers::default(),
             extension: PhantomData,
         };
         extension.add_to(&mut setup);
-        setup.parts
+        setup
     }
 }
 
@@ -187,7 +166,7 @@ impl<E: ClientExtension> ClientSetup<E> {
         F: Fn(R::Params, Arc<Asker>) -> Fut + Send + Sync + 'static,
         Fut: Future<Output: IntoInput<R::Result>> + Send + 'static,
     {
-        self.parts.registration.add_method(R::METHOD);
+        self.registration.add_method(R::METHOD);
         let handler: CustomInput = Arc::new(move |(params, asker)| {
             let running = read_params(params.as_ref()).map(|params| handler(params, asker));
             Box::pin(async move {
@@ -196,7 +175,7 @@ impl<E: ClientExtension> ClientSetup<E> {
                 Ok(result.parse::<JsonObject>()?)
             })
         });
-        self.parts.requests.push((R::METHOD, handler));
+        self.requests.push((R::METHOD, handler));
     }
 
     /// Handles a server notification. An error of the handler goes to the log.
@@ -210,25 +189,25 @@ impl<E: ClientExtension> ClientSetup<E> {
         F: Fn(N::Params, Arc<Asker>) -> Fut + Send + Sync + 'static,
         Fut: Future<Output: IntoInput<()>> + Send + 'static,
     {
-        self.parts.registration.add_method(N::METHOD);
+        self.registration.add_method(N::METHOD);
         let handler: NotificationHandler =
             Arc::new(move |params, asker| match read_params(params.as_ref()) {
                 Ok(params) => Box::pin(handler(params, asker).map(Convert::into_input)),
                 Err(fault) => Box::pin(std::future::ready(Err(fault.into()))),
             });
-        self.parts.notifications.0.insert(N::METHOD, handler);
+        self.notifications.0.insert(N::METHOD, handler);
     }
 
     /// Adds a layer around the client's calls; see
     /// [`ClientBuilder::layer`](crate::ClientBuilder::layer).
     pub fn layer(&mut self, layer: impl Middleware) {
-        self.parts.layers.add(layer);
+        self.layers.add(layer);
     }
 
     /// Adds a layer around the server messages; see
     /// [`ClientBuilder::inbound_layer`](crate::ClientBuilder::inbound_layer).
     pub fn inbound_layer(&mut self, layer: impl Middleware) {
-        self.parts.inbound_layers.add(layer);
+        self.inbound_layers.add(layer);
     }
 
     /// Requires something of the client's final capabilities: a capability such as `sampling`, or
@@ -238,7 +217,7 @@ impl<E: ClientExtension> ClientSetup<E> {
         name: impl Into<String>,
         is_met: impl Fn(&ClientCapabilities) -> bool + Send + Sync + 'static,
     ) {
-        self.parts.registration.require(name, is_met);
+        self.registration.require(name, is_met);
     }
 
     /// Requires another extension, which may be registered before or after this one; see
@@ -259,7 +238,7 @@ fn read_params<P: DeserializeOwned>(params: Option<&RawObject>) -> Result<P, Fau
 impl<E> fmt::Debug for ClientSetup<E> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("ClientSetup")
-            .field("registration", &self.parts.registration)
+            .field("registration", &self.registration)
             .finish_non_exhaustive()
     }
 }

@@ -20,6 +20,6 @@ pub(crate) use error::BoxError;
 pub use error::{InputError, InputKind, Rejected};
 pub use handlers::IntoInput;
 pub(crate) use handlers::sealed::Convert;
-pub(crate) use handlers::{CustomInput, Inputs, check_urls, first_invalid_root};
+pub(crate) use handlers::{CustomInput, Inputs, boxed, check_urls, first_invalid_root};
 pub use request::{Asker, ElicitRequest, SampleRequest, UrlRequest};
 pub(crate) use url_elicitations::{UrlElicitation, UrlElicitations};

@@ -1,7 +1,5 @@
 //! Notifications that wait for their handlers.
 
-use std::fmt;
-
 use mcp_core::tower::Layers;
 use mcp_types::RawObject;
 use tokio::sync::mpsc;
@@ -32,7 +30,7 @@ impl NotificationQueue {
         handlers: NotificationHandlers,
         layers: &Layers,
     ) -> (Self, Option<mpsc::Receiver<QueuedNotification>>) {
-        let is_needed = !handlers.is_empty() || !layers.is_empty();
+        let is_needed = !handlers.0.is_empty() || !layers.is_empty();
         let (sender, receiver) = is_needed.then(|| mpsc::channel(CAPACITY)).unzip();
         (Self { handlers, sender }, receiver)
     }
@@ -44,7 +42,7 @@ impl NotificationQueue {
 
     /// Queues an extension notification. Returns false if it has no handler.
     pub(crate) fn push_custom(&self, method: &str, params: Option<&RawObject>) -> bool {
-        let is_handled = self.handlers.get(method).is_some();
+        let is_handled = self.handlers.0.contains_key(method);
         if is_handled {
             self.push(QueuedNotification {
                 method: method.into(),
@@ -64,13 +62,5 @@ impl NotificationQueue {
             };
             tracing::warn!(method = %mcp_types::escaped(&method), "a notification is dropped: its handler is too slow");
         }
-    }
-}
-
-impl fmt::Debug for NotificationQueue {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("NotificationQueue")
-            .field("handlers", &self.handlers)
-            .finish_non_exhaustive()
     }
 }

@@ -52,7 +52,7 @@ async fn handle(client: &Weak<ClientInner>, notification: QueuedNotification) {
 /// Passes a notification to its handler, or to the client. It does not keep the client alive while a
 /// handler runs.
 async fn deliver(inner: Arc<ClientInner>, method: Box<str>, params: Option<RawObject>) {
-    let Some(handler) = inner.notifications.handlers.get(&method).cloned() else {
+    let Some(handler) = inner.notifications.handlers.0.get(&*method).cloned() else {
         return handle_core(&inner, &method, params.as_ref());
     };
     // Without inbound layers, its readers had it when it arrived.

@@ -53,7 +53,7 @@ impl Client {
     ) -> Result<(), Error> {
         let inner = &self.inner;
         let roots: Vec<Root> = roots.into_iter().map(Into::into).collect();
-        let current = inner.inputs.roots().ok_or(ErrorKind::NoRoots)?;
+        let current = inner.inputs.roots.as_ref().ok_or(ErrorKind::NoRoots)?;
         if let Some(uri) = first_invalid_root(&roots) {
             return Err(ErrorKind::Root(uri).into());
         }

@@ -1,6 +1,5 @@
 //! One server of a group. It starts when it is needed, and again after it has ended.
 
-use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -337,14 +336,5 @@ async fn forward_changes(
             Err(_) => return,
         }
         sleep(backoff.next_delay()).await;
-    }
-}
-
-impl fmt::Debug for Member {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Member")
-            .field("name", &self.name)
-            .field("health", &self.health())
-            .finish_non_exhaustive()
     }
 }

@@ -54,7 +54,7 @@ pub(crate) type Handler<Q, A> =
 /// The handler of an extension's request: from its parameters to its result.
 pub(crate) type CustomInput = Handler<(Option<RawObject>, Arc<Asker>), JsonObject>;
 
-fn boxed<Q, A, F, Fut>(handler: F) -> Handler<Q, A>
+pub(crate) fn boxed<Q, A, F, Fut>(handler: F) -> Handler<Q, A>
 where
     Q: Send + 'static,
     A: 'static,
@@ -67,11 +67,13 @@ where
 /// The handlers and roots of a client.
 #[derive(Clone, Default)]
 pub(crate) struct Inputs {
-    form: Option<Handler<ElicitRequest, ElicitResult>>,
-    url: Option<Handler<UrlRequest, ElicitResult>>,
-    sample: Option<Handler<SampleRequest, CreateMessageResult>>,
-    roots: Option<Arc<RwLock<Vec<Root>>>>,
-    custom: HashMap<&'static str, CustomInput>,
+    pub(crate) form: Option<Handler<ElicitRequest, ElicitResult>>,
+    pub(crate) url: Option<Handler<UrlRequest, ElicitResult>>,
+    pub(crate) sample: Option<Handler<SampleRequest, CreateMessageResult>>,
+    /// The roots, unless the client declares none.
+    pub(crate) roots: Option<Arc<RwLock<Vec<Root>>>>,
+    /// The handlers of extensions' requests.
+    pub(crate) custom: HashMap<&'static str, CustomInput>,
     /// Layers around the server's requests.
     pub(crate) layers: Layers,
     pub(crate) url_elicitations: UrlElicitations,
@@ -89,44 +91,6 @@ impl Inputs {
             url_elicitations: UrlElicitations::default(),
             ..self.clone()
         }
-    }
-
-    pub(crate) fn on_form<F, Fut>(&mut self, handler: F)
-    where
-        F: Fn(ElicitRequest) -> Fut + Send + Sync + 'static,
-        Fut: Future<Output: IntoInput<ElicitResult>> + Send + 'static,
-    {
-        self.form = Some(boxed(handler));
-    }
-
-    pub(crate) fn on_url<F, Fut>(&mut self, handler: F)
-    where
-        F: Fn(UrlRequest) -> Fut + Send + Sync + 'static,
-        Fut: Future<Output: IntoInput<ElicitResult>> + Send + 'static,
-    {
-        self.url = Some(boxed(handler));
-    }
-
-    pub(crate) fn on_sample<F, Fut>(&mut self, handler: F)
-    where
-        F: Fn(SampleRequest) -> Fut + Send + Sync + 'static,
-        Fut: Future<Output: IntoInput<CreateMessageResult>> + Send + 'static,
-    {
-        self.sample = Some(boxed(handler));
-    }
-
-    /// Adds the handler of an extension's request.
-    pub(crate) fn on_custom(&mut self, method: &'static str, handler: CustomInput) {
-        self.custom.insert(method, handler);
-    }
-
-    pub(crate) fn set_roots(&mut self, roots: Vec<Root>) {
-        self.roots = Some(Arc::new(RwLock::new(roots)));
-    }
-
-    /// Returns the roots, or `None` when the client declares none.
-    pub(crate) fn roots(&self) -> Option<&RwLock<Vec<Root>>> {
-        self.roots.as_deref()
     }
 
     /// Adds the capabilities of the handlers to the declared ones.
