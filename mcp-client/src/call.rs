@@ -27,7 +27,7 @@ use crate::mrtr::{InputRound, Mrtr};
 use crate::options::CallOptions;
 use crate::required_urls::{self, RequiredUrls};
 use crate::session;
-use retry::RetryState;
+use retry::{RetryState, permitted};
 pub(crate) use task::{TaskPolls, cancel as cancel_task, get as get_task, task_request};
 
 /// Makes a call and waits for its result. Dropping the future cancels the call.
@@ -285,7 +285,7 @@ impl<'a> ActiveCall<'a> {
             return Ok(None);
         }
         let is_expired = matches!(kind, ErrorKind::Channel(ChannelError::SessionExpired));
-        if is_expired && self.retry.may_renew_session() {
+        if is_expired && permitted(&mut self.retry.session_renewed) {
             // Boxed so that session renewal does not enlarge every call future.
             let renewed = Box::pin(session::renew(&self.client, self.session)).await;
             renewed.map_err(|kind| self.error(kind))?;
@@ -304,7 +304,7 @@ impl<'a> ActiveCall<'a> {
         slot: Option<&CacheSlot>,
         bytes: usize,
     ) {
-        if self.retry.version_switched() {
+        if self.retry.version_switched {
             let version = self.version;
             let inner = &self.client.inner;
             inner.update_state(|state| state.version = version);

@@ -6,7 +6,7 @@ use mcp_core::{BoxFuture, Call, ClientRequest, Fault, ResultBody};
 use mcp_types::{CallToolParams, Cursor, Page, codes};
 use tokio::time::Instant;
 
-use super::{ActiveCall, run};
+use super::{ActiveCall, permitted, run};
 use crate::client::Client;
 use crate::error::Error;
 use crate::options::CallOptions;
@@ -33,7 +33,7 @@ impl ActiveCall<'_> {
         let Some(version) = legacy.filter(|version| !version.is_modern()).max() else {
             return false;
         };
-        if !self.retry.may_open_session() {
+        if !permitted(&mut self.retry.session_opened) {
             return false;
         }
         // Boxed so that a corrected negotiation does not enlarge every call future.
@@ -74,7 +74,7 @@ impl ActiveCall<'_> {
             return false;
         };
         match newest_common(supported, &self.client.inner.versions) {
-            Some(version) if self.retry.may_switch_version() => {
+            Some(version) if permitted(&mut self.retry.version_switched) => {
                 self.version = version;
                 true
             }
@@ -90,7 +90,8 @@ impl ActiveCall<'_> {
         let ClientRequest::Call(Call::CallTool(params)) = &self.request else {
             return false;
         };
-        if !inner.mirrors_arguments(inner.version()) || !self.retry.may_refresh_headers() {
+        let mirrors = inner.mirrors_arguments(inner.version());
+        if !mirrors || !permitted(&mut self.retry.headers_refreshed) {
             return false;
         }
         let before = inner.tools.params(&self.request);

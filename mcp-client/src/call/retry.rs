@@ -14,14 +14,20 @@ const MAX_REPEATS: usize = 2;
 /// Longest wait before a repetition that a server asks for.
 const MAX_WAIT: Duration = Duration::from_secs(10);
 
-/// Repetitions of one call. Each `may_…` method counts the repetition that it permits.
+/// Repetitions of one call. Those of the four kinds that are flags are [`permitted`] once.
 pub(super) struct RetryState {
     repeats: usize,
     backoff: Backoff,
-    version_switched: bool,
-    headers_refreshed: bool,
-    session_renewed: bool,
-    session_opened: bool,
+    pub(super) version_switched: bool,
+    pub(super) headers_refreshed: bool,
+    pub(super) session_renewed: bool,
+    /// A session with a server that was taken for a modern one.
+    pub(super) session_opened: bool,
+}
+
+/// Permits a repetition that was not permitted before.
+pub(super) fn permitted(flag: &mut bool) -> bool {
+    !std::mem::replace(flag, true)
 }
 
 impl Default for RetryState {
@@ -38,35 +44,11 @@ impl Default for RetryState {
 }
 
 impl RetryState {
-    /// Permits a repetition after a lost or refused connection, twice per call.
+    /// Permits and counts a repetition after a lost or refused connection, twice per call.
     pub(super) fn may_repeat(&mut self) -> bool {
         let may_repeat = self.repeats < MAX_REPEATS;
         self.repeats += usize::from(may_repeat);
         may_repeat
-    }
-
-    /// Permits one switch of the protocol version.
-    pub(super) fn may_switch_version(&mut self) -> bool {
-        !std::mem::replace(&mut self.version_switched, true)
-    }
-
-    pub(super) fn version_switched(&self) -> bool {
-        self.version_switched
-    }
-
-    /// Permits one refresh of the tool list.
-    pub(super) fn may_refresh_headers(&mut self) -> bool {
-        !std::mem::replace(&mut self.headers_refreshed, true)
-    }
-
-    /// Permits one new session.
-    pub(super) fn may_renew_session(&mut self) -> bool {
-        !std::mem::replace(&mut self.session_renewed, true)
-    }
-
-    /// Permits one session with a server that was taken for a modern one.
-    pub(super) fn may_open_session(&mut self) -> bool {
-        !std::mem::replace(&mut self.session_opened, true)
     }
 
     /// Waits before a repetition: the time that the server asks for, up to ten seconds, otherwise a growing one.
