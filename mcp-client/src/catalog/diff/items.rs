@@ -104,15 +104,11 @@ fn hints(old: &Item, new: &Item, path: &str, recorder: &mut Recorder) {
         ("idempotentHint", false, true),
         ("openWorldHint", true, false),
     ];
-    let hint = |item: &Item, name: &str| {
-        let value = item
-            .get("annotations")
-            .and_then(|annotations| annotations.get(name));
-        value.and_then(Value::as_bool)
-    };
+    let annotation = |item: &Item, name: &str| item.get("annotations")?.get(name).cloned();
     for (name, default, safe) in HINTS {
-        let (was, is) = (hint(old, name), hint(new, name));
-        let (was, is) = (was.unwrap_or(default), is.unwrap_or(default));
+        let hint = |item| annotation(item, name).and_then(|hint| hint.as_bool());
+        let was = hint(old).unwrap_or(default);
+        let is = hint(new).unwrap_or(default);
         if was != is {
             let (impact, effect) = if is == safe {
                 (Compatible, "")
@@ -123,30 +119,24 @@ fn hints(old: &Item, new: &Item, path: &str, recorder: &mut Recorder) {
             recorder.add(impact, &join(path, name), reason);
         }
     }
-    let title = |item: &Item| {
-        item.get("annotations")
-            .and_then(|annotations| annotations.get("title"))
-            .cloned()
-    };
-    if title(old) != title(new) {
+    if annotation(old, "title") != annotation(new, "title") {
         recorder.add(Cosmetic, &join(path, "title"), "changed");
     }
 }
 
 /// Compares whether calls of a tool become tasks.
 fn task_support(old: &Item, new: &Item, path: &str, recorder: &mut Recorder) {
-    let support = |item: &Item| {
-        let value = item
+    fn support(item: &Item) -> &str {
+        let support = item
             .get("execution")
-            .and_then(|execution| execution.get("taskSupport"));
-        let value = value.and_then(Value::as_str);
-        value.unwrap_or("forbidden").to_owned()
-    };
+            .and_then(|value| value.get("taskSupport"));
+        support.and_then(Value::as_str).unwrap_or("forbidden")
+    }
     let (was, is) = (support(old), support(new));
     if was == is {
         return;
     }
-    let (impact, effect) = match (&*was, &*is) {
+    let (impact, effect) = match (was, is) {
         (_, "required") => (Breaking, "; plain calls fail"),
         (_, "forbidden") => (Breaking, "; calls as tasks fail"),
         _ => (Compatible, ""),
