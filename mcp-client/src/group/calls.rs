@@ -109,20 +109,14 @@ impl Group {
     /// # }
     /// ```
     pub async fn route_tool(&self, tool: &str) -> Result<(Client, String), Error> {
-        let mut failures = Vec::new();
-        if self.inner.tools.read().find(tool).is_none() {
-            failures = self.list_tools().await.failures;
-        }
-        self.routed(&self.inner.tools, tool, failures).await
+        let listing = async { self.list_tools().await.failures };
+        self.routed(&self.inner.tools, tool, listing).await
     }
 
     /// Returns the client of the server that has a prompt, and the prompt's name on that server.
     async fn route_prompt(&self, prompt: &str) -> Result<(Client, String), Error> {
-        let mut failures = Vec::new();
-        if self.inner.prompts.read().find(prompt).is_none() {
-            failures = self.list_prompts().await.failures;
-        }
-        self.routed(&self.inner.prompts, prompt, failures).await
+        let listing = async { self.list_prompts().await.failures };
+        self.routed(&self.inner.prompts, prompt, listing).await
     }
 
     /// Returns the client of the server in a resource name (`server__uri`), and the URI on that
@@ -146,13 +140,19 @@ impl Group {
         found.map(|(found, rest)| (found.clone(), rest))
     }
 
+    /// Returns the owner of a name. If none is known, the servers are listed: `listing` returns those that fail.
     async fn routed(
         &self,
         names: &RwLock<ItemNames>,
         name: &str,
-        failures: Vec<(Arc<str>, Error)>,
+        listing: impl Future<Output = Vec<(Arc<str>, Error)>>,
     ) -> Result<(Client, String), Error> {
-        let found = names.read().find(name);
+        let mut failures = Vec::new();
+        let mut found = names.read().find(name);
+        if found.is_none() {
+            failures = listing.await;
+            found = names.read().find(name);
+        }
         let (server, own) = found.ok_or_else(|| self.missing(name, failures))?;
         Ok((self.client(&server).await?, own))
     }
