@@ -45,6 +45,4 @@ pub use handle::Group;
 pub use lists::{GroupList, Listed};
 #[doc(hidden)]
 pub use names::{ItemNames, NamedItem, candidate_names, looks_foreign, prefixed};
-pub use names::{
-    MAX_TOOL_NAME, Naming, distinct_name, is_portable_name, portable_name, portable_names,
-};
+pub use names::{MAX_TOOL_NAME, Naming, distinct_name, is_portable_name, portable_names};

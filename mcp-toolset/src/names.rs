@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use mcp_client::group::{MAX_TOOL_NAME, distinct_name, portable_name};
+use mcp_client::group::{MAX_TOOL_NAME, distinct_name, portable_names};
 
 /// Names of a tool list for a model. The same list has the same names in each process.
 #[derive(Debug, Default)]
@@ -88,7 +88,8 @@ pub(crate) fn portable(own: &str, is_shared: bool) -> String {
     if is_shared {
         distinct_name(&wanted, item, MAX_TOOL_NAME)
     } else {
-        portable_name(&wanted, item, MAX_TOOL_NAME)
+        let mut names = portable_names(std::iter::once(wanted), item, MAX_TOOL_NAME);
+        names.next().unwrap_or_default()
     }
 }
 

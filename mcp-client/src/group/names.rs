@@ -1,6 +1,6 @@
 //! Unique names of tools, prompts and resources in a group, and names that every model provider accepts.
 //!
-//! Groups, gateways, tool sets and OpenAPI documents name tools with [`portable_name`], [`distinct_name`] and
+//! Groups, gateways, tool sets and OpenAPI documents name tools with [`distinct_name`] and
 //! [`portable_names`].
 
 use std::collections::HashMap;
@@ -96,24 +96,10 @@ fn is_portable(c: char) -> bool {
     c.is_ascii_alphanumeric() || matches!(c, '_' | '-')
 }
 
-/// Returns a name that every model provider accepts, with at most `max` characters (at least 16).
-///
-/// A name that [fits](is_portable_name) stays as it is. In another one, `_` replaces each other character, and one that
-/// is too long or empty ends with a digest of `item`, the server and the item's own name. So a name depends on nothing
-/// but its arguments. Two names may become the same one: [`portable_names`] has more of them.
-///
-/// # Examples
-///
-/// ```
-/// use mcp::client::group::{MAX_TOOL_NAME, portable_name};
-///
-/// assert_eq!(portable_name("get_user", ("db", "get_user"), MAX_TOOL_NAME), "get_user");
-/// assert_eq!(portable_name("files.read", ("fs", "files.read"), MAX_TOOL_NAME), "files_read");
-/// let long = "x".repeat(80);
-/// assert_eq!(portable_name(&long, ("fs", &long), MAX_TOOL_NAME).len(), MAX_TOOL_NAME);
-/// ```
+/// Returns a name that every model provider accepts. A name that [fits](is_portable_name) stays as it is. In another one,
+/// `_` replaces each other character, and one that is too long or empty ends with a digest of `item`.
 // spec: TOOL-04
-pub fn portable_name(name: &str, item: (&str, &str), max: usize) -> String {
+fn portable_name(name: &str, item: (&str, &str), max: usize) -> String {
     if is_portable_name(name, max) {
         return name.to_owned();
     }
@@ -125,8 +111,27 @@ pub fn portable_name(name: &str, item: (&str, &str), max: usize) -> String {
     }
 }
 
-/// Replaces each wanted name of an item by its [portable](portable_name) one. Behind a name that was changed comes the
-/// same name with the digest of `item`, for a list in which another item has the first one.
+/// Replaces each wanted name of an item by one that every model provider accepts, with at most `max` characters (at least
+/// 16).
+///
+/// A name that [fits](is_portable_name) stays as it is. In another one, `_` replaces each other character, and one that
+/// is too long or empty ends with a digest of `item`, the server and the item's own name. So a name depends on nothing
+/// but its arguments. Behind a name that was changed comes the same name with the digest, for a list in which another item
+/// has the first one.
+///
+/// # Examples
+///
+/// ```
+/// use mcp::client::group::{MAX_TOOL_NAME, portable_names};
+///
+/// let portable = |own: &str| {
+///     let mut names = portable_names([own.to_owned()].into_iter(), ("fs", own), MAX_TOOL_NAME);
+///     names.next().unwrap_or_default()
+/// };
+/// assert_eq!(portable("get_user"), "get_user");
+/// assert_eq!(portable("files.read"), "files_read");
+/// assert_eq!(portable(&"x".repeat(80)).len(), MAX_TOOL_NAME);
+/// ```
 pub fn portable_names<I: Iterator<Item = String>>(
     wanted: I,
     (server, own): (&str, &str),
@@ -141,7 +146,7 @@ pub fn portable_names<I: Iterator<Item = String>>(
 }
 
 /// Returns a name that every model provider accepts, with at most `max` characters (at least 16), and a digest of `item`
-/// at its end: for an item whose [`portable_name`] another one has.
+/// at its end: for an item whose [portable name](portable_names) another one has.
 pub fn distinct_name(name: &str, (server, own): (&str, &str), max: usize) -> String {
     let mut hash = hmac_sha256::Hash::new();
     hash.update(server.as_bytes());

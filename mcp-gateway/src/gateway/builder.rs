@@ -258,7 +258,7 @@ impl Gateway {
     /// `mcp__NAME__` in front of it, and model providers accept 64.
     ///
     /// A longer name is cut and ends with a digest, and characters other than letters and digits of ASCII, `_` and `-`
-    /// become `_` (see [`portable_name`](mcp_client::group::portable_name)). An exact name of the
+    /// become `_` (see [`portable_names`](mcp_client::group::portable_names)). An exact name of the
     /// [settings](GatewayServer::tool) stays as it is.
     pub fn max_tool_name(mut self, characters: usize) -> Self {
         self.max_tool_name = characters.clamp(16, MAX_TOOL_NAME);
