@@ -113,7 +113,7 @@ impl Approval {
             trusted: BTreeSet::new(),
             rules: Vec::new(),
             ask: None,
-            session: Consents::in_memory(),
+            session: Consents::default(),
             always: None,
         }
     }

@@ -107,7 +107,7 @@ type Entries = BTreeMap<String, BTreeMap<String, ByName>>;
 ///
 /// An agreement counts as long as the subject is the one that the user has seen: each [fingerprint](Subject::fingerprint)
 /// covers the whole definition. A line that is removed from the file does not count any more, also in a program that runs.
-/// One file is enough for all kinds.
+/// One file is enough for all kinds. The default is a store in memory.
 ///
 /// The file is replaced at once under a lock, that of a file beside it (`FILE.guard`); changes of other processes are read.
 /// A new file can be read by its user alone. It has at most 64 MiB. On Unix, a file that others can write is not used, nor a
@@ -147,11 +147,6 @@ struct State {
 }
 
 impl Consents {
-    /// Creates a store in memory.
-    pub fn in_memory() -> Self {
-        Self::default()
-    }
-
     /// Reads the user's own file, if it exists. Its folder must exist when the first consent is written. A link stays one, and the
     /// file behind it is written.
     ///
@@ -159,7 +154,7 @@ impl Consents {
     ///
     /// Returns a [`ConsentError`] if the file cannot be read, has another format, or others can have written it.
     pub fn open(path: impl Into<PathBuf>) -> Result<Self, ConsentError> {
-        Self::open_place(Place::own(path.into()), &[])
+        Self::open_place(path.into(), true, &[])
     }
 
     /// Reads a file in a project, if it exists: others can have written it, so that it is not for permissions such as those to
@@ -185,12 +180,16 @@ impl Consents {
         path: impl Into<PathBuf>,
         kept: &'static [&'static str],
     ) -> Result<Self, ConsentError> {
-        Self::open_place(Place::in_project(path.into()), kept)
+        Self::open_place(path.into(), false, kept)
     }
 
-    fn open_place(place: Place, kept: &'static [&'static str]) -> Result<Self, ConsentError> {
+    fn open_place(
+        path: PathBuf,
+        is_own: bool,
+        kept: &'static [&'static str],
+    ) -> Result<Self, ConsentError> {
         let mut state = State {
-            place: Some(place),
+            place: Some(Place { path, is_own }),
             kept,
             ..State::default()
         };
@@ -420,7 +419,7 @@ mod tests {
     /// A definition that is the fingerprint of another one is not that one.
     #[test]
     fn fingerprint_as_a_definition_is_not_agreed_to() {
-        let consents = Consents::in_memory();
+        let consents = Consents::default();
         let agreed = Subject::new("call", "a", "b", json!({"c": 1}));
         assert!(consents.insert_blocking(&agreed));
         assert!(consents.contains(&agreed));
@@ -560,7 +559,7 @@ mod tests {
         let [first, second] =
             [1, 2].map(|number| Subject::new("call", "a", "b", json!({"c": number})));
         assert!(consents.insert_blocking(&first));
-        let other = Place::own(path).lock().unwrap();
+        let other = Place { path, is_own: true }.lock().unwrap();
         let waiting = consents.clone();
         let inserted = thread::spawn(move || waiting.insert_blocking(&second));
         for _ in 0..1000 {
@@ -574,7 +573,7 @@ mod tests {
     async fn answer_that_waits_for_the_lock_blocks_no_other_task() {
         let path = file("async.json");
         let consents = Consents::open(&path).unwrap();
-        let other = Place::own(path).lock().unwrap();
+        let other = Place { path, is_own: true }.lock().unwrap();
         let subject = Subject::new("call", "a", "b", json!({"c": 1}));
         let mut inserted = std::pin::pin!(consents.insert(&subject));
         assert!(futures::poll!(&mut inserted).is_pending());

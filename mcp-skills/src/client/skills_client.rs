@@ -68,7 +68,7 @@ impl SkillsClient {
             extension,
             label: client.peer().into_owned(),
             hook: None,
-            consents: Consents::in_memory(),
+            consents: Consents::default(),
         })
     }
 

@@ -32,20 +32,10 @@ type Identity = ();
 pub(super) struct Place {
     pub(super) path: PathBuf,
     /// The user's own file, which only the user can write. Otherwise that of a project, which is not a link.
-    is_own: bool,
+    pub(super) is_own: bool,
 }
 
 impl Place {
-    pub(super) fn own(path: PathBuf) -> Self {
-        let is_own = true;
-        Self { path, is_own }
-    }
-
-    pub(super) fn in_project(path: PathBuf) -> Self {
-        let is_own = false;
-        Self { path, is_own }
-    }
-
     /// Returns the stamp of the file. `None`: it cannot be found.
     pub(super) fn stamp(&self) -> Stamp {
         let metadata = fs::metadata(&self.path).ok()?;
