@@ -64,7 +64,7 @@ impl GroupBuilder {
 
     /// Adds a disabled server with the reason: for example, its configuration is invalid. It appears
     /// in [`Group::health`] only.
-    pub fn unused(self, name: &str, reason: impl Into<String>) -> Self {
+    pub(super) fn unused(self, name: &str, reason: impl Into<String>) -> Self {
         self.add(Member::unused(name, reason.into()))
     }
 

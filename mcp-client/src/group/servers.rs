@@ -149,12 +149,14 @@ async fn connect(
             command, args, cwd, ..
         } => {
             let name = name.or_else(|| builder.server_name.clone());
-            let server = name.clone().unwrap_or_default();
-            let mut pending = PendingCommand::new(server, command);
-            pending.file = file;
-            pending.args.clone_from(args);
-            pending.cwd.clone_from(cwd);
-            pending.env = read_variables(spec.clone()).await.map_err(Error::other)?;
+            let pending = PendingCommand {
+                file,
+                server: name.clone().unwrap_or_default(),
+                command: command.clone(),
+                args: args.clone(),
+                env: read_variables(spec.clone()).await.map_err(Error::other)?,
+                cwd: cwd.clone(),
+            };
             approval.check(pending.clone()).await?;
             // The process receives exactly what was approved.
             let mut command = ServerCommand::new(command).args(args);

@@ -3,10 +3,10 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
-use mcp_client::group::{Group, GroupConfig, Naming, PendingCommand, ServerSpec, Variables};
+use mcp_client::group::{Consents, Group, GroupConfig, Naming, PendingCommand, Variables};
 use mcp_client::{Cache, Client, ConnectMode, Error, InputError, Over, UrlRequest};
 use mcp_types::{ElicitResult, ProtocolVersion};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::script::{Script, Step, result, text};
 
@@ -114,46 +114,53 @@ async fn cve_2025_54135_command_from_a_file_needs_approval() {
         assert_eq!(command.args, ["-c", "touch pwned"]);
         async { false }
     });
-    let Ok(ServerSpec::Command { command, args, .. }) = &config.servers[0].spec else {
-        panic!("{config:?}")
+    let start = async |config: GroupConfig| {
+        let group = Group::builder().config(config, Client::builder()).build();
+        group.client("helper").await.unwrap_err().to_string()
     };
-    let mut pending = PendingCommand::new("helper", command.as_str());
-    pending.args.clone_from(args);
     for _ in 0..3 {
-        let error = config.check(pending.clone()).await.unwrap_err();
-        assert!(error.to_string().contains("not approved"), "{error}");
+        let error = start(config.clone()).await;
+        assert!(error.contains("not approved"), "{error}");
     }
     assert_eq!(asked.load(Ordering::SeqCst), 1);
     // A hook that panics does not approve.
     let config = config.approve(|command| async move { panic!("{command:?}") });
-    assert!(config.check(pending).await.is_err());
+    assert!(start(config).await.contains("not approved"));
 }
 
 /// CVE-2025-54136: an approval was bound to the name of the server, and a command that was replaced
 /// after the approval ran without a question.
 #[tokio::test]
 async fn cve_2025_54136_changed_command_needs_approval_again() {
-    let file = r#"{"mcpServers": {"build": {"command": "make"}}}"#;
     let seen = Arc::new(Mutex::new(Vec::new()));
-    let record = seen.clone();
-    let config = GroupConfig::parse(file, &Variables::new()).unwrap();
-    let config = config.approve(move |command: PendingCommand| {
-        let is_known = command.command == "make" && command.env.is_empty();
-        record.lock().unwrap().push(command.subject().fingerprint());
-        async move { is_known }
-    });
-    let harmless = PendingCommand::new("build", "make");
-    let mut changed = vec![harmless.clone(); 4];
-    changed[0].command = "sh".to_owned();
-    changed[1].args = vec!["-f".to_owned(), "evil.mk".to_owned()];
-    changed[2].env = vec![("LD_PRELOAD".to_owned(), "evil.so".to_owned())];
-    changed[3].cwd = Some("/tmp/evil".to_owned());
-    config.check(harmless.clone()).await.unwrap();
-    config.check(harmless.clone()).await.unwrap();
+    let consents = Consents::default();
+    // The command does not exist: a start that is approved fails as well.
+    let start = async |entry: Value| {
+        let file = json!({"mcpServers": {"build": entry}}).to_string();
+        let record = seen.clone();
+        let config = GroupConfig::parse(&file, &Variables::new()).unwrap();
+        let config = config.remember(consents.clone());
+        let config = config.approve(move |command: PendingCommand| {
+            let is_known = command.command == "no-such-make" && command.env.is_empty();
+            record.lock().unwrap().push(command.subject().fingerprint());
+            async move { is_known }
+        });
+        let group = Group::builder().config(config, Client::builder()).build();
+        group.client("build").await.unwrap_err().to_string()
+    };
+    for _ in 0..2 {
+        let error = start(json!({"command": "no-such-make"})).await;
+        assert!(!error.contains("not approved"), "{error}");
+    }
     assert_eq!(seen.lock().unwrap().len(), 1);
-    for command in changed {
+    for changed in [
+        json!({"command": "no-such-sh"}),
+        json!({"command": "no-such-make", "args": ["-f", "evil.mk"]}),
+        json!({"command": "no-such-make", "env": {"LD_PRELOAD": "evil.so"}}),
+        json!({"command": "no-such-make", "cwd": "/tmp/evil"}),
+    ] {
         let before = seen.lock().unwrap().len();
-        let _ = config.check(command).await;
+        start(changed).await;
         let seen = seen.lock().unwrap();
         assert_eq!(seen.len(), before + 1);
         assert_ne!(seen.last(), seen.first());

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use futures::{FutureExt, StreamExt};
-use mcp_client::group::{Group, GroupBuilder, GroupEvent, Health, Naming};
+use mcp_client::group::{Group, GroupBuilder, GroupConfig, GroupEvent, Health, Naming, Variables};
 use mcp_client::{Change, Client, ConnectMode, Error, Over};
 use mcp_core::{ChannelError, CloseReason};
 use mcp_types::{CompleteParams, CompletionReference, ProtocolVersion, codes};
@@ -70,19 +70,22 @@ async fn group_lists_and_calls_tools_from_all_servers() {
     let files = Script::new([tools(&["read", "find"]), vec![text("from files")]]);
     let mail = Script::new([tools(&["read", "send"]), vec![text("from mail")]]);
     let (a, b) = (files.clone(), mail.clone());
+    let off = r#"{"mcpServers": {"off": {"command": "x", "disabled": true}}}"#;
+    let off = GroupConfig::parse(off, &Variables::new()).unwrap();
+    let reason = "it is disabled in the configuration file";
     let group = quiet()
         .server("files", move || connect(a.clone()))
         .server("my mail", move || connect(b.clone()))
         .server("gone", || async { Err(Error::other("it is gone")) })
-        .unused("off", "switched off")
+        .config(off, Client::builder())
         .build();
     let health = |at: usize| group.health()[at].1.clone();
     assert_eq!(
         (health(0), health(3)),
-        (Health::Idle, Health::Unused("switched off".to_owned()))
+        (Health::Idle, Health::Unused(reason.to_owned()))
     );
 
-    assert_eq!(health(3).to_string(), "not used: switched off");
+    assert_eq!(health(3).to_string(), format!("not used: {reason}"));
 
     let catalog = group.list_tools().await;
     let names: Vec<_> = catalog
@@ -129,7 +132,7 @@ async fn group_lists_and_calls_tools_from_all_servers() {
         ),
         (
             group.client("off").await.unwrap_err(),
-            "off: the server is disabled: switched off",
+            "off: the server is disabled: it is disabled in the configuration file",
         ),
     ] {
         assert_eq!(error.to_string(), message);

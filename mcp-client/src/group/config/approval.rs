@@ -32,18 +32,6 @@ pub struct PendingCommand {
 }
 
 impl PendingCommand {
-    /// Creates a command without arguments.
-    pub fn new(server: impl Into<Arc<str>>, command: impl Into<String>) -> Self {
-        Self {
-            file: None,
-            server: server.into(),
-            command: command.into(),
-            args: Vec::new(),
-            env: Vec::new(),
-            cwd: None,
-        }
-    }
-
     /// Returns the subject of the user's answer. Its definition has everything that decides what is run.
     pub fn subject(&self) -> Subject {
         let file = self.file.as_deref().unwrap_or_default();
@@ -80,6 +68,10 @@ pub(super) fn program_name(command: &str) -> &str {
 
 /// The approval hook of a configuration file and its decisions. Without a hook every command is approved.
 #[derive(Clone, Default)]
+#[cfg_attr(
+    not(feature = "stdio"),
+    expect(dead_code, reason = "only child processes need an approval")
+)]
 pub(in crate::group) struct Approval {
     pub(super) hook: Option<ApprovalHook>,
     pub(super) agreed: Consents,
@@ -90,6 +82,10 @@ pub(in crate::group) struct Approval {
 pub(super) type ApprovalHook =
     Arc<dyn Fn(PendingCommand) -> BoxFuture<'static, bool> + Send + Sync>;
 
+#[cfg_attr(
+    not(feature = "stdio"),
+    expect(dead_code, reason = "only child processes need an approval")
+)]
 impl Approval {
     pub(in crate::group) async fn check(&self, command: PendingCommand) -> Result<(), Error> {
         let Some(hook) = &self.hook else {

@@ -194,87 +194,31 @@ struct RawEntry {
     ignored: BTreeMap<String, IgnoredAny>,
 }
 
-/// The member `oauth`, and `auth` of Cursor.
+/// What hosts write into `oauth` beside the members of [`EntryOAuth`].
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct RawOAuth {
     /// Gemini and Qwen.
     enabled: Option<bool>,
-    /// The second name is Zed's, the third one Cursor's.
-    #[serde(alias = "client_id", alias = "CLIENT_ID")]
-    client_id: Option<String>,
-    #[serde(alias = "client_secret", alias = "CLIENT_SECRET")]
-    client_secret: Option<String>,
-    #[serde(alias = "scope")]
-    scopes: Option<RawScopes>,
-    #[serde(alias = "token_endpoint_auth_method")]
-    token_endpoint_auth_method: Option<String>,
-    issuer: Option<String>,
-    resource: Option<String>,
-    #[serde(default, alias = "omit_resource")]
-    omit_resource: bool,
-    #[serde(alias = "allow_missing_pkce")]
-    allow_missing_pkce: Option<String>,
-    /// Gemini and opencode.
-    #[serde(alias = "redirect_uri")]
-    redirect_uri: Option<String>,
     /// Claude Code: the registered redirect is `http://localhost:PORT/callback`.
     #[serde(alias = "callback_port")]
     callback_port: Option<u16>,
-    account: Option<String>,
+    #[serde(flatten)]
+    entry: EntryOAuth,
     #[serde(flatten)]
     ignored: BTreeMap<String, IgnoredAny>,
 }
-
-#[derive(Deserialize)]
-#[serde(untagged)]
-enum RawScopes {
-    /// Separated by spaces.
-    Text(String),
-    List(Vec<String>),
-}
-
-impl RawOAuth {
-    fn scopes(&self) -> Vec<String> {
-        match &self.scopes {
-            None => Vec::new(),
-            Some(RawScopes::Text(text)) => text.split_whitespace().map(str::to_owned).collect(),
-            Some(RawScopes::List(scopes)) => scopes.clone(),
-        }
-    }
-
-    fn fill(&self, variables: &Variables) -> Result<EntryOAuth, EntryError> {
-        let fill = |value: &Option<String>| {
-            let value = value.as_ref();
-            value.map(|value| variables.fill(value)).transpose()
-        };
-        let callback = |port: u16| format!("http://localhost:{port}/callback");
-        Ok(EntryOAuth {
-            client_id: fill(&self.client_id)?,
-            client_secret: fill(&self.client_secret)?,
-            auth_method: self.token_endpoint_auth_method.clone(),
-            scopes: self.scopes(),
-            issuer: fill(&self.issuer)?,
-            resource: fill(&self.resource)?,
-            omit_resource: self.omit_resource,
-            allow_missing_pkce: fill(&self.allow_missing_pkce)?,
-            redirect_uri: fill(&self.redirect_uri)?.or(self.callback_port.map(callback)),
-            account: fill(&self.account)?,
-        })
-    }
-
-    /// Returns the members that may have variables.
-    fn texts(&self) -> [&Option<String>; 7] {
-        [
-            &self.client_id,
-            &self.client_secret,
-            &self.issuer,
-            &self.resource,
-            &self.allow_missing_pkce,
-            &self.redirect_uri,
-            &self.account,
-        ]
-    }
+/// Returns the members that may have variables.
+fn login_texts(oauth: &mut EntryOAuth) -> [&mut Option<String>; 7] {
+    [
+        &mut oauth.client_id,
+        &mut oauth.client_secret,
+        &mut oauth.issuer,
+        &mut oauth.resource,
+        &mut oauth.allow_missing_pkce,
+        &mut oauth.redirect_uri,
+        &mut oauth.account,
+    ]
 }
 
 /// The command of an entry.
@@ -314,7 +258,7 @@ impl RawEntry {
     }
 
     /// Takes the registration for logins. Hosts also write `false` or a name there, which registers nothing.
-    fn take_oauth(&mut self) -> Result<Option<RawOAuth>, EntryError> {
+    fn take_oauth(&mut self) -> Result<Option<EntryOAuth>, EntryError> {
         let members = match self.oauth.take() {
             None | Some(Value::Bool(_)) => return Ok(None),
             Some(members @ Value::Object(_)) => members,
@@ -328,7 +272,13 @@ impl RawEntry {
         for name in oauth.ignored.keys() {
             self.ignored.insert(format!("oauth.{name}"), IgnoredAny);
         }
-        Ok(Some(oauth).filter(|oauth| oauth.enabled != Some(false)))
+        if oauth.enabled == Some(false) {
+            return Ok(None);
+        }
+        let callback = |port: u16| format!("http://localhost:{port}/callback");
+        let mut entry = oauth.entry;
+        entry.redirect_uri = entry.redirect_uri.or(oauth.callback_port.map(callback));
+        Ok(Some(entry))
     }
 
     /// Returns whether the entry is a URL and not a program.
@@ -368,10 +318,10 @@ impl RawEntry {
     }
 
     /// Returns the names of variables in the members that a server gets.
-    fn variables(&self, program: Option<&String>, oauth: Option<&RawOAuth>) -> Vec<String> {
+    fn variables(&self, program: Option<&String>, oauth: Option<&mut EntryOAuth>) -> Vec<String> {
         let single = [&self.env_file, &self.cwd, &self.url, &self.http_url];
-        let login = oauth.map(RawOAuth::texts);
-        let single = single.into_iter().chain(login.into_iter().flatten());
+        let login = oauth.map(login_texts).into_iter().flatten();
+        let single = single.into_iter().chain(login.map(|text| &*text));
         let values = self.env.values().chain(self.headers.values());
         let texts = program.into_iter().chain(single.flatten());
         let texts = texts.chain(&self.args).map(String::as_str);
@@ -430,17 +380,22 @@ fn to_spec(
 ) -> Result<ServerSpec, EntryError> {
     parsed.extensions = std::mem::take(&mut entry.extensions);
     let program = entry.take_program();
-    let oauth = entry.take_oauth()?;
+    let mut oauth = entry.take_oauth()?;
     let has_url = entry.has_url(program.is_some())?;
     parsed.ignored = entry.ignored(has_url, program.is_some(), oauth.is_some());
-    parsed.variables = entry.variables(program.as_ref(), oauth.as_ref());
+    parsed.variables = entry.variables(program.as_ref(), oauth.as_mut());
     let fill = |value: &String| variables.fill(value);
     if has_url {
         let url = entry.http_url.as_ref().or(entry.url.as_ref());
+        let url = fill(url.ok_or(EntryError::NoTarget)?)?;
+        let headers = pairs(&entry.headers, variables)?;
+        for text in oauth.iter_mut().flat_map(login_texts).flatten() {
+            *text = fill(text)?;
+        }
         return Ok(ServerSpec::Url {
-            url: fill(url.ok_or(EntryError::NoTarget)?)?,
-            headers: pairs(&entry.headers, variables)?,
-            oauth: oauth.map(|oauth| oauth.fill(variables)).transpose()?,
+            url,
+            headers,
+            oauth,
         });
     }
     Ok(ServerSpec::Command {

@@ -6,6 +6,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::{fmt, io};
 
+use serde::{Deserialize, Deserializer};
+
 use super::approval::{Approval, PendingCommand, program_name};
 use crate::error::Error;
 use crate::group::consents::Consents;
@@ -71,15 +73,6 @@ impl GroupConfig {
         self.approval.agreed = consents;
         self
     }
-
-    /// Checks a command with the hook of [`approve`](Self::approve), for programs that start the commands themselves.
-    ///
-    /// # Errors
-    ///
-    /// Returns an [`Error`] when the hook refuses the command.
-    pub async fn check(&self, command: PendingCommand) -> Result<(), Error> {
-        self.approval.check(command).await
-    }
 }
 
 /// A server of a configuration file.
@@ -143,29 +136,58 @@ pub enum ServerSpec {
 /// [`allow_missing_pkce`](Self::allow_missing_pkce) and [`redirect_uri`](Self::redirect_uri) decide which token a
 /// login obtains and who receives it. Show them to the user before the login if somebody else may have written the
 /// file.
-#[derive(Clone, Default, PartialEq, Eq, Hash)]
+#[derive(Clone, Default, PartialEq, Eq, Hash, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
 #[non_exhaustive]
 pub struct EntryOAuth {
     /// The client id: `clientId`.
+    // The second name is Zed's, the third one Cursor's.
+    #[serde(alias = "client_id", alias = "CLIENT_ID")]
     pub client_id: Option<String>,
     /// The client secret: `clientSecret`.
+    #[serde(alias = "client_secret", alias = "CLIENT_SECRET")]
     pub client_secret: Option<String>,
     /// The method that sends the secret, `client_secret_basic` or `client_secret_post`: `tokenEndpointAuthMethod`.
+    #[serde(
+        rename = "tokenEndpointAuthMethod",
+        alias = "token_endpoint_auth_method"
+    )]
     pub auth_method: Option<String>,
     /// The scopes to request when the server names none: `scopes`, or `scope`.
+    #[serde(alias = "scope", deserialize_with = "scopes")]
     pub scopes: Vec<String>,
     /// The only authorization server that is used: `issuer`.
     pub issuer: Option<String>,
     /// The `resource` parameter: `resource`. Default: the server's identifier in its metadata.
     pub resource: Option<String>,
     /// True if the `resource` parameter is omitted: `omitResource`.
+    #[serde(alias = "omit_resource")]
     pub omit_resource: bool,
     /// The issuer whose metadata need not announce PKCE: `allowMissingPkce`.
+    #[serde(alias = "allow_missing_pkce")]
     pub allow_missing_pkce: Option<String>,
     /// The registered redirect URI: `redirectUri`, or `callbackPort` for `http://localhost:PORT/callback`.
+    // Gemini and opencode.
+    #[serde(alias = "redirect_uri")]
     pub redirect_uri: Option<String>,
     /// The user, to keep two logins at one URL apart: `account`. Without it, a URL has one login.
     pub account: Option<String>,
+}
+
+/// Scopes in a list, or in a text that separates them by spaces.
+fn scopes<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<String>, D::Error> {
+    #[derive(Deserialize)]
+    #[serde(untagged)]
+    enum RawScopes {
+        Text(String),
+        List(Vec<String>),
+    }
+
+    Ok(match Option::deserialize(from)? {
+        None => Vec::new(),
+        Some(RawScopes::Text(text)) => text.split_whitespace().map(str::to_owned).collect(),
+        Some(RawScopes::List(scopes)) => scopes,
+    })
 }
 
 impl fmt::Debug for EntryOAuth {

@@ -150,9 +150,14 @@ fn debug_omits_secrets() {
         "c": {"command": "x --token=${TOKEN}"}
     }}"#;
     let config = GroupConfig::parse(text, &variables()).unwrap();
-    let mut pending = PendingCommand::new("c", "x --token=hunter2");
-    pending.args = vec!["hunter2".to_owned()];
-    pending.env = vec![("T".to_owned(), "hunter2".to_owned())];
+    let pending = PendingCommand {
+        file: None,
+        server: "c".into(),
+        command: "x --token=hunter2".to_owned(),
+        args: vec!["hunter2".to_owned()],
+        env: vec![("T".to_owned(), "hunter2".to_owned())],
+        cwd: None,
+    };
     let shown = format!("{config:?} {:?} {pending:?}", variables());
     assert!(
         !shown.contains("hunter2") && shown.contains("\"K\""),
