@@ -4,7 +4,6 @@ use std::any::Any;
 use std::error::Error;
 use std::net::IpAddr;
 use std::pin::Pin;
-use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::{fmt, io};
 
@@ -14,7 +13,6 @@ use http_body::{Body, Frame, SizeHint};
 use http_body_util::BodyExt;
 use http_body_util::combinators::UnsyncBoxBody;
 use mcp_core::{BoxFuture, ChannelError, TlsError};
-use parking_lot::Mutex;
 use tower_service::Service;
 
 use super::body::BoxError;
@@ -28,72 +26,11 @@ use super::body::BoxError;
 /// [`HttpClient::builder`] sets proxies, certificates and more.
 #[derive(Clone)]
 pub struct HttpClient {
-    remote: reqwest::Client,
-    local: reqwest::Client,
+    pub(super) remote: reqwest::Client,
+    /// For loopback addresses, which proxies cannot reach.
+    pub(super) local: reqwest::Client,
     /// `remote` uses the proxies of the environment.
-    uses_environment: bool,
-    /// The latest request's target, which is nearly always that of the next one.
-    last: Arc<Mutex<Option<Target>>>,
-}
-
-/// A URI, its parsed URL, and the client that reaches it.
-struct Target {
-    uri: Uri,
-    url: reqwest::Url,
-    is_loopback: bool,
-}
-
-impl HttpClient {
-    /// Creates a client that uses `local` for loopback addresses, which proxies cannot reach.
-    pub(super) fn over(
-        remote: reqwest::Client,
-        local: reqwest::Client,
-        uses_environment: bool,
-    ) -> Self {
-        Self {
-            remote,
-            local,
-            uses_environment,
-            last: Arc::default(),
-        }
-    }
-
-    /// Converts a request to reqwest's type. Returns the client for it, too.
-    fn convert(
-        &self,
-        request: http::Request<Bytes>,
-    ) -> reqwest::Result<(reqwest::Request, &reqwest::Client)> {
-        let client = |is_loopback| {
-            if is_loopback {
-                &self.local
-            } else {
-                &self.remote
-            }
-        };
-        let mut last = self.last.lock();
-        if let Some(known) = &*last
-            && known.uri == *request.uri()
-            && request.extensions().is_empty()
-        {
-            let (url, client) = (known.url.clone(), client(known.is_loopback));
-            drop(last);
-            let (parts, body) = request.into_parts();
-            let mut request = reqwest::Request::new(parts.method, url);
-            *request.version_mut() = parts.version;
-            *request.headers_mut() = parts.headers;
-            *request.body_mut() = Some(body.into());
-            return Ok((request, client));
-        }
-        let uri = request.uri().clone();
-        let request = reqwest::Request::try_from(request)?;
-        let is_loopback = is_loopback(&uri);
-        *last = Some(Target {
-            uri,
-            url: request.url().clone(),
-            is_loopback,
-        });
-        Ok((request, client(is_loopback)))
-    }
+    pub(super) uses_environment: bool,
 }
 
 impl Service<http::Request<Bytes>> for HttpClient {
@@ -107,19 +44,21 @@ impl Service<http::Request<Bytes>> for HttpClient {
 
     fn call(&mut self, request: http::Request<Bytes>) -> Self::Future {
         let uri = request.uri().clone();
-        let uses_environment = self.uses_environment && !is_loopback(&uri);
-        let response = self
-            .convert(request)
-            .map(|(request, client)| client.execute(request));
+        let is_loopback = is_loopback(&uri);
+        let client = if is_loopback {
+            &self.local
+        } else {
+            &self.remote
+        };
+        let uses_environment = self.uses_environment && !is_loopback;
+        let response = reqwest::Request::try_from(request).map(|request| client.execute(request));
         Box::pin(async move {
             let response = match response {
                 Ok(response) => response.await,
                 Err(error) => Err(error),
             };
             match response {
-                Ok(response) => {
-                    Ok(http::Response::from(response).map(|body| HttpBody(Kind::Reqwest(body))))
-                }
+                Ok(response) => Ok(http::Response::from(response).map(HttpBody::from_reqwest)),
                 Err(error) => {
                     let socks = uses_environment.then(|| socks_variable(&uri)).flatten();
                     Err(request_error(&error, &uri, socks))
@@ -217,15 +156,17 @@ impl fmt::Debug for HttpClient {
 }
 
 /// The response body of [`HttpClient`] or [`ChannelService`](super::ChannelService).
-pub struct HttpBody(Kind);
-
-enum Kind {
-    Reqwest(reqwest::Body),
-    Boxed(UnsyncBoxBody<Bytes, ChannelError>),
-}
+pub struct HttpBody(UnsyncBoxBody<Bytes, ChannelError>);
 
 impl HttpBody {
-    /// Converts the body of any HTTP client. Most are of this type already and need no box.
+    fn from_reqwest(body: reqwest::Body) -> Self {
+        let broken = |error: reqwest::Error| ChannelError::Broken {
+            source: Some(error.without_url().into()),
+        };
+        Self(body.map_err(broken).boxed_unsync())
+    }
+
+    /// Converts the body of any HTTP client. Most are of this type already.
     pub(super) fn new<B>(body: B) -> Self
     where
         B: Body + Send + 'static,
@@ -243,7 +184,7 @@ impl HttpBody {
                 .map_err(ChannelError::broken)
                 .boxed_unsync()
         });
-        Self(Kind::Boxed(body))
+        Self(body)
     }
 }
 
@@ -255,27 +196,15 @@ impl Body for HttpBody {
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, ChannelError>>> {
-        let broken = |error: reqwest::Error| ChannelError::Broken {
-            source: Some(error.without_url().into()),
-        };
-        match &mut self.0 {
-            Kind::Reqwest(body) => Pin::new(body).poll_frame(cx).map_err(broken),
-            Kind::Boxed(body) => Pin::new(body).poll_frame(cx),
-        }
+        Pin::new(&mut self.0).poll_frame(cx)
     }
 
     fn is_end_stream(&self) -> bool {
-        match &self.0 {
-            Kind::Reqwest(body) => body.is_end_stream(),
-            Kind::Boxed(body) => body.is_end_stream(),
-        }
+        self.0.is_end_stream()
     }
 
     fn size_hint(&self) -> SizeHint {
-        match &self.0 {
-            Kind::Reqwest(body) => body.size_hint(),
-            Kind::Boxed(body) => body.size_hint(),
-        }
+        self.0.size_hint()
     }
 }
 

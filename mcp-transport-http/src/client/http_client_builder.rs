@@ -91,7 +91,7 @@ impl HttpClientBuilder {
 
     /// Sets the timeout of each request with its response body. Default: none. It also ends
     /// event streams; a client's calls have timeouts of their own.
-    pub fn request_timeout(mut self, timeout: Duration) -> Self {
+    pub(super) fn request_timeout(mut self, timeout: Duration) -> Self {
         self.request_timeout = Some(timeout);
         self
     }
@@ -214,8 +214,11 @@ impl HttpClientBuilder {
             built.map_err(|error| ChannelError::NotSendable(error.to_string()))
         };
         let uses_environment = matches!(self.proxy, Proxy::Environment);
-        let (remote, local) = (client(&self.proxy)?, client(&Proxy::Off)?);
-        Ok(HttpClient::over(remote, local, uses_environment))
+        Ok(HttpClient {
+            remote: client(&self.proxy)?,
+            local: client(&Proxy::Off)?,
+            uses_environment,
+        })
     }
 
     fn set_invalid(&mut self, reason: &str) {

@@ -2,8 +2,7 @@
 
 use std::fmt;
 use std::future::poll_fn;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Once};
 use std::task::{Context, Poll};
 
 use bytes::Bytes;
@@ -53,10 +52,10 @@ pub(super) struct RequestSender {
     pub(super) limits: ResponseLimits,
     /// Facts about the connection that responses have revealed, for telemetry.
     pub(super) state: Arc<std::sync::Mutex<ConnectionState>>,
-    /// True if a request with credentials was sent. The others go to the same origin.
-    sent_credentials: Arc<AtomicBool>,
-    /// True if the warning about a header that the transport sets was logged.
-    warned_about_reserved: Arc<AtomicBool>,
+    /// The first request with credentials. The others go to the same origin.
+    sent_credentials: Arc<Once>,
+    /// The warning about a header that the transport sets.
+    warned_about_reserved: Arc<Once>,
     pub(super) service: ChannelService,
 }
 
@@ -99,10 +98,7 @@ impl<'a> RequestParts<'a> {
     ) -> Self {
         Self {
             method: Method::GET,
-            uri,
-            body: Bytes::new(),
-            call_headers,
-            protocol_headers,
+            ..Self::post(uri, Bytes::new(), call_headers, protocol_headers)
         }
     }
 
@@ -130,8 +126,8 @@ impl RequestSender {
             provider: None,
             limits: ResponseLimits::default(),
             state: Arc::default(),
-            sent_credentials: Arc::default(),
-            warned_about_reserved: Arc::default(),
+            sent_credentials: Arc::new(Once::new()),
+            warned_about_reserved: Arc::new(Once::new()),
             service,
         }
     }
@@ -211,31 +207,27 @@ impl RequestSender {
 
     /// Logs once per channel that a token is sent without encryption to another machine.
     fn warn_about_plain_http(&self, uri: &Uri) {
-        if self.sent_credentials.load(Ordering::Relaxed)
-            || self.sent_credentials.swap(true, Ordering::Relaxed)
-        {
-            return;
-        }
-        if uri.scheme_str() == Some("http") && !is_loopback(uri) {
-            tracing::warn!(
-                server = &*self.server_url.shown,
-                "the header `Authorization` is sent over plain http to another machine, where \
-                 anybody on the way can read it; use https"
-            );
-        }
+        self.sent_credentials.call_once(|| {
+            if uri.scheme_str() == Some("http") && !is_loopback(uri) {
+                tracing::warn!(
+                    server = &*self.server_url.shown,
+                    "the header `Authorization` is sent over plain http to another machine, where \
+                     anybody on the way can read it; use https"
+                );
+            }
+        });
     }
 
     /// Logs once per channel that a header cannot be set.
     pub(super) fn warn_about_reserved(&self, given: &HeaderMap) {
-        let Some(name) = given.keys().find(|name| is_reserved(name)) else {
-            return;
-        };
-        if !self.warned_about_reserved.swap(true, Ordering::Relaxed) {
-            tracing::warn!(
-                server = &*self.server_url.shown,
-                header = name.as_str(),
-                "the header is ignored: the transport sets it by itself"
-            );
+        if let Some(name) = given.keys().find(|name| is_reserved(name)) {
+            self.warned_about_reserved.call_once(|| {
+                tracing::warn!(
+                    server = &*self.server_url.shown,
+                    header = name.as_str(),
+                    "the header is ignored: the transport sets it by itself"
+                );
+            });
         }
     }
 }
