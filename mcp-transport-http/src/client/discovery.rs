@@ -1,8 +1,8 @@
 //! A domain's server cards.
 
 use std::error::Error;
-use std::fmt;
 use std::time::Duration;
+use std::{fmt, io, iter};
 
 use bytes::Bytes;
 use http::header::{ACCEPT, CONTENT_TYPE};
@@ -14,8 +14,8 @@ use serde::de::DeserializeOwned;
 use serde_json::value::RawValue;
 use tower_service::Service;
 
-use super::body;
 use super::http_client::{HttpClient, is_loopback};
+use super::{body, server_url};
 use crate::server_card::{CARD_MIME_TYPE, CATALOG_PATH};
 
 /// The catalog's path in an older text of the draft.
@@ -272,17 +272,8 @@ fn allowed(url: &str) -> Result<Uri, DiscoveryError> {
 }
 
 fn is_same_host(catalog: &Uri, card: &Uri) -> bool {
-    let port = |uri: &Uri| {
-        let default = match uri.scheme_str() {
-            Some("https") => 443,
-            _ => 80,
-        };
-        uri.port_u16().unwrap_or(default)
-    };
-    let host = |uri: &Uri| uri.host().map(str::to_ascii_lowercase);
-    catalog.scheme_str() == card.scheme_str()
-        && host(catalog) == host(card)
-        && port(catalog) == port(card)
+    let urls = server_url::resolve(catalog, &card.to_string());
+    urls.is_ok_and(|(catalog, card)| catalog.origin() == card.origin())
 }
 
 async fn get(
@@ -325,15 +316,12 @@ async fn get(
 }
 
 fn is_timeout(error: &ChannelError) -> bool {
-    let mut source: Option<&(dyn Error + 'static)> = Some(error);
-    while let Some(error) = source {
-        let io = error.downcast_ref::<std::io::Error>();
-        if io.is_some_and(|io| io.kind() == std::io::ErrorKind::TimedOut) {
-            return true;
-        }
-        source = error.source();
-    }
-    false
+    let first = error as &(dyn Error + 'static);
+    let mut causes = iter::successors(Some(first), |&error| error.source());
+    causes.any(|error| {
+        let io = error.downcast_ref::<io::Error>();
+        io.is_some_and(|io| io.kind() == io::ErrorKind::TimedOut)
+    })
 }
 
 impl fmt::Display for DiscoveredServer {

@@ -1,8 +1,10 @@
 //! A server URL: the form that is sent, and the form that errors show.
 
+use std::fmt;
+
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use http::uri::Uri;
+use http::uri::{InvalidUri, Uri};
 use http::{HeaderValue, Response, header::InvalidHeaderValue};
 use mcp_core::{ChannelError, Connection, Transport};
 use percent_encoding::percent_decode_str;
@@ -27,7 +29,7 @@ impl ServerUrl {
         let unsendable = |reason: String| ChannelError::NotSendable(format!("the URL {reason}"));
         let no_scheme =
             || unsendable("has no scheme; begin it with http:// or https://".to_owned());
-        let mut url = Url::parse(text.trim()).map_err(|error| match error {
+        let url = Url::parse(text.trim()).map_err(|error| match error {
             ParseError::RelativeUrlWithoutBase => no_scheme(),
             error => unsendable(format!("is invalid: {error}")),
         })?;
@@ -43,16 +45,9 @@ impl ServerUrl {
         }
         let authorization = basic_authorization(&url)
             .map_err(|_| unsendable("has a user name that no header can carry".to_owned()))?;
-        // Both calls succeed for URLs with a host, which HTTP URLs always have.
-        let _ = url.set_username("");
-        let _ = url.set_password(None);
-        url.set_fragment(None);
-        let uri = url
-            .as_str()
-            .parse()
-            .map_err(|error| unsendable(format!("is invalid: {error}")))?;
+        let uri = to_uri(url.clone());
         Ok(Self {
-            uri,
+            uri: uri.map_err(|error| unsendable(format!("is invalid: {error}")))?,
             shown: without_secrets(url),
             authorization,
         })
@@ -77,29 +72,23 @@ impl ServerUrl {
     // spec: SSE-03
     pub(super) fn message_uri(&self, reference: &str) -> Result<Uri, ChannelError> {
         let malformed = |reason: String| ChannelError::Malformed(format!("the endpoint {reason}"));
-        let base = Url::parse(&self.uri.to_string());
-        let target = base.and_then(|base| base.join(reference.trim()).map(|target| (base, target)));
-        let (base, mut target) =
-            target.map_err(|error| malformed(format!("of the server is invalid: {error}")))?;
+        let invalid =
+            |error: &dyn fmt::Display| malformed(format!("of the server is invalid: {error}"));
+        let resolved = resolve(&self.uri, reference.trim());
+        let (base, target) = resolved.map_err(|error| invalid(&error))?;
         if base.origin() != target.origin() {
             let shown = without_secrets(target);
             return Err(malformed(format!(
                 "{shown} is of another origin than the server itself"
             )));
         }
-        let _ = target.set_username("");
-        let _ = target.set_password(None);
-        target.set_fragment(None);
-        target
-            .as_str()
-            .parse()
-            .map_err(|error| malformed(format!("of the server is invalid: {error}")))
+        to_uri(target).map_err(|error| invalid(&error))
     }
 
     /// Resolves the target of a redirect, in the form for error messages.
     pub(super) fn redirect_target(&self, location: &str) -> Option<Box<str>> {
-        let base = Url::parse(&self.uri.to_string()).ok()?;
-        base.join(location).ok().map(without_secrets)
+        let (_, target) = resolve(&self.uri, location).ok()?;
+        Some(without_secrets(target))
     }
 }
 
@@ -113,16 +102,25 @@ pub(super) fn redirect_on_server<B>(uri: &Uri, response: &Response<B>) -> Option
         return None;
     }
     let location = response.headers().get(names::LOCATION)?.to_str().ok()?;
-    let base = Url::parse(&uri.to_string()).ok()?;
-    let mut target = base.join(location).ok()?;
-    if base.origin() != target.origin() {
-        return None;
-    }
+    let (base, target) = resolve(uri, location).ok()?;
+    (base.origin() == target.origin()).then_some(())?;
+    to_uri(target).ok()
+}
+
+/// Returns the URL of `base`, and that of a reference in a document there.
+pub(super) fn resolve(base: &Uri, reference: &str) -> Result<(Url, Url), ParseError> {
+    let base = Url::parse(&base.to_string())?;
+    let target = base.join(reference)?;
+    Ok((base, target))
+}
+
+/// Returns the request target of a URL: without userinfo and fragment.
+fn to_uri(mut url: Url) -> Result<Uri, InvalidUri> {
     // Both calls succeed for URLs with a host, which HTTP URLs always have.
-    let _ = target.set_username("");
-    let _ = target.set_password(None);
-    target.set_fragment(None);
-    target.as_str().parse().ok()
+    let _ = url.set_username("");
+    let _ = url.set_password(None);
+    url.set_fragment(None);
+    url.as_str().parse()
 }
 
 fn without_secrets(mut url: Url) -> Box<str> {
