@@ -28,4 +28,4 @@ pub(crate) use mirror::{McpHeaders, emit, version};
 pub(crate) use params::verify_arguments;
 pub(crate) use single::SingleHeader;
 pub use value::encode;
-pub(crate) use value::{parse_decimal, trim_blanks};
+pub(crate) use value::{essence, parse_decimal, trim_blanks};

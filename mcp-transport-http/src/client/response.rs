@@ -12,7 +12,7 @@ use mcp_types::{ErrorObject, Message, RequestId};
 use super::body;
 use super::http_client::HttpBody;
 use super::request::{RequestSender, exceeds};
-use crate::headers::names;
+use crate::headers::{essence, names};
 use crate::sse::{SseError, SseStream, SseStreamError};
 
 /// The body of a successful response, or the JSON-RPC response in an error response.
@@ -40,12 +40,7 @@ impl ContentType {
         let Some(value) = headers.get(names::CONTENT_TYPE) else {
             return Self::Json;
         };
-        let value = value.as_bytes();
-        let essence = value
-            .split(|&byte| byte == b';')
-            .next()
-            .unwrap_or(value)
-            .trim_ascii();
+        let essence = essence(value.as_bytes());
         if essence.eq_ignore_ascii_case(names::JSON_TYPE.as_bytes()) {
             Self::Json
         } else if essence.eq_ignore_ascii_case(names::EVENT_STREAM_TYPE.as_bytes()) {
@@ -220,19 +215,15 @@ fn with_excerpt(status: StatusCode, headers: &HeaderMap, body: &[u8]) -> Channel
 /// Returns the start of an error body. Returns nothing for HTML: a proxy's error page only repeats the
 /// status.
 fn excerpt_of_error(headers: &HeaderMap, body: &[u8]) -> String {
-    let is_html = |value: &HeaderValue| {
-        let value = value.as_bytes().trim_ascii_start();
-        let start = value.get(..HTML_TYPE.len());
-        start.is_some_and(|start| start.eq_ignore_ascii_case(HTML_TYPE))
-    };
-    let is_html = headers.get(names::CONTENT_TYPE).is_some_and(is_html);
-    if is_html || body.trim_ascii_start().starts_with(b"<") {
+    let is_html =
+        |value: &HeaderValue| essence(value.as_bytes()).eq_ignore_ascii_case(b"text/html");
+    if headers.get(names::CONTENT_TYPE).is_some_and(is_html)
+        || body.trim_ascii_start().starts_with(b"<")
+    {
         return String::new();
     }
     body::excerpt(body)
 }
-
-const HTML_TYPE: &[u8] = b"text/html";
 
 /// Maximum length of a challenge in bytes.
 const MAX_CHALLENGE: usize = 8 << 10;

@@ -94,6 +94,11 @@ pub(crate) fn trim_blanks(mut value: &[u8]) -> &[u8] {
     value
 }
 
+/// Returns the media type in a header value, without its parameters.
+pub(crate) fn essence(value: &[u8]) -> &[u8] {
+    trim_blanks(value.split(|&byte| byte == b';').next().unwrap_or(value))
+}
+
 /// Parses an unsigned number that consists of decimal digits only, without a sign.
 pub(crate) fn parse_decimal(digits: &[u8]) -> Option<u64> {
     let (&first, rest) = digits.split_first()?;

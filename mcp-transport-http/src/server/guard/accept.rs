@@ -1,18 +1,12 @@
 //! Media types: `Content-Type` and `Accept`.
 
 use crate::headers::names::{EVENT_STREAM_TYPE, JSON_TYPE};
-use crate::headers::trim_blanks;
+use crate::headers::{essence, trim_blanks};
 
 /// Returns true when a `Content-Type` is JSON, with or without parameters.
 pub(super) fn is_json(value: &[u8]) -> bool {
     // Most clients send exactly this.
-    if value == JSON_TYPE.as_bytes() {
-        return true;
-    }
-    let media_type = value.split(|&byte| byte == b';').next();
-    media_type.is_some_and(|media_type| {
-        trim_blanks(media_type).eq_ignore_ascii_case(JSON_TYPE.as_bytes())
-    })
+    value == JSON_TYPE.as_bytes() || essence(value).eq_ignore_ascii_case(JSON_TYPE.as_bytes())
 }
 
 /// Returns the charset of a `Content-Type` that is not UTF-8. JSON between systems is UTF-8 (RFC 8259), and
