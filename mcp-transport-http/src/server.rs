@@ -51,7 +51,7 @@ pub use config::{AnswerMode, SessionEnd, SessionEvent, Sessions};
 #[cfg(feature = "serve")]
 pub(crate) use request_body::discard;
 pub use response::Body;
-pub use service::{ResponseFuture, StreamableHttp};
+pub use service::StreamableHttp;
 
 #[cfg(test)]
 mod tests;

@@ -102,11 +102,11 @@ fn check_abandoned(messages: [&'static str; 2], budget: i64) {
             }
         };
         let opened = retained_bytes(&runtime, open);
-        assert_eq!(endpoint.session_count(), SESSIONS);
+        assert_eq!(endpoint.metrics().sessions, SESSIONS as u64);
         let abandoned = retained_bytes(&runtime, async {
             tokio::time::sleep(Duration::from_secs(180)).await
         });
-        assert_eq!(endpoint.session_count(), 0);
+        assert_eq!(endpoint.metrics().sessions, 0);
         (opened, opened + abandoned)
     };
     // The first round allocates what is allocated once.
@@ -129,9 +129,9 @@ fn memory_is_given_back_after_a_session_peak() {
         for _ in 0..PEAK {
             assert_eq!(post(&mut endpoint, INITIALIZE).await, StatusCode::OK);
         }
-        assert_eq!(endpoint.session_count(), PEAK);
+        assert_eq!(endpoint.metrics().sessions, PEAK as u64);
         tokio::time::sleep(Duration::from_secs(180)).await;
-        assert_eq!(endpoint.session_count(), 0);
+        assert_eq!(endpoint.metrics().sessions, 0);
     });
     println!("kept after {PEAK} sessions: {kept} bytes");
     assert!(kept <= KEPT_BY_ENDPOINT, "{kept}");
@@ -246,5 +246,5 @@ fn rejected_first_message_frees_all_memory() {
     };
     refused();
     assert_eq!(refused(), 0);
-    assert_eq!(endpoint.session_count(), 0);
+    assert_eq!(endpoint.metrics().sessions, 0);
 }

@@ -81,13 +81,13 @@ async fn main() -> mcp::Result<()> {
         // Any node serves any request. Nodes with sessions share a `SessionStore` instead.
         .sessions(Sessions::stateless())
         .shutdown_with(shutdown.clone());
-    let metrics = endpoint.clone();
+    let served = endpoint.clone();
     let app = Router::new()
         .route_service("/mcp", endpoint)
         .route("/health", get(async || "ok"))
         .route(
             "/metrics",
-            get(async move || format!("mcp_sessions {}\n", metrics.session_count())),
+            get(async move || format!("mcp_sessions {}\n", served.metrics().sessions)),
         );
 
     let listener = TcpListener::bind(&settings.address).await?;

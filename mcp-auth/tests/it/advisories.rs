@@ -258,13 +258,13 @@ async fn ghsa_9pj6_requests_without_a_valid_token_open_no_session() {
             .unwrap();
         assert_eq!(response.status(), StatusCode::FORBIDDEN);
     }
-    assert_eq!(endpoint.session_count(), 0);
+    assert_eq!(endpoint.metrics().sessions, 0);
     let response = service
         .call(initialize(Some(&token), "localhost"))
         .await
         .unwrap();
     assert_eq!(response.status(), StatusCode::OK);
-    assert_eq!(endpoint.session_count(), 1);
+    assert_eq!(endpoint.metrics().sessions, 1);
     let called = service.call(call(&format!("Bearer {token}"), "whoami", json!({})));
     assert_eq!(called.await.unwrap().status(), StatusCode::OK);
 }

@@ -339,7 +339,7 @@ async fn forged_tokens_get_401_and_a_constant_description() {
         assert_eq!(challenge, expected, "{name}");
         assert!(issuer.key_fetches() - fetches <= 2, "{name}");
         assert_eq!(
-            (world.calls(), world.endpoint.session_count()),
+            (world.calls(), world.endpoint.metrics().sessions),
             (0, 0),
             "{name}"
         );

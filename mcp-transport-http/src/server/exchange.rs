@@ -140,7 +140,7 @@ fn limit_subscription(request: &mut InboundRequest, config: &Config, expiry: Opt
     let pause = || Box::pin(sleep(CHANGE_INTERVAL)) as _;
     request.limit_subscription(pause, || {
         let end = lifetime::stream_end(config, expiry);
-        let counted = config.streams.counters.subscription();
+        let counted = Arc::clone(&config.streams.counters.subscriptions);
         async move {
             end.await;
             drop(counted);
@@ -289,18 +289,18 @@ impl CallResponse {
     /// events must be stored first, that is a future.
     // spec: HTTP-SM-12, HTTP-SM-14, GAP-12
     fn end(&mut self, end: CallEnd) -> Either<Response<Body>, BoxFuture<'static, Response<Body>>> {
-        let Some(call) = &self.call else {
+        let Some(call) = self.call.take() else {
             return Either::Left(response::no_events());
         };
         let target = call.target();
-        let status = match &end {
-            CallEnd::Stopped(StopReason::SessionEnded) => StatusCode::NOT_FOUND,
-            CallEnd::Reply(Reply::Fault(fault)) => status::for_reply(fault, target.version),
-            CallEnd::Reply(_) | CallEnd::Stopped(_) => StatusCode::OK,
-        };
+        let has_ended = matches!(end, CallEnd::Stopped(StopReason::SessionEnded));
         let Some(reply) = end.into_reply() else {
-            self.call = None;
             return Either::Left(response::no_events());
+        };
+        let status = match &reply {
+            _ if has_ended => StatusCode::NOT_FOUND,
+            Reply::Fault(fault) => status::for_reply(fault, target.version),
+            _ => StatusCode::OK,
         };
         let events = call.notifications().map(|buffer| buffer.drain());
         let events = events.unwrap_or_default();
@@ -309,30 +309,22 @@ impl CallResponse {
         let is_json = events.is_empty() && self.mode != AnswerMode::AlwaysSse;
         if is_json || status != StatusCode::OK {
             if let Reply::Fault(fault) = &reply {
-                response::log_refusal(status, fault);
                 // A layer that counts calls logs its refusals itself.
                 if matches!(fault, Fault::Overloaded { .. }) {
                     response::log_overload(fault);
                 }
+                return Either::Left(response::fault(
+                    status,
+                    target.version,
+                    Some(&target.id),
+                    fault,
+                ));
             }
-            let with_headers = match &reply {
-                Reply::Fault(
-                    fault @ (Fault::InsufficientScope { .. }
-                    | Fault::RateLimited { .. }
-                    | Fault::Overloaded { .. }),
-                ) => Some(fault.clone()),
-                _ => None,
-            };
             let message = target.encode(reply, new_message());
-            let mut response = response::json_with_capacity(self.header_count, status, message);
-            if let Some(fault) = &with_headers {
-                response = response::with_fault_headers(response, fault);
-            }
-            self.call = None;
+            let response = response::json_with_capacity(self.header_count, status, message);
             return Either::Left(response);
         }
         let (version, events) = (target.version, encode_event(target, reply, events.into()));
-        self.call = None;
         match self.stored_stream.take() {
             None => Either::Left(response::complete_events(events)),
             Some(stream) => {

@@ -1,5 +1,6 @@
 //! Comments that keep silent event streams open.
 
+use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
@@ -7,7 +8,6 @@ use bytes::Bytes;
 use tokio::time::{Instant, Interval, MissedTickBehavior, interval_at};
 
 use super::config::StreamConfig;
-use super::counters::Counted;
 use crate::sse::encode as sse;
 
 /// `tokio::time::Interval` does not accept zero.
@@ -21,7 +21,7 @@ const MAX_INTERVAL: Duration = Duration::from_secs(365 * 24 * 3600);
 pub(super) struct KeepAlive {
     timer: Interval,
     /// Counts the stream.
-    _counted: Counted,
+    _counted: Arc<()>,
 }
 
 impl KeepAlive {
@@ -32,7 +32,7 @@ impl KeepAlive {
         timer.set_missed_tick_behavior(MissedTickBehavior::Delay);
         Self {
             timer,
-            _counted: config.counters.stream(),
+            _counted: Arc::clone(&config.counters.streams),
         }
     }
 

@@ -209,16 +209,28 @@ pub(super) fn empty(status: StatusCode) -> Response<Body> {
     with_status(status, Body::empty())
 }
 
-/// Returns a response with a JSON-RPC error.
+/// Returns a response with a JSON-RPC error, and logs a refusal because of a limit.
 pub(super) fn error(
+    status: StatusCode,
+    version: ProtocolVersion,
+    id: Option<&RequestId>,
+    reason: &Fault,
+) -> Response<Body> {
+    if reason.retry_after().is_some() || status == StatusCode::SERVICE_UNAVAILABLE {
+        log_overload(reason);
+    }
+    fault(status, version, id, reason)
+}
+
+/// Returns a response with a JSON-RPC error. Errors with the status 200 are results, and not logged.
+pub(super) fn fault(
     status: StatusCode,
     version: ProtocolVersion,
     id: Option<&RequestId>,
     fault: &Fault,
 ) -> Response<Body> {
-    log_refusal(status, fault);
-    if fault.retry_after().is_some() || status == StatusCode::SERVICE_UNAVAILABLE {
-        log_overload(fault);
+    if status != StatusCode::OK {
+        tracing::debug!(status = status.as_u16(), reason = %mcp_types::escaped(&fault), "request refused");
     }
     let mut message = EncodedReply::default();
     message.head = fault.encode(id, version);
@@ -246,7 +258,7 @@ pub(super) fn for_user(mut response: Response<Body>, is_browser: bool) -> Respon
 /// caller lacks scopes. A layer that knows the authorization server replaces the challenge by a complete
 /// one.
 // spec: AUTH-S-08
-pub(super) fn with_fault_headers(mut response: Response<Body>, fault: &Fault) -> Response<Body> {
+fn with_fault_headers(mut response: Response<Body>, fault: &Fault) -> Response<Body> {
     if let Some(wait) = fault.retry_after() {
         let seconds = HeaderValue::from(wait.as_secs());
         response.headers_mut().insert(names::RETRY_AFTER, seconds);
@@ -265,13 +277,6 @@ pub(super) fn with_fault_headers(mut response: Response<Body>, fault: &Fault) ->
         scopes: required.clone(),
     });
     response
-}
-
-/// Logs a request whose response has an error status. Errors with the status 200 are results.
-pub(super) fn log_refusal(status: StatusCode, reason: &dyn fmt::Display) {
-    if status != StatusCode::OK {
-        tracing::debug!(status = status.as_u16(), reason = %mcp_types::escaped(&reason), "request refused");
-    }
 }
 
 /// Logs a request that is refused because of a limit, at most once per second.

@@ -2,19 +2,18 @@
 
 use std::convert::Infallible;
 use std::fmt;
-use std::future::Future;
-use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
 use bytes::Bytes;
+use futures_util::FutureExt;
 use http::request::Parts;
 use http::{Request, Response};
 use mcp_core::deadline::finite;
 use mcp_core::store::EventStore;
-use mcp_core::{BoxFuture, EndpointMetrics, Gate, ServerIdentity, Service, catch_panic_sync};
+use mcp_core::{BoxFuture, EndpointMetrics, Gate, ServerIdentity, Service, catch_panic};
 
 use super::config::{Config, SessionEvent, Sessions};
 use super::endpoint::EndpointState;
@@ -32,7 +31,7 @@ use crate::Shutdown;
 ///
 /// A call that ends without notifications is answered with JSON. A call that sends notifications, or
 /// takes longer than [`commit_after`](Self::commit_after), is answered with an event stream. When a
-/// modern client disconnects, its call is cancelled: the future of the service is dropped.
+/// modern client disconnects, its call is cancelled: dropping the response's future drops that of the service.
 ///
 /// [`Extensions::parts`](mcp_core::Extensions::parts) gives handlers the HTTP request's head: its
 /// headers, and its extensions with the values that layers of the web server have inserted.
@@ -95,8 +94,7 @@ impl StreamableHttp {
 
     /// Responds to a request whose body has already been read, for example by a web framework.
     pub async fn handle(&self, parts: Parts, body: Bytes) -> Response<Body> {
-        let response = ResponseFuture::new(Arc::clone(&self.state), parts, Body::from(body));
-        let Ok(response) = response.await;
+        let Ok(response) = self.respond(parts, Body::from(body)).await;
         response
     }
 
@@ -245,7 +243,7 @@ impl StreamableHttp {
         self
     }
 
-    /// Sets the longest time for one operation of the session store ([`Sessions::store`]) or the
+    /// Sets the longest time for one operation of the session store ([`Sessions::shared`]) or the
     /// event store ([`events`](Self::events)), 5 s by default.
     ///
     /// An operation that takes longer counts as failed: a request that needs the session store is
@@ -265,7 +263,8 @@ impl StreamableHttp {
     }
 
     /// Returns the number of open sessions.
-    pub fn session_count(&self) -> usize {
+    #[cfg(test)]
+    pub(crate) fn session_count(&self) -> usize {
         self.state.sessions.len()
     }
 
@@ -284,9 +283,9 @@ impl StreamableHttp {
     pub fn metrics(&self) -> EndpointMetrics {
         let counters = &self.state.config.streams.counters;
         let mut metrics = EndpointMetrics::default();
-        metrics.sessions = self.session_count() as u64;
-        metrics.streams = counters.streams();
-        metrics.subscriptions = counters.subscriptions();
+        metrics.sessions = self.state.sessions.len() as u64;
+        metrics.streams = Arc::strong_count(&counters.streams) as u64 - 1;
+        metrics.subscriptions = Arc::strong_count(&counters.subscriptions) as u64 - 1;
         metrics.queued_bytes = counters.queued.load(Ordering::Relaxed);
         metrics.refused = counters.refused();
         metrics
@@ -325,7 +324,20 @@ impl StreamableHttp {
     /// Returns the service of all requests, or `None` when each request has its own.
     #[cfg(feature = "serve")]
     pub(crate) fn shared_service(&self) -> Option<&Arc<dyn Service>> {
-        self.state.shared_service()
+        self.state.services.shared()
+    }
+
+    /// Responds to a request. A panic of user code would otherwise end the connection with all requests on it.
+    fn respond<B>(
+        &self,
+        head: Parts,
+        body: B,
+    ) -> BoxFuture<'static, Result<Response<Body>, Infallible>>
+    where
+        B: http_body::Body + Send + 'static,
+    {
+        let handled = catch_panic(handle(Arc::clone(&self.state), Box::new(head), body));
+        Box::pin(handled.map(|response| Ok(response.unwrap_or_else(|panic| panicked(&panic)))))
     }
 
     fn config(&mut self) -> &mut Config {
@@ -339,50 +351,14 @@ where
 {
     type Response = Response<Body>;
     type Error = Infallible;
-    type Future = ResponseFuture;
+    type Future = BoxFuture<'static, Result<Response<Body>, Infallible>>;
 
     fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
         Poll::Ready(Ok(()))
     }
 
-    fn call(&mut self, request: Request<B>) -> ResponseFuture {
+    fn call(&mut self, request: Request<B>) -> Self::Future {
         let (head, body) = request.into_parts();
-        ResponseFuture::new(Arc::clone(&self.state), head, body)
-    }
-}
-
-/// Future of a response from [`StreamableHttp`]. Dropping it cancels the call, but only for modern
-/// requests (2026-07-28).
-#[must_use = "futures do nothing unless polled"]
-pub struct ResponseFuture {
-    response: BoxFuture<'static, Response<Body>>,
-}
-
-impl ResponseFuture {
-    fn new<B>(state: Arc<EndpointState>, head: Parts, body: B) -> Self
-    where
-        B: http_body::Body + Send + 'static,
-    {
-        Self {
-            response: Box::pin(handle(state, Box::new(head), body)),
-        }
-    }
-}
-
-impl Future for ResponseFuture {
-    type Output = Result<Response<Body>, Infallible>;
-
-    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
-        // Without the guard, a panic of user code would end the connection with all requests on it.
-        match catch_panic_sync(|| self.response.as_mut().poll(cx)) {
-            Ok(polled) => polled.map(Ok),
-            Err(panic) => Poll::Ready(Ok(panicked(&panic))),
-        }
-    }
-}
-
-impl fmt::Debug for ResponseFuture {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("ResponseFuture").finish_non_exhaustive()
+        self.respond(head, body)
     }
 }

@@ -218,7 +218,7 @@ async fn ghsa_9pj6_vhgr_3mwh_initialize_does_not_fill_the_session_table() {
     ] {
         let refused = peer.post(&message(0, "initialize", &params)).await;
         assert!(refused.headers().get("mcp-session-id").is_none());
-        assert_eq!(endpoint.session_count(), 0, "{params}");
+        assert_eq!(endpoint.metrics().sessions, 0, "{params}");
     }
     let params = json!({
         "protocolVersion": "2025-11-25",
@@ -227,16 +227,16 @@ async fn ghsa_9pj6_vhgr_3mwh_initialize_does_not_fill_the_session_table() {
     });
     for _ in 0..20 * MAX {
         drop(peer.post(&message(0, "initialize", &params)).await);
-        assert!(endpoint.session_count() <= MAX);
+        assert!(endpoint.metrics().sessions <= MAX as u64);
     }
     // Real clients are served meanwhile.
     let real = Peer::open(&endpoint, None).await;
     assert_eq!(real.call(1, "t").await.status(), StatusCode::OK);
     // A client that does not complete the handshake loses its session.
     tokio::time::sleep(Duration::from_secs(5 * 60)).await;
-    assert_eq!(endpoint.session_count(), 1);
+    assert_eq!(endpoint.metrics().sessions, 1);
     tokio::time::sleep(Duration::from_secs(60 * 60)).await;
-    assert_eq!(endpoint.session_count(), 0);
+    assert_eq!(endpoint.metrics().sessions, 0);
 }
 
 /// GHSA-9g45-5xwm-f3wc: a client followed a redirect to another origin and repeated the headers of its
@@ -439,7 +439,7 @@ async fn ghsa_345p_7cg4_v4c7_clients_have_independent_request_ids() {
 async fn ghsa_mvgg_jvj2_4frq_session_in_a_common_store_is_not_continued_by_another_server() {
     let store = Arc::new(MemorySessionStore::new());
     let node = |server: &'static str| {
-        let sessions = Sessions::in_memory().store(store.clone());
+        let sessions = Sessions::shared(store.clone());
         dual_endpoint_of(server, echo).sessions(sessions)
     };
     let opened = Peer::open(&node("shop"), None).await;
