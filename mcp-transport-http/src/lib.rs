@@ -8,7 +8,7 @@
 //! | [`headers`] | header names, encoded values, headers that mirror the body | |
 //! | [`sse`] | server-sent events | |
 //!
-//! Layers, lowest first: `headers`, `sse`, `status` and `shutdown`; `connection_scope`; `peer_addr`; `server` and
+//! Layers, lowest first: `body_buffer`, `headers`, `sse`, `status` and `shutdown`; `connection_scope`; `peer_addr`; `server` and
 //! `client`; `health`; `serve`.
 //! Server and client do not use each other.
 //!
@@ -16,6 +16,8 @@
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
+#[cfg(any(feature = "client", feature = "server"))]
+mod body_buffer;
 #[cfg(feature = "client")]
 pub mod client;
 #[cfg(feature = "server")]

@@ -9,6 +9,8 @@ use http_body_util::BodyExt;
 use mcp_core::ChannelError;
 use mcp_types::shorten;
 
+use crate::body_buffer::BodyBuffer;
+
 pub(super) type BoxError = Box<dyn Error + Send + Sync>;
 
 /// Reads a body to its end, so that its connection can be reused, or up to `limit` bytes. Returns
@@ -19,54 +21,29 @@ where
     B::Error: Into<BoxError>,
 {
     let mut body = pin!(body);
-    let too_large = Err(ChannelError::TooLarge { limit });
-    let expected = body.size_hint().lower();
-    let mut first = Bytes::new();
-    let mut whole = Vec::new();
+    let mut buffer = BodyBuffer::default();
     while let Some(frame) = body.frame().await {
         let data = match frame {
             Ok(frame) => match frame.into_data() {
                 Ok(data) => data,
                 Err(_trailers) => continue,
             },
-            Err(error) => return (join(first, whole), Err(ChannelError::broken(error))),
+            Err(error) => return (buffer.into_bytes(), Err(ChannelError::broken(error))),
         };
-        let so_far = first.len().max(whole.len());
-        let allowed = limit - so_far;
+        let allowed = limit - buffer.len();
         let is_too_large = data.remaining() > allowed;
+        // The length that the server announces is trusted up to 1 MiB only.
+        let rest = usize::try_from(body.size_hint().lower()).unwrap_or(usize::MAX);
         // The part within the limit may still explain an error.
-        let mut data = data.take(allowed);
-        let length = data.remaining();
-        if so_far == 0 {
-            first = data.copy_to_bytes(length);
-        } else if whole.is_empty() {
-            // The length that the server announces is trusted up to 1 MiB only.
-            let expected = usize::try_from(expected).unwrap_or(usize::MAX);
-            whole.reserve(expected.min(limit).min(TRUSTED_LENGTH).max(so_far + length));
-            whole.extend_from_slice(&first);
-        }
-        while data.has_remaining() {
-            let chunk = data.chunk();
-            whole.extend_from_slice(chunk);
-            let taken = chunk.len();
-            data.advance(taken);
-        }
+        buffer.push(data.take(allowed), rest.min(limit).min(TRUSTED_LENGTH));
         if is_too_large {
-            return (join(first, whole), too_large);
+            return (buffer.into_bytes(), Err(ChannelError::TooLarge { limit }));
         }
     }
-    (join(first, whole), Ok(()))
+    (buffer.into_bytes(), Ok(()))
 }
 
 const TRUSTED_LENGTH: usize = 1 << 20;
-
-fn join(first: Bytes, whole: Vec<u8>) -> Bytes {
-    if whole.is_empty() {
-        first
-    } else {
-        whole.into()
-    }
-}
 
 /// Number of a body's characters that an error message shows.
 const EXCERPT: usize = 200;

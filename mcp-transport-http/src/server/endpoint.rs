@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use http::request::Parts;
 use mcp_core::{ServerProfile, Service};
 
 use super::config::{Config, SessionMode};
@@ -30,22 +29,6 @@ impl EndpointState {
             sse_connections: Arc::default(),
             modern_profiles: Arc::default(),
         }
-    }
-
-    /// Returns the service of all requests, or `None` when each request has its own.
-    #[cfg(feature = "serve")]
-    pub(super) fn shared_service(&self) -> Option<&Arc<dyn Service>> {
-        self.services.shared()
-    }
-
-    /// Returns the service for a request. `own` stores a service that the request does not share with
-    /// others.
-    pub(super) fn service<'a>(
-        &'a self,
-        head: &Parts,
-        own: &'a mut Option<Arc<dyn Service>>,
-    ) -> &'a Arc<dyn Service> {
-        self.services.service(head, own)
     }
 
     /// Returns the profile of `service`, without the legacy versions when they are not served.

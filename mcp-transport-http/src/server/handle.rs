@@ -44,8 +44,9 @@ pub(super) async fn handle<B: http_body::Body>(
         let answered = answered.unwrap_or_else(|rejection| refuse(&endpoint, rejection));
         return response::for_user(answered, is_browser);
     }
-    let message = match request_body::read(body.as_mut(), endpoint.config.body_limits()).await {
-        Ok(message) => message,
+    let limits = endpoint.config.body_limits();
+    let (message, reserved) = match request_body::read(body.as_mut(), limits).await {
+        Ok(read) => read,
         Err(error) => {
             let rejection = unreadable(error, &endpoint);
             return reject(&endpoint, rejection, &head.headers, body).await;
@@ -56,7 +57,7 @@ pub(super) async fn handle<B: http_body::Body>(
         Err(rejection) => return refuse(&endpoint, rejection),
     };
     // The call does not need the body: free it before the call waits.
-    drop(message);
+    drop((message, reserved));
     outcome.response().await
 }
 
@@ -98,8 +99,10 @@ fn check_head(endpoint: &EndpointState, head: &Parts) -> Result<(), Rejection> {
     };
     checked.map_err(|rejection| {
         let is_wrong_method = rejection.status == StatusCode::METHOD_NOT_ALLOWED;
-        let serves_sessions =
-            || has_sessions && endpoint.serves_legacy(&endpoint.service(head, &mut None).profile());
+        let serves_sessions = || {
+            has_sessions
+                && endpoint.serves_legacy(&endpoint.services.service(head, &mut None).profile())
+        };
         if is_wrong_method && serves_sessions() {
             rejection.with_header(names::ALLOW, names::ALLOW_ALL)
         } else {
@@ -138,7 +141,7 @@ async fn start(
     message: &Bytes,
 ) -> Result<MessageOutcome, Rejection> {
     let mut own = None;
-    let service = endpoint.service(&head, &mut own);
+    let service = endpoint.services.service(&head, &mut own);
     if sse_connection(endpoint, &head).is_some() {
         let context = endpoint.session_context(service);
         let connections = &endpoint.sse_connections;
@@ -146,7 +149,8 @@ async fn start(
     }
     let headers = McpHeaders::collect(&head.headers);
     let profile = endpoint.profile(&**service);
-    let route = match classify(endpoint, &profile, &headers, message) {
+    let serves_legacy = endpoint.serves_legacy(&profile);
+    let route = match route::route(&headers, message, &profile, serves_legacy) {
         Ok(route) => route,
         Err(rejection) => {
             // Boxed like the futures of batches.
@@ -216,16 +220,6 @@ async fn end_answered(
     }
 }
 
-/// Classifies the message of a POST. `profile` is the profile of its service.
-fn classify<'m>(
-    endpoint: &EndpointState,
-    profile: &ServerProfile,
-    headers: &McpHeaders<'_>,
-    message: &'m Bytes,
-) -> Result<Route<'m>, Rejection> {
-    route::route(headers, message, profile, endpoint.serves_legacy(profile))
-}
-
 fn start_modern(
     endpoint: &EndpointState,
     service: &dyn Service,
@@ -283,7 +277,7 @@ async fn get_or_delete(
     head: Box<Parts>,
 ) -> Result<Response<Body>, Rejection> {
     let mut own = None;
-    let service = endpoint.service(&head, &mut own);
+    let service = endpoint.services.service(&head, &mut own);
     if !endpoint.serves_legacy(&service.profile()) {
         return Err(guard::method_not_allowed(&head.method));
     }

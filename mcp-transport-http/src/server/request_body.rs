@@ -1,18 +1,18 @@
 //! Reading of a request body, with limits of size, time and parts.
 
 use std::future::poll_fn;
-use std::ops::Deref;
 use std::pin::{Pin, pin};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::Poll;
 use std::time::Duration;
 
-use bytes::{Buf, BufMut, Bytes};
+use bytes::{Buf, Bytes};
 use futures_util::poll;
 use http::HeaderMap;
 use http_body::Body;
 use tokio::time::timeout;
 
+use crate::body_buffer::BodyBuffer;
 use crate::headers::names;
 
 /// Limits of a request body.
@@ -61,24 +61,9 @@ pub(super) enum BodyError {
     Incomplete,
 }
 
-/// A body that was read.
-#[derive(Debug)]
-pub(super) struct RequestBody<'a> {
-    bytes: Bytes,
-    _reserved: Reserved<'a>,
-}
-
-impl Deref for RequestBody<'_> {
-    type Target = Bytes;
-
-    fn deref(&self) -> &Bytes {
-        &self.bytes
-    }
-}
-
 /// Bytes of a budget, returned when this is dropped.
 #[derive(Debug)]
-struct Reserved<'a> {
+pub(super) struct Reserved<'a> {
     budget: &'a BodyBudget,
     bytes: usize,
 }
@@ -102,11 +87,11 @@ impl Drop for Reserved<'_> {
     }
 }
 
-/// Reads a body completely. A body of one frame is not copied.
+/// Reads a body completely. A body of one frame is not copied. Its share of the budget is held until it is dropped.
 pub(super) async fn read<'a, B: Body>(
     body: Pin<&mut B>,
     limits: BodyLimits<'a>,
-) -> Result<RequestBody<'a>, BodyError> {
+) -> Result<(Bytes, Reserved<'a>), BodyError> {
     let mut read = pin!(read_to_end(body, limits));
     // A body that has arrived needs no timer.
     match poll!(read.as_mut()) {
@@ -121,10 +106,9 @@ pub(super) async fn read<'a, B: Body>(
 async fn read_to_end<'a, B: Body>(
     mut body: Pin<&mut B>,
     limits: BodyLimits<'a>,
-) -> Result<RequestBody<'a>, BodyError> {
+) -> Result<(Bytes, Reserved<'a>), BodyError> {
     let limit = limits.size;
-    let mut first = Bytes::new();
-    let mut whole = Vec::new();
+    let mut buffer = BodyBuffer::default();
     let mut parts = 0;
     let mut reserved = Reserved {
         budget: limits.budget,
@@ -139,13 +123,13 @@ async fn read_to_end<'a, B: Body>(
         };
         let frame = frame.map_err(|_| BodyError::Incomplete)?;
         is_complete = body.is_end_stream();
-        let received = first.len().max(whole.len());
+        let received = buffer.len();
         parts += 1;
         if has_too_many_parts(parts, received) {
             return Err(BodyError::TooManyParts);
         }
         // Trailers are ignored.
-        let Ok(mut data) = frame.into_data() else {
+        let Ok(data) = frame.into_data() else {
             continue;
         };
         let size = data.remaining();
@@ -158,27 +142,11 @@ async fn read_to_end<'a, B: Body>(
         if !is_complete || received > 0 {
             reserved.add(size, limit)?;
         }
-        if first.is_empty() {
-            first = data.copy_to_bytes(size);
-            continue;
-        }
-        if whole.is_empty() {
-            // The lower bound is the rest of `Content-Length`, which was compared with the limit.
-            let rest = usize::try_from(body.size_hint().lower()).unwrap_or(0);
-            whole.reserve(first.len() + size + rest.min(limit));
-            whole.extend_from_slice(&first);
-        }
-        whole.put(data);
+        // The lower bound is the rest of `Content-Length`, which was compared with the limit.
+        let rest = usize::try_from(body.size_hint().lower()).unwrap_or(0);
+        buffer.push(data, rest.min(limit));
     }
-    let bytes = if whole.is_empty() {
-        first
-    } else {
-        whole.into()
-    };
-    Ok(RequestBody {
-        bytes,
-        _reserved: reserved,
-    })
+    Ok((buffer.into_bytes(), reserved))
 }
 
 /// Maximum time to discard a body.
@@ -276,7 +244,7 @@ mod tests {
     /// Reads outside of a runtime: creating a timer would panic.
     fn read_now(body: Script) -> Result<Bytes, BodyError> {
         let read = read(pin!(body), LIMITS).now_or_never().unwrap();
-        read.map(|body| body.bytes)
+        read.map(|(bytes, _)| bytes)
     }
 
     /// Body of many parts, which counts those that were read.
@@ -377,7 +345,7 @@ mod tests {
         let body = Parts { part, remaining };
         let limits = BodyLimits { size, ..LIMITS };
         let read = read(pin!(body), limits).now_or_never().unwrap();
-        assert_eq!(read.unwrap().len(), size);
+        assert_eq!(read.unwrap().0.len(), size);
     }
 
     #[tokio::test(start_paused = true)]
