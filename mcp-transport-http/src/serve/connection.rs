@@ -15,8 +15,8 @@ use futures_util::future::{Either, select};
 use futures_util::stream::FuturesUnordered;
 use futures_util::{FutureExt, StreamExt, TryFutureExt};
 use http::{Request, Response, StatusCode};
-use http_body::{Body, Frame, SizeHint};
-use http_body_util::{self as body, Full};
+use http_body::Body;
+use http_body_util::{self as body, BodyExt, Full};
 use hyper::body::Incoming;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
@@ -96,21 +96,17 @@ where
         let (shared, requests) = (Arc::clone(&settings), Arc::clone(&activity));
         let service = service_fn(move |request: Request<Incoming>| {
             let in_flight = requests.start_request();
-            let response = if shared.is_endpoint(request.uri().path()) {
+            if shared.is_endpoint(request.uri().path()) {
                 call(&mut *service.borrow_mut(), request)
+                    .map_ok(|response| response.map(|body| body.map_err(hold(in_flight))))
                     .map_ok(|response| response.map(body::Either::Left))
                     .left_future()
             } else {
                 Box::pin(other_path(request, Arc::clone(&shared)))
+                    .map(|response| response.map(|body| body.map_err(hold(in_flight))))
                     .map(|response| Ok(response.map(body::Either::Right)))
                     .right_future()
-            };
-            response.map_ok(move |response| {
-                response.map(|body| MonitoredBody {
-                    body,
-                    _in_flight: in_flight,
-                })
-            })
+            }
         });
         let mut connection = pin!(
             http1::Builder::new()
@@ -158,6 +154,14 @@ where
         service.call(request).await
     };
     Either::Right(Box::pin(response))
+}
+
+/// Returns a conversion of body errors that changes none: with it, the body keeps its request in flight.
+fn hold<E>(in_flight: InFlightRequest) -> impl FnMut(E) -> E {
+    move |error| {
+        let _in_flight = &in_flight;
+        error
+    }
 }
 
 /// Reason to end a connection.
@@ -235,35 +239,6 @@ async fn other_path(
         .headers_mut()
         .insert(names::CONTENT_TYPE, names::TEXT);
     response
-}
-
-pin_project! {
-    /// Response body whose request is in flight until the body is sent.
-    struct MonitoredBody<B> {
-        #[pin]
-        body: B,
-        _in_flight: InFlightRequest,
-    }
-}
-
-impl<B: Body> Body for MonitoredBody<B> {
-    type Data = B::Data;
-    type Error = B::Error;
-
-    fn poll_frame(
-        self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<B::Data>, B::Error>>> {
-        self.project().body.poll_frame(cx)
-    }
-
-    fn is_end_stream(&self) -> bool {
-        self.body.is_end_stream()
-    }
-
-    fn size_hint(&self) -> SizeHint {
-        self.body.size_hint()
-    }
 }
 
 pin_project! {
