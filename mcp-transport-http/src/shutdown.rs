@@ -80,7 +80,7 @@ impl Shutdown {
     }
 
     /// Waits for [`Shutdown::close`].
-    pub async fn closed(&self) {
+    pub(crate) async fn closed(&self) {
         // See `draining`.
         let _ = self
             .subscribe()

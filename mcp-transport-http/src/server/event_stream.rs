@@ -20,7 +20,7 @@ use tracing::Instrument;
 use super::call::{CallEnd, HttpCall, encode_event, new_buffer};
 use super::config::{Config, StreamConfig};
 use super::keep_alive::KeepAlive;
-use super::lifetime::{closed, expired};
+use super::lifetime::expired;
 use crate::Shutdown;
 use crate::sse::encode as sse;
 
@@ -139,7 +139,7 @@ impl StreamTask {
                 let message = "the authorization of the caller has expired; call again with a new token";
                 CallEnd::Reply(Fault::Refused(message.into()).into())
             }
-            () = closed(shutdown) => {
+            () = or_never(shutdown.as_ref().map(Shutdown::closed)) => {
                 CallEnd::Reply(Fault::internal("the server is shutting down").into())
             }
             never = self.buffer.detect_stalls() => match never {},

@@ -12,14 +12,6 @@ use tokio::time::{sleep, timeout};
 use super::config::Config;
 use crate::Shutdown;
 
-/// Waits until the server is closed, or forever without a handle.
-pub(super) async fn closed(shutdown: Option<Shutdown>) {
-    match shutdown {
-        Some(shutdown) => shutdown.closed().await,
-        None => pending().await,
-    }
-}
-
 /// Waits until the server drains, or forever without a handle.
 pub(super) async fn draining(shutdown: Option<Shutdown>) {
     match shutdown {

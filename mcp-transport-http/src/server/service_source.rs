@@ -53,30 +53,23 @@ impl ServiceSource {
 /// the same profile.
 #[derive(Default)]
 pub(super) struct ModernProfiles {
-    last: Mutex<Option<CachedProfile>>,
-}
-
-struct CachedProfile {
-    source: Arc<ServerProfile>,
-    modern: Arc<ServerProfile>,
+    /// A profile, and the same without legacy versions.
+    last: Mutex<Option<[Arc<ServerProfile>; 2]>>,
 }
 
 impl ModernProfiles {
     /// Returns `profile` without its legacy versions.
     pub(super) fn get(&self, profile: &Arc<ServerProfile>) -> Arc<ServerProfile> {
         let mut last = self.last.lock();
-        if let Some(cached) = &*last
-            && Arc::ptr_eq(&cached.source, profile)
+        if let Some([source, modern]) = &*last
+            && Arc::ptr_eq(source, profile)
         {
-            return Arc::clone(&cached.modern);
+            return Arc::clone(modern);
         }
         let mut modern = ServerProfile::clone(profile);
         modern.versions.retain(|version| version.is_modern());
         let modern = Arc::new(modern);
-        *last = Some(CachedProfile {
-            source: Arc::clone(profile),
-            modern: Arc::clone(&modern),
-        });
+        *last = Some([Arc::clone(profile), Arc::clone(&modern)]);
         modern
     }
 }

@@ -79,6 +79,7 @@ impl SessionContext<'_> {
         reader: Option<Arc<ReaderSlot>>,
     ) -> Arc<HttpSession> {
         let (service, config) = (Arc::clone(self.service), Arc::clone(self.config));
+        let permit = Arc::new(permit);
         Arc::new(HttpSession::new(
             id, key, protocol, service, config, permit, reader,
         ))

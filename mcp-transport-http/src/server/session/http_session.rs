@@ -57,7 +57,7 @@ impl HttpSession {
         protocol: Session,
         service: Arc<dyn Service>,
         config: Arc<Config>,
-        permit: SessionPermit,
+        permit: Arc<SessionPermit>,
         reader: Option<Arc<ReaderSlot>>,
     ) -> Self {
         protocol.set_observed_id(SessionId(Arc::clone(&id)));
@@ -74,29 +74,25 @@ impl HttpSession {
             saved: Mutex::default(),
             is_announced: AtomicBool::new(false),
             is_ended: AtomicBool::new(false),
-            permit: Arc::new(permit),
+            permit,
         }
     }
 
     /// Creates a session with the same id, calls and streams, and a new state. Insert it with
     /// [`SessionTable::replace`](super::table::SessionTable::replace).
     pub(in crate::server) fn successor(&self, protocol: Session) -> Self {
-        protocol.set_observed_id(SessionId(Arc::clone(&self.id)));
-        Self {
-            id: Arc::clone(&self.id),
-            key: Arc::clone(&self.key),
-            service: Arc::clone(&self.service),
-            protocol: Arc::new(protocol),
-            calls: Arc::clone(&self.calls),
-            standalone_reader: self.standalone_reader.clone(),
-            stored_streams: self.stored_streams.clone(),
-            config: Arc::clone(&self.config),
-            opened_at: Instant::now(),
-            saved: Mutex::default(),
-            is_announced: AtomicBool::new(false),
-            is_ended: AtomicBool::new(false),
-            permit: Arc::clone(&self.permit),
-        }
+        let mut successor = Self::new(
+            Arc::clone(&self.id),
+            Arc::clone(&self.key),
+            protocol,
+            Arc::clone(&self.service),
+            Arc::clone(&self.config),
+            Arc::clone(&self.permit),
+            self.standalone_reader.get().cloned(),
+        );
+        successor.calls = Arc::clone(&self.calls);
+        successor.stored_streams = self.stored_streams.clone();
+        successor
     }
 
     /// Returns true when the session has no verified principal.
