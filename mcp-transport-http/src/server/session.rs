@@ -54,10 +54,12 @@ pub(super) use binding::{has_key, new_key};
 pub(super) use context::SessionContext;
 pub(super) use http_session::HttpSession;
 pub(super) use lookup::{Target, find_target, load, parse};
-pub(super) use message::{handle_notification, handle_response};
+pub(super) use message::{
+    EarlyAnswer, PermittedCall, handle_notification, handle_response, permit_call,
+};
 pub(super) use methods::{delete, get, post, post_batch};
 pub(super) use quota::SessionPermit;
-pub(super) use subscriber::{long_lived_subscriber, subscriber};
+pub(super) use subscriber::long_lived_subscriber;
 pub(super) use table::SessionTable;
 
 #[cfg(test)]

@@ -10,20 +10,16 @@ use std::sync::Arc;
 
 use http::request::Parts;
 use http::{Response, StatusCode};
-use mcp_core::legacy::{HandledRequest, Session, decode_initialize};
-use mcp_core::{
-    Extensions, Fault, InboundRequest, NotificationBuffer, Principal, Reply, ReplyTarget,
-    ResultBody,
-};
+use mcp_core::legacy::{Session, decode_initialize};
+use mcp_core::{Fault, NotificationBuffer, Principal, Reply, ReplyTarget, ResultBody};
 use mcp_types::{Message, Method, ProtocolVersion, Request, codes};
 
 use super::call::{HttpCall, new_buffer};
-use super::exchange::{self, MessageOutcome};
+use super::exchange::MessageOutcome;
 use super::rejection::Rejection;
 use super::response::{self, Body};
 use super::route;
-use super::running_calls::CallPermit;
-use super::session::{self, HttpSession, SessionContext};
+use super::session::{self, EarlyAnswer, HttpSession, PermittedCall, SessionContext};
 use crate::headers::McpHeaders;
 use crate::status;
 pub(super) use connections::SseConnections;
@@ -233,57 +229,22 @@ fn handle_request(
     request: &Request<'_>,
 ) -> Result<(), Rejection> {
     let target = session.reply_target(&request.id);
-    match start_request(session, head, request) {
-        Ok(StartedRequest::Call(call)) => start_call(session, output, *call, target),
-        Ok(StartedRequest::Reply(reply)) => send(output, &target, reply),
-        Ok(StartedRequest::Cancelled) => {}
-        Err(fault @ Fault::InsufficientScope { .. }) => {
-            let id = Some(request.id.clone());
-            return Err(Rejection::legacy(StatusCode::FORBIDDEN, id, fault));
+    let answer = match session::permit_call(session, head, request) {
+        Ok(call) => {
+            start_call(session, output, call, target);
+            return Ok(());
         }
-        Err(fault) => send(output, &target, fault.into()),
+        Err(answer) => *answer,
+    };
+    match answer {
+        EarlyAnswer::Reply(reply) => send(output, &target, reply),
+        EarlyAnswer::Refusal(status, fault @ Fault::InsufficientScope { .. }) => {
+            return Err(Rejection::legacy(status, Some(target.id), fault));
+        }
+        EarlyAnswer::Refusal(_, fault) => send(output, &target, fault.into()),
+        EarlyAnswer::Cancelled => {}
     }
     Ok(())
-}
-
-/// A call that has its permissions.
-struct PermittedCall {
-    inbound: InboundRequest,
-    permit: CallPermit,
-    extensions: Extensions,
-}
-
-enum StartedRequest {
-    Call(Box<PermittedCall>),
-    Reply(Reply),
-    /// The client cancelled the call before it arrived.
-    Cancelled,
-}
-
-fn start_request(
-    session: &Arc<HttpSession>,
-    head: Box<Parts>,
-    request: &Request<'_>,
-) -> Result<StartedRequest, Fault> {
-    let config = &session.config;
-    let subscriber = || session::subscriber(head.clone(), config);
-    match session.protocol.handle_request(request, subscriber)? {
-        HandledRequest::Call(mut inbound) => {
-            let extensions = Extensions::from(head);
-            exchange::authorize(config, &*session.service, &mut inbound, &extensions)?;
-            let permit = session.calls.insert(&request.id)?;
-            if permit.is_cancelled() {
-                return Ok(StartedRequest::Cancelled);
-            }
-            Ok(StartedRequest::Call(Box::new(PermittedCall {
-                inbound,
-                permit,
-                extensions,
-            })))
-        }
-        HandledRequest::Reply(reply) => Ok(StartedRequest::Reply(reply)),
-        _ => Err(Fault::internal("the session returned no reply")),
-    }
 }
 
 fn start_call(

@@ -10,9 +10,10 @@ use futures_util::future::join_all;
 use futures_util::stream::{self, StreamExt, select_all};
 use http::request::Parts;
 use http::{Response, StatusCode};
+use mcp_core::legacy::{HandledRequest, read_batch, read_stateless};
 use mcp_core::wire::EncodedReply;
-use mcp_core::{BoxFuture, Call, ClientContext, Extensions, Fault, Service};
-use mcp_types::{Message, ParseError, ProtocolVersion, Request};
+use mcp_core::{BoxFuture, ClientContext, ClientRequest, Extensions, Fault, Service};
+use mcp_types::{Message, ParseError, ProtocolVersion};
 
 use super::super::rejection::Rejection;
 use super::super::response::{self, Body};
@@ -21,32 +22,37 @@ use crate::sse::encode as sse;
 /// Response to one message of a batch.
 pub(super) type BatchResponse<'a> = BoxFuture<'a, Response<Body>>;
 
-/// Checks the scopes of all calls in a batch. One call that its caller may not make refuses the batch,
-/// because the response to a batch has one status. `read` returns a request's call.
+/// Reads the messages of a batch, and checks the scopes of all its calls. One call that its caller may not make
+/// refuses the batch, because the response to a batch has one status. `facts` describe the client of a session.
 ///
 /// # Errors
 ///
-/// Returns a rejection with the scopes that the calls need together.
+/// Returns a rejection when the batch is invalid, or with the scopes that the calls need together.
 // spec: AUTH-S-08
-pub(super) fn check_scopes(
-    service: &dyn Service,
+pub(super) fn read<'m>(
+    body: &'m [u8],
     version: ProtocolVersion,
+    service: &dyn Service,
+    facts: Option<&Arc<ClientContext>>,
     head: Box<Parts>,
-    messages: &[Result<Message<'_>, ParseError>],
-    read: impl Fn(&Request<'_>) -> Option<(Call, Arc<ClientContext>)>,
-) -> Result<(), Rejection> {
-    let extensions = Extensions::from(head);
+) -> Result<Vec<Result<Message<'m>, ParseError>>, Rejection> {
+    let messages = read_batch(body, version)
+        .map_err(|fault| Rejection::legacy(StatusCode::BAD_REQUEST, None, fault))?;
+    let (profile, extensions) = (service.profile(), Extensions::from(head));
     let mut missing: Option<Vec<String>> = None;
-    for message in messages {
+    for message in &messages {
         let Ok(Message::Request(request)) = message else {
             continue;
         };
-        let Some((call, facts)) = read(request) else {
+        let Ok(HandledRequest::Call(inbound)) = read_stateless(request, version, &profile) else {
             continue;
         };
+        let ClientRequest::Call(call) = inbound.request else {
+            continue;
+        };
+        let facts = facts.unwrap_or(&inbound.facts);
         let call = service.replacement(&call).unwrap_or(call);
-        if let Err(Fault::InsufficientScope { required }) =
-            service.admit(&call, &facts, &extensions)
+        if let Err(Fault::InsufficientScope { required }) = service.admit(&call, facts, &extensions)
         {
             let all = missing.get_or_insert_default();
             let further = required.into_iter().filter(|scope| !all.contains(scope));
@@ -54,7 +60,7 @@ pub(super) fn check_scopes(
         }
     }
     match missing {
-        None => Ok(()),
+        None => Ok(messages),
         Some(required) => {
             let fault = Fault::InsufficientScope { required };
             Err(Rejection::new(version, StatusCode::FORBIDDEN, None, fault))

@@ -7,7 +7,8 @@ use http::StatusCode;
 use http::request::Parts;
 use mcp_core::legacy::{HandledNotification, HandledRequest};
 use mcp_core::{
-    Extensions, Fault, InboundNotification, InboundRequest, ReplyTarget, SessionId, StreamControl,
+    Extensions, Fault, InboundNotification, InboundRequest, Reply, ReplyTarget, SessionId,
+    StreamControl,
 };
 use mcp_types::{Message, Notification, Request};
 
@@ -56,29 +57,38 @@ pub(super) fn handle(
     Ok(response::accepted().into())
 }
 
-/// Handles a request. `stored_stream` stores its call's events.
-pub(super) fn handle_request(
-    session: &Arc<HttpSession>,
-    head: Box<Parts>,
-    request: &Request<'_>,
-    stored_stream: Option<Arc<StoredStream>>,
-) -> MessageOutcome {
-    try_handle_request(session, head, request, stored_stream).unwrap_or_else(|rejected| {
-        let (status, fault) = *rejected;
-        let version = session.protocol.version();
-        response::error(status, version, Some(&request.id), &fault).into()
-    })
+/// A call that has its permissions.
+pub(in crate::server) struct PermittedCall {
+    pub(in crate::server) inbound: InboundRequest,
+    pub(in crate::server) permit: CallPermit,
+    pub(in crate::server) extensions: Extensions,
 }
 
-fn try_handle_request(
-    session: &Arc<HttpSession>,
+/// The answer to a request that starts no call.
+pub(in crate::server) enum EarlyAnswer {
+    Reply(Reply),
+    Refusal(StatusCode, Fault),
+    /// None: the client cancelled the call before it arrived.
+    Cancelled,
+}
+
+/// Handles a request: the session answers it, or permits its call.
+///
+/// # Errors
+///
+/// Returns the answer, if there is no call to start.
+pub(in crate::server) fn permit_call(
+    session: &HttpSession,
     head: Box<Parts>,
     request: &Request<'_>,
-    stored_stream: Option<Arc<StoredStream>>,
-) -> Result<MessageOutcome, Box<(StatusCode, Fault)>> {
-    let session_error = |fault: Fault| Box::new((status::for_session_error(&fault), fault));
+) -> Result<PermittedCall, Box<EarlyAnswer>> {
+    let session_error = |fault: Fault| {
+        Box::new(EarlyAnswer::Refusal(
+            status::for_session_error(&fault),
+            fault,
+        ))
+    };
     let config = &session.config;
-    let target = session.reply_target(&request.id);
     let handled = session
         .protocol
         .handle_request(request, || subscriber(head.clone(), config))
@@ -87,40 +97,67 @@ fn try_handle_request(
         HandledRequest::Call(inbound) => inbound,
         HandledRequest::Reply(reply) => {
             session.calls.record_activity();
-            let response = exchange::ready(config.sessions.answer, &target, reply);
-            return Ok(response.into());
+            return Err(Box::new(EarlyAnswer::Reply(reply)));
         }
         _ => {
             let fault = Fault::internal("the session returned no reply");
             return Err(session_error(fault));
         }
     };
-    let permit = session.calls.insert(&target.id);
-    let permit = permit.map_err(|fault| {
+    let permit = session.calls.insert(&request.id).map_err(|fault| {
         if session.is_ended() {
-            Box::new(Rejection::session_not_found().into_fault())
+            let (status, fault) = Rejection::session_not_found().into_fault();
+            Box::new(EarlyAnswer::Refusal(status, fault))
         } else {
             session_error(fault)
         }
     })?;
     if permit.is_cancelled() {
-        return Ok(response::no_events().into());
+        return Err(Box::new(EarlyAnswer::Cancelled));
     }
     let extensions = Extensions::from(head);
     exchange::authorize(config, &*session.service, &mut inbound, &extensions)
-        .map_err(|fault| Box::new((status::for_rejection(&fault), fault)))?;
-    let call = start_call(session, extensions, inbound, target, permit, stored_stream);
-    Ok(MessageOutcome::Call(call))
+        .map_err(|fault| Box::new(EarlyAnswer::Refusal(status::for_rejection(&fault), fault)))?;
+    Ok(PermittedCall {
+        inbound,
+        permit,
+        extensions,
+    })
+}
+
+/// Handles a request. `stored_stream` stores its call's events.
+pub(super) fn handle_request(
+    session: &Arc<HttpSession>,
+    head: Box<Parts>,
+    request: &Request<'_>,
+    stored_stream: Option<Arc<StoredStream>>,
+) -> MessageOutcome {
+    let target = session.reply_target(&request.id);
+    let answer = match permit_call(session, head, request) {
+        Ok(call) => return MessageOutcome::Call(start_call(session, call, target, stored_stream)),
+        Err(answer) => *answer,
+    };
+    let response = match answer {
+        EarlyAnswer::Reply(reply) => exchange::ready(session.settings().answer, &target, reply),
+        EarlyAnswer::Refusal(status, fault) => {
+            response::error(status, target.version, Some(&target.id), &fault)
+        }
+        EarlyAnswer::Cancelled => response::no_events(),
+    };
+    response.into()
 }
 
 fn start_call(
     session: &Arc<HttpSession>,
-    mut extensions: Extensions,
-    mut inbound: InboundRequest,
+    call: PermittedCall,
     target: ReplyTarget,
-    permit: CallPermit,
     mut stored_stream: Option<Arc<StoredStream>>,
 ) -> Box<CallResponse> {
+    let PermittedCall {
+        mut inbound,
+        permit,
+        mut extensions,
+    } = call;
     let mode = session.settings().answer;
     let protocol = &session.protocol;
     let new_buffer = || Arc::new(new_buffer(target.version));

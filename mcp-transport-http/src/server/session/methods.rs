@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use http::request::Parts;
 use http::{Response, StatusCode};
-use mcp_core::legacy::read_batch;
 use mcp_core::store::RelayEvent;
 use mcp_core::{ClientNotification, Fault};
 use mcp_types::{Message, Method};
@@ -13,7 +12,7 @@ use super::super::config::{SessionEnd, SessionMode};
 use super::super::exchange::MessageOutcome;
 use super::super::rejection::Rejection;
 use super::super::response::{self, Body};
-use super::batch::{BatchResponse, check_scopes, join, parse_error};
+use super::batch::{self, BatchResponse, join, parse_error};
 use super::context::SessionContext;
 use super::http_session::HttpSession;
 use super::lookup::{self, Target};
@@ -135,18 +134,8 @@ async fn respond_to_batch(
     body: &[u8],
 ) -> Result<Response<Body>, Rejection> {
     let version = session.protocol.version();
-    let messages = read_batch(body, version)
-        .map_err(|fault| Rejection::legacy(StatusCode::BAD_REQUEST, None, fault))?;
-    check_scopes(
-        &*session.service,
-        version,
-        head.clone(),
-        &messages,
-        |request| {
-            let (call, _) = stateless::call(request, version, session.protocol.profile())?;
-            Some((call, session.protocol.facts()))
-        },
-    )?;
+    let facts = session.protocol.facts();
+    let messages = batch::read(body, version, &*session.service, Some(&facts), head.clone())?;
     let _activity = session.calls.keep_alive();
     let mut responses: Vec<BatchResponse<'_>> = Vec::new();
     for message in messages {

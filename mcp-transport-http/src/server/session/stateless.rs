@@ -1,20 +1,15 @@
 //! Legacy clients without sessions: each request is independent of all others.
 
-use std::sync::Arc;
-
 use http::request::Parts;
 use http::{Response, StatusCode};
-use mcp_core::legacy::{DEFAULT_VERSION, HandledRequest, read_batch, read_stateless};
-use mcp_core::{
-    Call, ClientContext, ClientRequest, Extensions, Fault, Reply, ReplyTarget, ResultBody,
-    ServerProfile,
-};
+use mcp_core::legacy::{DEFAULT_VERSION, HandledRequest, read_stateless};
+use mcp_core::{Extensions, Fault, Reply, ReplyTarget, ResultBody};
 use mcp_types::{Message, ProtocolVersion, Request};
 
 use super::super::exchange::{self, MessageOutcome, ResponseOptions};
 use super::super::rejection::Rejection;
 use super::super::response::{self, Body};
-use super::batch::{BatchResponse, check_scopes, join, parse_error};
+use super::batch::{self, BatchResponse, join, parse_error};
 use super::context::SessionContext;
 use super::lookup;
 use crate::status;
@@ -51,16 +46,7 @@ pub(super) async fn respond_to_batch(
     body: &[u8],
 ) -> Result<Response<Body>, Rejection> {
     let version = version(context, &head)?;
-    let messages = read_batch(body, version)
-        .map_err(|fault| Rejection::legacy(StatusCode::BAD_REQUEST, None, fault))?;
-    let profile = context.service.profile();
-    check_scopes(
-        &**context.service,
-        version,
-        head.clone(),
-        &messages,
-        |request| call(request, version, &profile),
-    )?;
+    let messages = batch::read(body, version, &**context.service, None, head.clone())?;
     let mut responses: Vec<BatchResponse<'_>> = Vec::new();
     for message in messages {
         match message {
@@ -76,21 +62,6 @@ pub(super) async fn respond_to_batch(
         }
     }
     Ok(join(responses).await)
-}
-
-/// Returns the call of a request, if the server can read it.
-pub(super) fn call(
-    request: &Request<'_>,
-    version: ProtocolVersion,
-    profile: &ServerProfile,
-) -> Option<(Call, Arc<ClientContext>)> {
-    match read_stateless(request, version, profile) {
-        Ok(HandledRequest::Call(inbound)) => match inbound.request {
-            ClientRequest::Call(call) => Some((call, inbound.facts)),
-            _ => None,
-        },
-        _ => None,
-    }
 }
 
 // spec: HTTP-SL-14
