@@ -121,12 +121,12 @@ impl HealthChecks {
     }
 
     /// Makes `/ready` answer 503 from now on, for all clones.
-    pub fn stop(&self) {
+    pub(crate) fn stop(&self) {
         self.state.is_stopping.store(true, Ordering::Release);
     }
 
     /// Returns true if the server is ready for requests.
-    pub async fn is_ready(&self) -> bool {
+    async fn is_ready(&self) -> bool {
         let is_draining = self.shutdown.as_ref().is_some_and(Shutdown::is_draining);
         if is_draining || self.state.is_stopping.load(Ordering::Acquire) {
             return false;

@@ -361,7 +361,8 @@ where
             accept.connections.path = path;
         }
         if let Some(card) = &self.card {
-            let cards = CardService::new(card, &accept.connections.path)?;
+            let cards = CardService::new(card, &accept.connections.path);
+            let cards = cards.map_err(|error| ServeError::Server(error.into()))?;
             accept.connections.cards = Some(cards);
         }
         let listener = address.listen().await?;

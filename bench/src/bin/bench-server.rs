@@ -74,19 +74,16 @@ async fn report_tasks() {
 }
 
 async fn http(server: Server, port: u16, flags: &[&str]) -> mcp::Result<()> {
+    let is_faulty = flags.contains(&"--faulty");
     let sessions = if flags.contains(&"--stateless") {
         Sessions::stateless()
+    } else if is_faulty {
+        Sessions::shared(FaultyStore::new(MemorySessionStore::new())).max(100_000)
     } else {
         Sessions::in_memory().max(100_000)
     };
     let sessions = if flags.contains(&"--short") {
         sessions.idle_timeout(bench::SHORT_SESSION)
-    } else {
-        sessions
-    };
-    let is_faulty = flags.contains(&"--faulty");
-    let sessions = if is_faulty {
-        sessions.store(FaultyStore::new(MemorySessionStore::new()))
     } else {
         sessions
     };

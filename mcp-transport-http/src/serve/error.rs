@@ -5,7 +5,6 @@ use std::io;
 use std::net::SocketAddr;
 
 use mcp_core::ScopedItem;
-use mcp_types::ext::server_card::InvalidCard;
 
 /// Error of [`Serve::run`](crate::Serve::run).
 #[derive(Debug, thiserror::Error)]
@@ -24,15 +23,13 @@ pub enum ServeError {
          (`authorize`, or `Protection::protect`), or remove the scopes"
     )]
     ScopesWithoutTokens(ScopedItem),
-    /// The server has mistakes: the error of [`Service::check`](mcp_core::Service::check).
+    /// The server has mistakes: the error of [`Service::check`](mcp_core::Service::check), or the
+    /// [`InvalidCard`](mcp_types::ext::server_card::InvalidCard) of its card.
     #[error(transparent)]
     Server(Box<dyn Error + Send + Sync>),
     /// A setting of the authorization is invalid.
     #[error(transparent)]
     Authorization(Box<dyn Error + Send + Sync>),
-    /// The card of the server is invalid.
-    #[error(transparent)]
-    Card(#[from] InvalidCard),
     /// The address is invalid or in use, or the listener fails.
     #[error(transparent)]
     Io(#[from] io::Error),

@@ -4,10 +4,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
+use http::Request;
 use mcp_transport_http::{HealthChecks, Serve};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::oneshot;
 use tokio::time::{advance, sleep};
+use tower_service::Service as _;
 
 use crate::support::{Client, Running, echo, endpoint, start, within};
 
@@ -19,6 +21,13 @@ async fn status(client: &mut Client, request: &str) -> (u16, String) {
         .await;
     let (head, body) = client.response().await.unwrap();
     (head.status, body)
+}
+
+/// Asks the checks as a service.
+async fn ready(health: &HealthChecks) -> u16 {
+    let request = Request::get("/ready").body(()).unwrap();
+    let Ok(response) = health.clone().call(request).await;
+    response.status().as_u16()
 }
 
 async fn get(server: &Running, path: &str) -> u16 {
@@ -75,13 +84,13 @@ async fn check_runs_at_intervals_and_neither_hangs_nor_panics_the_server() {
             }
         });
     for _ in 0..10 {
-        assert!(health.is_ready().await);
+        assert_eq!(ready(&health).await, 200);
     }
     assert_eq!(runs.load(Ordering::Relaxed), 1);
     advance(Duration::from_secs(1)).await;
-    assert!(!health.is_ready().await);
+    assert_eq!(ready(&health).await, 503);
     advance(Duration::from_secs(1)).await;
-    assert!(!health.is_ready().await);
+    assert_eq!(ready(&health).await, 503);
     assert_eq!(runs.load(Ordering::Relaxed), 3);
 }
 

@@ -14,7 +14,7 @@ pub enum SessionEvent<'a> {
         id: &'a str,
     },
     /// A client continued a session that another server opened, or this server before a restart
-    /// ([`Sessions::store`](super::Sessions::store)).
+    /// ([`Sessions::shared`](super::Sessions::shared)).
     Continued {
         /// Session id, a secret between client and server.
         id: &'a str,

@@ -102,11 +102,30 @@ impl Sessions {
         }
     }
 
-    /// Keeps sessions in a store that several servers share, so that each of them answers any request:
-    /// the same as [`in_memory`](Self::in_memory) with [`store`](Self::store).
+    /// Keeps sessions in `store` as well, so that another server with the same store, or this server after
+    /// a restart, can continue them. Each request of a session loads it from the store.
+    ///
+    /// Running calls and pending requests of handlers are not saved: they end with their server. If the
+    /// store has a [relay](SessionStore::relay), as those of Redis have, responses and cancellations reach
+    /// them from every server. Otherwise a response that reaches another server is rejected there.
+    ///
+    /// A session that one server has ended stays ended at all of them. When the store fails, session
+    /// requests are answered with the status 500, and the error is in the log only. See
+    /// [`StreamableHttp::store_timeout`](super::super::StreamableHttp::store_timeout) for a store that
+    /// hangs.
     #[must_use]
     pub fn shared(store: impl SessionStore) -> Self {
-        Self::in_memory().store(store)
+        let mut sessions = Self::in_memory();
+        // Servers with the same store use ranges of request ids that do not overlap.
+        let relay = store.relay();
+        let node = match &relay {
+            Some(relay) => relay.node(),
+            None => Uuid::new_v4().as_fields().0 >> 12,
+        };
+        sessions.limits.request_ids_after = i64::from(node) << NODE_SHIFT;
+        sessions.relay = relay;
+        sessions.store = Some(Arc::new(store));
+        sessions
     }
 
     /// Serves legacy clients without sessions: each request is independent of all others.
@@ -226,31 +245,6 @@ impl Sessions {
     #[must_use]
     pub fn ask_timeout(mut self, time: Duration) -> Self {
         self.limits.response_timeout = time;
-        self
-    }
-
-    /// Saves sessions in `store`, so that another server with the same store, or this server after
-    /// a restart, can continue them. Each request of a session loads it from the store.
-    ///
-    /// Running calls and pending requests of handlers are not saved: they end with their server. If the
-    /// store has a [relay](SessionStore::relay), as those of Redis have, responses and cancellations reach
-    /// them from every server. Otherwise a response that reaches another server is rejected there.
-    ///
-    /// A session that one server has ended stays ended at all of them. When the store fails, session
-    /// requests are answered with the status 500, and the error is in the log only. See
-    /// [`StreamableHttp::store_timeout`](super::super::StreamableHttp::store_timeout) for a store that
-    /// hangs.
-    #[must_use]
-    pub fn store(mut self, store: impl SessionStore) -> Self {
-        // Servers with the same store use ranges of request ids that do not overlap.
-        let relay = store.relay();
-        let node = match &relay {
-            Some(relay) => relay.node(),
-            None => Uuid::new_v4().as_fields().0 >> 12,
-        };
-        self.limits.request_ids_after = i64::from(node) << NODE_SHIFT;
-        self.relay = relay;
-        self.store = Some(Arc::new(store));
         self
     }
 

@@ -189,8 +189,7 @@ async fn session_deleted_while_a_request_loads_it_is_not_continued() {
     let store = paused();
     let tools = Tools::new();
     let endpoints = [(); 2].map(|()| {
-        StreamableHttp::new(Served(tools.clone()))
-            .sessions(Sessions::in_memory().store(store.clone()))
+        StreamableHttp::new(Served(tools.clone())).sessions(Sessions::shared(store.clone()))
     });
     // At the server that has the session, and at another one.
     for index in 0..2 {

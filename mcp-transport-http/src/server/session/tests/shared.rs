@@ -44,7 +44,7 @@ fn nodes_with(relay: Option<MemoryRelay>) -> Nodes {
     let endpoints = ["a", "b"].map(|name| {
         let told = told.clone();
         StreamableHttp::new(Served(tools.clone()))
-            .sessions(Sessions::in_memory().store(store.clone()))
+            .sessions(Sessions::shared(store.clone()))
             .events(events.clone())
             .on_session(move |event| {
                 let what = match event {

@@ -197,7 +197,7 @@ fn serving() -> (Endpoint, Arc<Tools>, Arc<Faulty>) {
     let (endpoint, tools) = endpoint();
     let store = Faulty::new();
     let endpoint = endpoint
-        .sessions(Sessions::in_memory().store(store.clone()))
+        .sessions(Sessions::shared(store.clone()))
         .events(store.clone());
     (endpoint, tools, store)
 }
@@ -395,7 +395,7 @@ async fn request_that_is_refused_after_the_lookup_does_not_run() {
 async fn call_that_runs_is_answered_when_the_store_fails() {
     let (endpoint, tools) = endpoint();
     let store = Faulty::new();
-    let endpoint = endpoint.sessions(Sessions::in_memory().store(store.clone()));
+    let endpoint = endpoint.sessions(Sessions::shared(store.clone()));
     let peer = Peer::open(&endpoint).await;
     let waiting = tokio::spawn({
         let peer = peer.clone();
@@ -470,12 +470,11 @@ async fn largest_timeouts_do_not_overflow() {
     let (endpoint, tools, _) = serving();
     let max = Duration::MAX;
     let store = Faulty::new();
-    let sessions = Sessions::in_memory()
+    let sessions = Sessions::shared(store.clone())
         .idle_timeout(max)
         .init_timeout(MINUTE)
         .ask_timeout(max)
-        .http_sse()
-        .store(store.clone());
+        .http_sse();
     let endpoint = endpoint
         .sessions(sessions.clone())
         .store_timeout(max)
