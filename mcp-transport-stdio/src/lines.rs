@@ -109,7 +109,8 @@ impl Lines {
     }
 }
 
-fn too_long(line: &[u8]) -> Line {
+/// Returns a line that exceeds the limit.
+pub(crate) fn too_long(line: &[u8]) -> Line {
     let excerpt = line.get(..EXCERPT).unwrap_or(line);
     Line::TooLong(Bytes::copy_from_slice(excerpt))
 }

@@ -2,18 +2,15 @@
 //! runs user code other than the streams or the transport.
 
 use std::error::Error;
-use std::future::poll_fn;
 use std::io;
-use std::pin::pin;
 use std::sync::Arc;
-use std::task::Poll;
 
 use bytes::{Buf, BufMut, Bytes};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 
-use crate::lines::{Line, Lines};
+use crate::lines::{self, Line, Lines};
 use crate::message_transport::MessageTransport;
 use crate::write_queue::WriteQueue;
 
@@ -25,11 +22,6 @@ const MIN_READ_SPACE: usize = 4 * 1024;
 const WRITE_QUEUE_LIMIT: usize = 256 * 1024;
 /// The writer frees a buffer that is larger than this.
 const MAX_KEPT_BUFFER: usize = 1024 * 1024;
-
-/// Messages of a transport that share one batch.
-const BATCH_MESSAGES: usize = 64;
-/// The start of a message that is too long, for logs.
-const EXCERPT: usize = 256;
 
 /// The lines of one read, bounded by the read size and by the line limit.
 pub(crate) type Batch = Vec<Line>;
@@ -106,47 +98,19 @@ impl Pipe {
     }
 }
 
-/// Passes on messages of a transport. Those that it has already share a batch.
+/// Passes on the messages of a transport. Each `receive` is polled until it is ready.
 async fn receive(from: Arc<impl MessageTransport>, limit: usize, to: mpsc::Sender<Batch>) -> Ended {
-    let mut batch = Batch::new();
-    let mut size = 0;
-    loop {
-        // Polled until it is ready, so that a transport need not survive a dropped `receive`.
-        let mut next = pin!(from.receive());
-        let is_full = size >= READ_SIZE || batch.len() >= BATCH_MESSAGES;
-        let received = match poll_fn(|cx| Poll::Ready(next.as_mut().poll(cx))).await {
-            Poll::Ready(received) if !is_full => received,
-            early => {
-                let full = std::mem::take(&mut batch);
-                if !full.is_empty() && to.send(full).await.is_err() {
-                    return Ok(());
-                }
-                size = 0;
-                match early {
-                    Poll::Ready(received) => received,
-                    Poll::Pending => next.await,
-                }
-            }
+    while let Some(message) = from.receive().await.map_err(Into::into)? {
+        let line = if message.len() > limit {
+            lines::too_long(&message)
+        } else {
+            Line::Text(message)
         };
-        let ended = match received {
-            Ok(Some(message)) => {
-                size += message.len();
-                batch.push(if message.len() > limit {
-                    Line::TooLong(message.slice(..EXCERPT.min(message.len())))
-                } else {
-                    Line::Text(message)
-                });
-                continue;
-            }
-            Ok(None) => Ok(()),
-            Err(error) => Err(error.into()),
-        };
-        if !batch.is_empty() {
-            // An error means that nobody waits for messages.
-            let _ = to.send(batch).await;
+        if to.send(vec![line]).await.is_err() {
+            break;
         }
-        return ended;
     }
+    Ok(())
 }
 
 /// Sends all queued messages one by one, and closes the transport at the end of the queue.

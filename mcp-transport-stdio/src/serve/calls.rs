@@ -8,7 +8,6 @@ use std::task::Poll;
 use std::time::Duration;
 
 use bytes::Bytes;
-use mcp_core::wire::EncodedReply;
 use mcp_core::{CallOutput, Fault, RunningCall, catch_panic_sync};
 use mcp_types::{ProtocolVersion, RequestId};
 use tokio::runtime::Handle;
@@ -178,19 +177,13 @@ async fn run(
             CallOutput::Notifications(notifications) => {
                 send_notifications(&mut running, &notifications, &queue, &ended).await?
             }
-            CallOutput::Reply(reply) => return queue.send_reply(&pieces(&reply), &ended).await,
+            CallOutput::Reply(reply) => {
+                let pieces = [&*reply.head, &*reply.shared, &*reply.tail];
+                return queue.send_reply(&pieces, &ended).await;
+            }
             _ => {}
         }
     }
-}
-
-fn pieces(reply: &EncodedReply) -> [&[u8]; 3] {
-    [&reply.head, &reply.shared, &reply.tail]
-}
-
-/// Removes the last line feed, which the queue appends itself.
-fn without_line_feed(notifications: &Bytes) -> &[u8] {
-    notifications.strip_suffix(b"\n").unwrap_or(notifications)
 }
 
 /// Sends notifications while the call keeps running: a client that does not read delays its
@@ -201,7 +194,8 @@ async fn send_notifications(
     queue: &WriteQueue,
     ended: &EndFlag,
 ) -> Result<(), QueueClosed> {
-    let pieces = [without_line_feed(notifications)];
+    // The queue itself appends the last line feed.
+    let pieces = [notifications.strip_suffix(b"\n").unwrap_or(notifications)];
     let mut sent = pin!(queue.send(&pieces, ended));
     let mut stalled = None;
     poll_fn(|cx| {
