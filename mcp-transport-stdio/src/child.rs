@@ -4,7 +4,7 @@
 //! |---|---|
 //! | `environment` | the environment variables that every server receives |
 //! | `program` | lookup of programs with the extensions of `PATHEXT` |
-//! | `stderr` | [`StderrTail`]: reads standard error and keeps its end |
+//! | `stderr` | reads standard error and keeps its end |
 //! | `process` | state and pipes of a process |
 //! | `watchdog` | ends a process group when this program ends (Unix) |
 //! | `unix`, `windows` | a process with its descendants |
@@ -28,8 +28,7 @@ mod watchdog;
 mod windows;
 
 pub use child_channel::ChildChannel;
-pub use command::{ServerCommand, SpawnError, Stderr};
-pub use stderr::StderrTail;
+pub use command::{ServerCommand, Stderr};
 #[cfg(unix)]
 use unix::Process;
 #[cfg(windows)]

@@ -50,7 +50,7 @@ mod write_queue;
 #[cfg(feature = "client")]
 pub use channel::PipeChannel;
 #[cfg(feature = "client")]
-pub use child::{ChildChannel, ServerCommand, SpawnError, Stderr, StderrTail};
+pub use child::{ChildChannel, ServerCommand, Stderr};
 #[cfg(any(feature = "client", feature = "server"))]
 pub use message_transport::MessageTransport;
 #[cfg(feature = "server")]

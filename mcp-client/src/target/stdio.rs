@@ -51,11 +51,11 @@ impl Target for ServerCommand {
             login.applied("a command")?;
         }
         let channel = ChildChannel::spawn(self)?;
-        let stderr = channel.stderr_tail();
+        let process = channel.clone();
         open(builder, channel).await.map_err(|error| {
             // When the process exits, the channel adds the output itself.
             if error.is_timeout() {
-                error.with_stderr_tail(stderr.text())
+                error.with_stderr_tail(process.stderr_tail())
             } else {
                 error
             }

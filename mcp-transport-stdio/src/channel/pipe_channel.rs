@@ -1,6 +1,7 @@
 //! [`PipeChannel`]: a client's channel over two byte streams or a message transport.
 
 use std::borrow::Cow;
+use std::future::ready;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -19,7 +20,7 @@ use tokio::time::timeout;
 
 use super::mailbox::{Mailbox, MailboxReader};
 use super::router;
-use super::shared::{ChannelState, CloseReasonFuture, PendingCall};
+use super::shared::{ChannelState, PendingCall};
 use crate::message_transport::MessageTransport;
 use crate::pipe::Pipe;
 use crate::write_queue::{EndFlag, QueueClosed};
@@ -73,9 +74,13 @@ impl PipeChannel {
         writer: impl AsyncWrite + Send + 'static,
         line_limit: usize,
     ) -> Self {
-        let close_reason = Box::pin(std::future::ready(CloseReason::Remote));
-        let peer = "a server on a pipe";
-        Self::with_close_reason(reader, writer, line_limit, peer, close_reason)
+        let pipe = Pipe::open(reader, writer, line_limit);
+        Self::over(
+            pipe,
+            line_limit,
+            "a server on a pipe",
+            ready(CloseReason::Remote),
+        )
     }
 
     /// Creates a channel over a message transport. A client connects to it with `Over(channel)`. The channel discards
@@ -84,26 +89,19 @@ impl PipeChannel {
     /// The client negotiates the revision as on a pipe: it treats a server that does not answer `server/discover` as
     /// a legacy server. When the transport fails, all running calls fail, with the transport's error as the source.
     pub fn from_messages(transport: impl MessageTransport) -> Self {
-        let close_reason = Box::pin(std::future::ready(CloseReason::Remote));
         let pipe = Pipe::over_messages(transport, Self::LINE_LIMIT);
         let peer = "a server on a message transport";
-        Self::over(pipe, Self::LINE_LIMIT, peer, close_reason)
+        Self::over(pipe, Self::LINE_LIMIT, peer, ready(CloseReason::Remote))
     }
 
     /// Creates a channel that awaits `close_reason` after the input has ended. [`CloseReason::Remote`] stands for
     /// the reason that the pipe itself gives.
-    pub(crate) fn with_close_reason(
-        reader: impl AsyncRead + Send + 'static,
-        writer: impl AsyncWrite + Send + 'static,
+    pub(crate) fn over(
+        pipe: Pipe,
         line_limit: usize,
         peer: &str,
-        close_reason: CloseReasonFuture,
+        close_reason: impl Future<Output = CloseReason> + Send + 'static,
     ) -> Self {
-        let pipe = Pipe::open(reader, writer, line_limit);
-        Self::over(pipe, line_limit, peer, close_reason)
-    }
-
-    fn over(pipe: Pipe, line_limit: usize, peer: &str, close_reason: CloseReasonFuture) -> Self {
         let shared = Arc::new(ChannelState::new(
             peer,
             line_limit,

@@ -11,7 +11,7 @@ use mcp_core::{ChannelError, CloseReason, Frame, ServerNotification};
 use mcp_types::{Message, Notification, ProtocolVersion, RequestId, Response, escape_line};
 use tokio::time::sleep;
 
-use super::shared::{ChannelState, CloseReasonFuture, PendingCall};
+use super::shared::{ChannelState, PendingCall};
 use crate::lines::Line;
 use crate::pipe::{Ended, Pipe, excerpt};
 
@@ -22,7 +22,7 @@ const READ_AFTER_WRITE_ERROR: Duration = Duration::from_secs(1);
 pub(super) async fn run(
     mut pipe: Pipe,
     shared: Arc<ChannelState>,
-    close_reason: CloseReasonFuture,
+    close_reason: impl Future<Output = CloseReason>,
 ) {
     let mut written = None;
     loop {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicI64};
 
 use mcp_core::close_signal::CloseSignal;
-use mcp_core::{BoxFuture, ChannelError, CloseReason};
+use mcp_core::{ChannelError, CloseReason};
 use mcp_types::{ProtocolVersion, RequestId};
 use parking_lot::Mutex;
 
@@ -15,9 +15,6 @@ use crate::write_queue::WriteQueue;
 
 /// Largest number of pending requests.
 const MAX_PENDING: usize = 10_000;
-
-/// Resolves to the reason why a pipe has ended, after its end.
-pub(crate) type CloseReasonFuture = BoxFuture<'static, CloseReason>;
 
 #[derive(Debug)]
 pub(super) struct ChannelState {

@@ -1,6 +1,7 @@
 //! [`ChildChannel`]: a client's channel to a server that it starts.
 
 use std::borrow::Cow;
+use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -14,9 +15,10 @@ use tokio::process::{ChildStderr, ChildStdin, ChildStdout};
 use tokio::time::timeout;
 
 use super::Process;
-use super::command::{ServerCommand, SpawnError};
-use super::stderr::{self, StderrCapture, StderrTail};
+use super::command::ServerCommand;
+use super::stderr::{self, StderrCapture};
 use crate::channel::PipeChannel;
+use crate::pipe::Pipe;
 
 /// Time to exit after standard output has ended. After that the close reason has no exit status.
 const EXIT_TIMEOUT: Duration = Duration::from_secs(1);
@@ -61,7 +63,6 @@ pub struct ChildChannel {
 struct ChildState {
     command: ServerCommand,
     peer: String,
-    stderr: StderrTail,
     child: Mutex<Arc<Child>>,
 }
 
@@ -78,28 +79,28 @@ impl ChildChannel {
     ///
     /// # Errors
     ///
-    /// Returns [`ChannelError::Connect`] with a [`SpawnError`] when the server cannot be started.
+    /// Returns [`ChannelError::Connect`] when the server cannot be started, for example because the program or the
+    /// working directory does not exist. Its source says how to repair that.
     ///
     /// # Panics
     ///
     /// Panics outside a tokio runtime with IO enabled.
     pub fn spawn(command: ServerCommand) -> Result<Self, ChannelError> {
         let peer = command.peer();
-        let stderr = StderrTail::default();
-        let child = Child::spawn(&command, &peer, &stderr)?;
+        let child = Child::spawn(&command, &peer)?;
         Ok(Self {
             shared: Arc::new(ChildState {
                 command,
                 peer,
-                stderr,
                 child: Mutex::new(Arc::new(child)),
             }),
         })
     }
 
-    /// Returns the last lines that the server has written to its standard error.
-    pub fn stderr_tail(&self) -> StderrTail {
-        self.shared.stderr.clone()
+    /// Returns the last lines that the server's current process has written to its standard error, separated by
+    /// line feeds: at most 20 lines and 8 KiB. The string is empty when there are none.
+    pub fn stderr_tail(&self) -> String {
+        self.shared.child().capture.text()
     }
 }
 
@@ -110,30 +111,24 @@ impl ChildState {
 }
 
 impl Child {
-    fn spawn(
-        command: &ServerCommand,
-        peer: &str,
-        stderr: &StderrTail,
-    ) -> Result<Self, ChannelError> {
-        let failed = |error: SpawnError| ChannelError::Connect {
+    fn spawn(command: &ServerCommand, peer: &str) -> Result<Self, ChannelError> {
+        let failed = |error: io::Error| ChannelError::Connect {
             peer: peer.to_owned(),
             source: error.into(),
         };
         let (process, pipes) = command.spawn().map_err(failed)?;
-        let failed = |error: std::io::Error| failed(SpawnError::Io(error));
-        let capture = StderrCapture::new(stderr.clone());
+        let capture = StderrCapture::default();
         if let Some(stderr) = pipes.stderr {
             let stderr = ChildStderr::from_std(stderr).map_err(failed)?;
             tokio::spawn(stderr::read(stderr, capture.clone(), peer.to_owned()));
         }
         let close_reason = close_reason(process.clone(), capture.clone());
-        let pipe = PipeChannel::with_close_reason(
+        let pipe = Pipe::open(
             ChildStdout::from_std(pipes.stdout).map_err(failed)?,
             ChildStdin::from_std(pipes.stdin).map_err(failed)?,
             command.line_limit,
-            peer,
-            Box::pin(close_reason),
         );
+        let pipe = PipeChannel::over(pipe, command.line_limit, peer, close_reason);
         Ok(Self {
             pipe,
             process,
@@ -232,7 +227,7 @@ impl Channel for ChildChannel {
     fn reopen(&self) -> BoxFuture<'static, Result<(), ChannelError>> {
         let shared = self.shared.clone();
         Box::pin(async move {
-            let child = Arc::new(Child::spawn(&shared.command, &shared.peer, &shared.stderr)?);
+            let child = Arc::new(Child::spawn(&shared.command, &shared.peer)?);
             let old = std::mem::replace(&mut *shared.child.lock(), child);
             // Dropped after the lock, because dropping a child takes time.
             drop(old);

@@ -56,26 +56,6 @@ pub enum Stderr {
     Discard,
 }
 
-/// The error when a server cannot be started.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum SpawnError {
-    /// The program does not exist.
-    #[error("there is no program {program:?}{}", if *has_space { "; pass its arguments apart from its name" } else { "; is it installed, and its folder in PATH?" })]
-    NoProgram {
-        /// The program's name, up to its first space.
-        program: OsString,
-        /// The name contains a space, so it may be a whole command line.
-        has_space: bool,
-    },
-    /// The working directory does not exist.
-    #[error("there is no folder {0:?} to start the server in")]
-    NoFolder(PathBuf),
-    /// The operating system cannot start the program.
-    #[error(transparent)]
-    Io(io::Error),
-}
-
 impl ServerCommand {
     /// Creates a command without arguments. On Windows, extensions such as `.cmd` may be omitted.
     pub fn new(program: impl Into<OsString>) -> Self {
@@ -263,15 +243,30 @@ impl ServerCommand {
         }
     }
 
-    pub(super) fn spawn(&self) -> Result<(Arc<Process>, ProcessPipes), SpawnError> {
+    /// Starts a process.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error whose message says how to repair it.
+    pub(super) fn spawn(&self) -> io::Result<(Arc<Process>, ProcessPipes)> {
+        let not_found = |message| io::Error::new(io::ErrorKind::NotFound, message);
         if let Some(folder) = &self.folder
             && !folder.is_dir()
         {
-            return Err(SpawnError::NoFolder(folder.clone()));
+            return Err(not_found(format!(
+                "there is no folder {folder:?} to start the server in"
+            )));
         }
-        let no_program = || SpawnError::NoProgram {
-            program: self.shown_program(),
-            has_space: self.program.to_string_lossy().contains(' '),
+        let no_program = || {
+            let cure = if self.program.to_string_lossy().contains(' ') {
+                "; pass its arguments apart from its name"
+            } else {
+                "; is it installed, and its folder in PATH?"
+            };
+            not_found(format!(
+                "there is no program {:?}{cure}",
+                self.shown_program()
+            ))
         };
         let mut command = Command::new(self.resolve_program().ok_or_else(no_program)?);
         command.args(&self.args);
@@ -297,7 +292,7 @@ impl ServerCommand {
         });
         Process::spawn(command, self.term_timeout).map_err(|error| match error.kind() {
             io::ErrorKind::NotFound => no_program(),
-            _ => SpawnError::Io(error),
+            _ => error,
         })
     }
 

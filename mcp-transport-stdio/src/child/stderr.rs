@@ -6,7 +6,6 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use mcp_types::escaped;
-use parking_lot::Mutex;
 use tokio::io::{AsyncRead, AsyncReadExt};
 use tokio::sync::watch;
 use tokio::time::timeout;
@@ -24,41 +23,18 @@ const READ_TIMEOUT: Duration = Duration::from_millis(200);
 /// Pause after which the lines of a running server count as complete.
 const IDLE: Duration = Duration::from_millis(50);
 
-/// The last lines that a server has written to its standard error: at most 20 lines and 8 KiB. A restart of
-/// the server removes the lines of the former process. Clones share the lines.
+/// Standard error of one server process. Clones share it. Readers are notified after each line.
 #[derive(Debug, Clone, Default)]
-pub struct StderrTail(Arc<Mutex<TailLines>>);
+pub(super) struct StderrCapture(Arc<watch::Sender<Tail>>);
 
+/// The last lines: at most 20 lines and 8 KiB.
 #[derive(Debug, Default)]
-struct TailLines {
+struct Tail {
     lines: VecDeque<String>,
-    /// The number of the process that has written the lines.
-    process: u64,
+    has_ended: bool,
 }
 
-/// Standard error of one server process. Clones share it.
-#[derive(Debug, Clone)]
-pub(super) struct StderrCapture {
-    tail: StderrTail,
-    /// The number of the process.
-    process: u64,
-    /// Notified after each line; true when standard error has ended.
-    ended: Arc<watch::Sender<bool>>,
-}
-
-impl StderrTail {
-    /// Returns the lines, separated by line feeds. The string is empty when there are none.
-    pub fn text(&self) -> String {
-        self.0.lock().text()
-    }
-}
-
-impl TailLines {
-    fn text(&self) -> String {
-        let lines: Vec<_> = self.lines.iter().map(String::as_str).collect();
-        lines.join("\n")
-    }
-
+impl Tail {
     fn push(&mut self, line: String) {
         let lines = &mut self.lines;
         lines.push_back(line);
@@ -70,53 +46,27 @@ impl TailLines {
 }
 
 impl StderrCapture {
-    /// Creates a capture for a new process, whose lines replace those of the former process.
-    pub(super) fn new(tail: StderrTail) -> Self {
-        let mut shared = tail.0.lock();
-        shared.lines.clear();
-        shared.process += 1;
-        let process = shared.process;
-        drop(shared);
-        Self {
-            tail,
-            process,
-            ended: Arc::default(),
-        }
-    }
-
-    /// Appends a line, unless a later process has replaced this one.
-    fn push(&self, line: String) {
-        let mut shared = self.tail.0.lock();
-        if shared.process == self.process {
-            shared.push(line);
-        }
-        drop(shared);
-        self.ended.send_modify(|_| {});
-    }
-
     /// Returns the last lines of a process that has ended. Waits up to [`READ_TIMEOUT`] for unread lines.
     pub(super) async fn final_text(&self) -> String {
-        let mut ended = self.ended.subscribe();
-        let _ = timeout(READ_TIMEOUT, ended.wait_for(|ended| *ended)).await;
+        let mut tail = self.0.subscribe();
+        let _ = timeout(READ_TIMEOUT, tail.wait_for(|tail| tail.has_ended)).await;
         self.text()
     }
 
     /// Returns the last lines that a running process writes before it pauses for [`IDLE`]. Waits up to
     /// [`READ_TIMEOUT`] for the pause.
     pub(super) async fn settled_text(&self) -> String {
-        let mut lines = self.ended.subscribe();
+        let mut lines = self.0.subscribe();
         let settled = async { while let Ok(Ok(())) = timeout(IDLE, lines.changed()).await {} };
         let _ = timeout(READ_TIMEOUT, settled).await;
         self.text()
     }
 
-    fn text(&self) -> String {
-        let shared = self.tail.0.lock();
-        if shared.process == self.process {
-            shared.text()
-        } else {
-            String::new()
-        }
+    /// Returns the last lines so far, separated by line feeds.
+    pub(super) fn text(&self) -> String {
+        let tail = self.0.borrow();
+        let lines: Vec<_> = tail.lines.iter().map(String::as_str).collect();
+        lines.join("\n")
     }
 }
 
@@ -137,7 +87,7 @@ pub(super) async fn read(mut from: impl AsyncRead + Unpin, capture: StderrCaptur
     if let Some(line) = lines.finish() {
         record(line, &capture, &peer);
     }
-    capture.ended.send_replace(true);
+    capture.0.send_modify(|tail| tail.has_ended = true);
 }
 
 fn record(line: Line, capture: &StderrCapture, peer: &str) {
@@ -150,7 +100,7 @@ fn record(line: Line, capture: &StderrCapture, peer: &str) {
     while text.len() > MAX_LINE {
         text.pop();
     }
-    capture.push(text);
+    capture.0.send_modify(|tail| tail.push(text));
 }
 
 #[cfg(test)]
@@ -163,7 +113,7 @@ mod tests {
     use tokio::time::sleep;
     use tracing_subscriber::filter::LevelFilter;
 
-    use super::{IDLE, MAX_BYTES, MAX_LINE, MAX_LINES, StderrCapture, StderrTail, read};
+    use super::{IDLE, MAX_BYTES, MAX_LINE, MAX_LINES, StderrCapture, read};
 
     /// A log in memory.
     #[derive(Clone, Default)]
@@ -191,7 +141,7 @@ mod tests {
             .finish();
         let _guard = tracing::subscriber::set_default(subscriber);
         let hostile = b"a\rb\x1b[2J\x7f\xc2\x9b\xe2\x80\xae\xe2\x80\x8b\xff\n";
-        let capture = StderrCapture::new(StderrTail::default());
+        let capture = StderrCapture::default();
         read(&hostile[..], capture, String::new()).await;
         let logged = String::from_utf8(log.0.lock().clone()).unwrap();
         let expected = r"a\rb\u{1b}[2J\u{7f}\u{9b}\u{202e}\u{200b}";
@@ -200,7 +150,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn settled_text_waits_for_lines_that_come_late() {
-        let capture = StderrCapture::new(StderrTail::default());
+        let capture = StderrCapture::default();
         let (mut server, from) = duplex(64);
         tokio::spawn(read(from, capture.clone(), String::new()));
         let write = async {
@@ -217,7 +167,7 @@ mod tests {
 
     #[tokio::test]
     async fn last_lines_are_kept_from_a_long_stderr() {
-        let capture = StderrCapture::new(StderrTail::default());
+        let capture = StderrCapture::default();
         let mut text = "x".repeat(100_000);
         for number in 0..1000 {
             text += &format!("\nline {number}");
@@ -236,18 +186,18 @@ mod tests {
             String::new(),
         )
         .await;
-        let kept = capture.tail.text();
+        let kept = capture.text();
         assert!(kept.len() <= MAX_BYTES && kept.ends_with("\nlast"));
     }
 
     #[tokio::test]
     async fn invalid_bytes_do_not_exceed_the_limit() {
-        let capture = StderrCapture::new(StderrTail::default());
+        let capture = StderrCapture::default();
         let invalid = [b'\xff'; MAX_LINE];
         read(&invalid[..], capture.clone(), String::new()).await;
         let kept = capture.final_text().await;
         assert!(kept.starts_with('\u{fffd}') && kept.len() <= MAX_LINE);
-        let capture = StderrCapture::new(StderrTail::default());
+        let capture = StderrCapture::default();
         let full = [[b'y'; MAX_LINE]; 2].join(&b'\n');
         read(&full[..], capture.clone(), String::new()).await;
         assert!(capture.final_text().await.len() <= MAX_BYTES);

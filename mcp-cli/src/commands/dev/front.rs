@@ -283,13 +283,13 @@ async fn open(client: ClientBuilder, program: &Program, front: &Front) -> Result
         address::is_taken(program.url.as_ref(), !program.headers.is_empty(), port).await?;
     let command = program.command(port).map_err(|error| error.to_string())?;
     let process = ChildChannel::spawn(command).map_err(|error| Error::from(error).to_string())?;
-    let (stderr, over_pipe) = (process.stderr_tail(), client.clone());
+    let over_pipe = client.clone();
     let mut problem = None;
     let over_http = async {
         let mut refusals = 0;
         let mut typed: Option<Url> = None;
         loop {
-            let printed = stderr.text();
+            let printed = process.stderr_tail();
             let urls = match &program.url {
                 Some(url) => vec![url.clone()],
                 None => printed_urls(&printed),
