@@ -41,36 +41,49 @@ pub(crate) enum Host {
     Zed,
 }
 
+/// What is different in the settings of a host.
+struct Row {
+    owner: &'static str,
+    /// The member of the settings that lists the servers.
+    member: &'static str,
+    /// The text before a variable's name in a reference, which ends with a brace. Empty if the host does not expand
+    /// references inside values. Codex and Goose have members for the names of variables whose whole values they pass on.
+    reference: &'static str,
+    /// The member `type` of a program, and of a server with a URL. Empty for hosts without it.
+    types: [&'static str; 2],
+    /// The member with the URL.
+    url: &'static str,
+}
+
 impl Host {
-    /// The name that `config` has for the owner of the host's files.
-    pub(crate) const fn owner(self) -> &'static str {
-        match self {
-            Self::ClaudeCode => "Claude Code",
-            Self::ClaudeDesktop => "Claude Desktop",
-            Self::Cline => "Cline",
-            Self::Codex => "Codex",
-            Self::CopilotCli => "Copilot CLI",
-            Self::Cursor => "Cursor",
-            Self::GeminiCli => "Gemini CLI",
-            Self::Goose => "Goose",
-            Self::Opencode => "opencode",
-            Self::QwenCode => "Qwen Code",
-            Self::Vscode => "VS Code",
-            Self::Windsurf => "Windsurf",
-            Self::Zed => "Zed",
+    const fn row(self) -> Row {
+        let (owner, member, reference, types, url) = match self {
+            Self::ClaudeCode => ("Claude Code", "mcpServers", "${", ["stdio", "http"], "url"),
+            Self::ClaudeDesktop => ("Claude Desktop", "mcpServers", "", ["", ""], "url"),
+            Self::Cline => ("Cline", "mcpServers", "", ["", "streamableHttp"], "url"),
+            Self::Codex => ("Codex", "mcp_servers", "", ["", ""], "url"),
+            Self::CopilotCli => ("Copilot CLI", "mcpServers", "${", ["local", "http"], "url"),
+            Self::Cursor => ("Cursor", "mcpServers", "${env:", ["", ""], "url"),
+            Self::GeminiCli => ("Gemini CLI", "mcpServers", "${", ["", ""], "httpUrl"),
+            Self::Goose => ("Goose", "extensions", "", ["", ""], "url"),
+            Self::Opencode => ("opencode", "mcp", "{env:", ["local", "remote"], "url"),
+            Self::QwenCode => ("Qwen Code", "mcpServers", "${", ["", ""], "httpUrl"),
+            Self::Vscode => ("VS Code", "servers", "${env:", ["stdio", "http"], "url"),
+            Self::Windsurf => ("Windsurf", "mcpServers", "${env:", ["", ""], "serverUrl"),
+            Self::Zed => ("Zed", "context_servers", "", ["", ""], "url"),
+        };
+        Row {
+            owner,
+            member,
+            reference,
+            types,
+            url,
         }
     }
 
-    /// The member of the host's settings that lists the servers.
-    const fn member(self) -> &'static str {
-        match self {
-            Self::Codex => "mcp_servers",
-            Self::Goose => "extensions",
-            Self::Opencode => "mcp",
-            Self::Vscode => "servers",
-            Self::Zed => "context_servers",
-            _ => "mcpServers",
-        }
+    /// The name that `config` has for the owner of the host's files.
+    pub(crate) const fn owner(self) -> &'static str {
+        self.row().owner
     }
 
     const fn format(self) -> Format {

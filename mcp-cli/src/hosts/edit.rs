@@ -48,7 +48,7 @@ pub(crate) fn insert(
     if old.is_some() && !replaces {
         return Err(EditError::Taken);
     }
-    let member = host.member();
+    let member = host.row().member;
     let edited = match host.format() {
         Format::Json => json::insert(text, member, name, entry)?,
         Format::Toml => toml::insert(text, member, name, entry)?,
@@ -68,9 +68,9 @@ pub(crate) fn remove(host: Host, text: &str, name: &str) -> Result<Option<String
         return Ok(None);
     }
     let edited = match host.format() {
-        Format::Json => json::remove(text, host.member(), name)?,
-        Format::Toml => toml::remove(text, host.member(), name)?,
-        Format::Yaml => yaml::remove(text, host.member(), name)?,
+        Format::Json => json::remove(text, host.row().member, name)?,
+        Format::Toml => toml::remove(text, host.row().member, name)?,
+        Format::Yaml => yaml::remove(text, host.row().member, name)?,
     };
     check(host.format(), edited, &expected).map(Some)
 }
@@ -101,12 +101,12 @@ fn servers(
     host: Host,
 ) -> Result<&mut Map<String, Value>, EditError> {
     let member = file
-        .entry(host.member())
+        .entry(host.row().member)
         .or_insert_with(|| Map::new().into());
     if member.is_null() {
         *member = Map::new().into();
     }
-    let problem = || unreadable(format!("{:?} is not an object", host.member()));
+    let problem = || unreadable(format!("{:?} is not an object", host.row().member));
     member.as_object_mut().ok_or_else(problem)
 }
 

@@ -134,20 +134,6 @@ fn expanded(text: &str, is_percent: bool) -> Option<&str> {
 }
 
 impl Host {
-    /// The text before and after a variable's name in a reference. `None` if the host does not expand references
-    /// inside values.
-    const fn reference(self) -> Option<(&'static str, &'static str)> {
-        match self {
-            Self::ClaudeCode | Self::CopilotCli | Self::GeminiCli | Self::QwenCode => {
-                Some(("${", "}"))
-            }
-            Self::Cursor | Self::Vscode | Self::Windsurf => Some(("${env:", "}")),
-            Self::Opencode => Some(("{env:", "}")),
-            // Codex and Goose have members for the names of variables whose whole values they pass on.
-            Self::Codex | Self::Goose | Self::ClaudeDesktop | Self::Cline | Self::Zed => None,
-        }
-    }
-
     /// Creates the server `name`'s entry.
     ///
     /// # Errors
@@ -157,13 +143,6 @@ impl Host {
         match (self, launch) {
             (Self::Codex, _) => Ok(self.codex(launch)),
             (Self::Goose, _) => Ok(self.goose(name, launch)),
-            (Self::Opencode, Launch::Program { command, args, env }) => {
-                let words: Vec<_> = [command].into_iter().chain(args).collect();
-                let mut entry = vec![("type", json!("local")), ("command", json!(words))];
-                self.push_values(&mut entry, "environment", env);
-                entry.push(("enabled", json!(true)));
-                Ok(entry)
-            }
             // Claude Desktop only starts programs: `mcp proxy` connects it to the URL.
             (Self::ClaudeDesktop, Launch::Url { url, headers }) => {
                 let mut args = vec!["proxy".to_owned(), url.clone()];
@@ -175,58 +154,57 @@ impl Host {
                 Ok(vec![("command", json!(program)), ("args", json!(args))])
             }
             (_, Launch::Program { command, args, env }) => {
-                let mut entry = self.kind("stdio", "local");
-                entry.push(("command", json!(command)));
-                entry.push(("args", json!(args)));
-                self.push_values(&mut entry, "env", env);
-                self.push_tools(&mut entry);
-                Ok(entry)
+                let mut entry = self.typed(0);
+                if self == Self::Opencode {
+                    let words: Vec<_> = [command].into_iter().chain(args).collect();
+                    entry.push(("command", json!(words)));
+                    self.push_values(&mut entry, "environment", env);
+                } else {
+                    entry.push(("command", json!(command)));
+                    entry.push(("args", json!(args)));
+                    self.push_values(&mut entry, "env", env);
+                }
+                Ok(self.enabled(entry))
             }
             (_, Launch::Url { url, headers }) => {
-                let mut entry = match self {
-                    Self::Cline => vec![("type", json!("streamableHttp"))],
-                    Self::Opencode => vec![("type", json!("remote"))],
-                    _ => self.kind("http", "http"),
-                };
-                let member = match self {
-                    Self::GeminiCli | Self::QwenCode => "httpUrl",
-                    Self::Windsurf => "serverUrl",
-                    _ => "url",
-                };
-                entry.push((member, json!(url)));
+                let mut entry = self.typed(1);
+                entry.push((self.row().url, json!(url)));
                 self.push_values(&mut entry, "headers", headers);
-                if self == Self::Opencode {
-                    entry.push(("enabled", json!(true)));
-                }
-                self.push_tools(&mut entry);
-                Ok(entry)
+                Ok(self.enabled(entry))
             }
         }
     }
 
-    /// Creates an entry with the member `type`, or an empty one for hosts without it.
-    fn kind(self, kind: &str, of_copilot: &str) -> Entry {
-        match self {
-            Self::ClaudeCode | Self::Vscode => vec![("type", json!(kind))],
-            Self::CopilotCli => vec![("type", json!(of_copilot))],
-            _ => Entry::new(),
-        }
+    /// Creates an entry with the member `type` of a program (0) or of a URL (1), or an empty one for hosts without it.
+    fn typed(self, kind: usize) -> Entry {
+        let mut entry = Entry::new();
+        push(&mut entry, "type", self.row().types[kind]);
+        entry
     }
 
-    fn push_tools(self, entry: &mut Entry) {
-        if self == Self::CopilotCli {
-            entry.push(("tools", json!(["*"])));
+    /// Adds what the host needs to offer the server's tools.
+    fn enabled(self, mut entry: Entry) -> Entry {
+        match self {
+            Self::CopilotCli => entry.push(("tools", json!(["*"]))),
+            Self::Opencode => entry.push(("enabled", json!(true))),
+            _ => {}
         }
+        entry
     }
 
     fn push_values(self, entry: &mut Entry, member: &'static str, values: &[(String, String)]) {
-        let mut rendered = Map::new();
-        for (name, value) in values {
-            rendered.insert(name.clone(), self.rendered(value).into());
-        }
-        if !rendered.is_empty() {
-            entry.push((member, rendered.into()));
-        }
+        let values = values.iter();
+        let rendered = values.map(|(name, value)| (name.as_str(), self.rendered(value)));
+        push(entry, member, rendered.collect::<Value>());
+    }
+
+    /// Adds the variables with values, and the names of those that the host passes on (`NAME=${NAME}`).
+    fn push_env(self, entry: &mut Entry, members: [&'static str; 2], env: &[(String, String)]) {
+        let is_passed = |(name, value): &(String, String)| whole_reference(value) == Some(name);
+        let (passed, set): (Vec<_>, Vec<_>) = env.iter().cloned().partition(is_passed);
+        self.push_values(entry, members[0], &set);
+        let names = passed.into_iter().map(|(name, _)| name);
+        push(entry, members[1], names.collect::<Value>());
     }
 
     /// Rewrites the references in a value to the host's syntax, or to placeholders that the user replaces.
@@ -235,9 +213,9 @@ impl Host {
         let mut rest = value;
         while let Some((before, variable, after)) = split_reference(rest) {
             out.push_str(before);
-            match self.reference() {
-                Some((start, end)) => out.push_str(&format!("{start}{variable}{end}")),
-                None => out.push_str(&placeholder(variable)),
+            match self.row().reference {
+                "" => out.push_str(&placeholder(variable)),
+                start => out.push_str(&format!("{start}{variable}}}")),
             }
             rest = after;
         }
@@ -248,11 +226,7 @@ impl Host {
         match launch {
             Launch::Program { command, args, env } => {
                 let mut entry = vec![("command", json!(command)), ("args", json!(args))];
-                let (passed, set) = self.split_passed(env);
-                push_object(&mut entry, "env", set);
-                if !passed.is_empty() {
-                    entry.push(("env_vars", json!(passed)));
-                }
+                self.push_env(&mut entry, ["env", "env_vars"], env);
                 entry
             }
             Launch::Url { url, headers } => {
@@ -269,8 +243,8 @@ impl Host {
                         set.insert(name.clone(), self.rendered(value).into());
                     }
                 }
-                push_object(&mut entry, "http_headers", set);
-                push_object(&mut entry, "env_http_headers", named);
+                push(&mut entry, "http_headers", set);
+                push(&mut entry, "env_http_headers", named);
                 entry
             }
         }
@@ -283,46 +257,27 @@ impl Host {
                 entry.push(("type", json!("stdio")));
                 entry.push(("cmd", json!(command)));
                 entry.push(("args", json!(args)));
-                let (passed, set) = self.split_passed(env);
-                push_object(&mut entry, "envs", set);
-                if !passed.is_empty() {
-                    entry.push(("env_keys", json!(passed)));
-                }
+                self.push_env(&mut entry, ["envs", "env_keys"], env);
             }
             Launch::Url { url, headers } => {
                 entry.push(("type", json!("streamable_http")));
                 entry.push(("uri", json!(url)));
                 // Goose expands references to the variables that `env_keys` lists.
                 let set = headers.iter().cloned();
-                let set = set.map(|(name, value)| (name, value.into()));
-                push_object(&mut entry, "headers", set.collect());
-                let keys = variables(launch);
-                if !keys.is_empty() {
-                    entry.push(("env_keys", json!(keys)));
-                }
+                push(&mut entry, "headers", set.collect::<Value>());
+                push(&mut entry, "env_keys", variables(launch));
             }
         }
         entry.push(("timeout", json!(300)));
         entry
     }
-
-    /// Separates the variables that the host passes on (`NAME=${NAME}`) from those with values.
-    fn split_passed(self, env: &[(String, String)]) -> (Vec<String>, Map<String, Value>) {
-        let (mut passed, mut set) = (Vec::new(), Map::new());
-        for (name, value) in env {
-            if whole_reference(value) == Some(name) {
-                passed.push(name.clone());
-            } else {
-                set.insert(name.clone(), self.rendered(value).into());
-            }
-        }
-        (passed, set)
-    }
 }
 
-fn push_object(entry: &mut Entry, member: &'static str, values: Map<String, Value>) {
-    if !values.is_empty() {
-        entry.push((member, values.into()));
+/// Adds a member, but for an empty text, list or object.
+fn push(entry: &mut Entry, member: &'static str, value: impl Into<Value>) {
+    let value = value.into();
+    if ![json!(""), json!([]), json!({})].contains(&value) {
+        entry.push((member, value));
     }
 }
 
