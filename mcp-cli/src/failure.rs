@@ -8,6 +8,7 @@ use mcp::auth::AuthError;
 use mcp::client::Error;
 use mcp::core::Fault;
 use mcp::gateway::RelayError;
+use serde::Serialize;
 
 use crate::programs::shell_word;
 
@@ -26,7 +27,8 @@ const RESOURCE: &str =
     "pass --omit-resource, or --resource with the name that the provider has for the server";
 
 /// The class of a failure. It decides the exit code.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
 pub(crate) enum FailureKind {
     /// The command line or a configuration file is wrong.
     Usage,
@@ -59,20 +61,6 @@ impl FailureKind {
             Self::Server => 5,
             Self::Tool => 6,
             Self::Cancelled => 130,
-        }
-    }
-
-    pub(crate) const fn name(self) -> &'static str {
-        match self {
-            Self::Usage => "usage",
-            Self::Login => "login",
-            Self::Unreachable => "unreachable",
-            Self::Server => "server",
-            Self::Tool => "tool",
-            Self::Breaking => "breaking",
-            Self::Different => "different",
-            Self::Findings => "findings",
-            Self::Cancelled => "cancelled",
         }
     }
 }

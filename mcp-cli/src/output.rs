@@ -157,7 +157,7 @@ impl Output {
         if self.json {
             let error = json!({
                 "code": failure.kind.exit_code(),
-                "kind": failure.kind.name(),
+                "kind": failure.kind,
                 "message": failure.to_string(),
             });
             let line = json!({ "error": error }).to_string();
