@@ -51,7 +51,7 @@ fn listens_outside(address: SocketAddr, root: u32) -> bool {
 
 /// Returns a process, those that it has started, and so on, with the other members of their process groups: a process whose
 /// parent has ended has another one.
-fn started_by(root: u32) -> HashSet<u32> {
+pub(crate) fn started_by(root: u32) -> HashSet<u32> {
     let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
     let numbers = entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
     let processes: Vec<(u32, u32, u32)> = numbers
