@@ -8,6 +8,7 @@ use mcp_core::Fault;
 use mcp_types::{ErrorObject, Message, ProtocolVersion, RequestId, codes};
 
 use super::response::{self, Body};
+use crate::headers::names;
 use crate::status;
 
 /// The time after which a client may repeat a request that a store did not let run.
@@ -100,6 +101,18 @@ impl Rejection {
     pub(super) fn unavailable(message: &str) -> Self {
         let fault = Fault::overloaded(message, RETRY_AFTER);
         Self::legacy(StatusCode::SERVICE_UNAVAILABLE, None, fault)
+    }
+
+    /// Lets the client of a stream try again at once if this server cannot look for the stream: another server behind
+    /// the same address may have it.
+    pub(super) fn retried_elsewhere(self) -> Self {
+        if self.status == StatusCode::SERVICE_UNAVAILABLE
+            && self.fault.retry_after() == Some(RETRY_AFTER)
+        {
+            self.with_header(names::RETRY_AFTER, 0_u64)
+        } else {
+            self
+        }
     }
 
     /// Creates a rejection in a revision.

@@ -19,7 +19,7 @@ const LEGACY: usize = 32;
 const MODERN: usize = 6;
 /// Time of the slowest call without a fault, in a debug build on a busy machine.
 const OWN_TIME: Duration = Duration::from_secs(2);
-/// Time after its own time, or after the end of the fault, in which each call ends.
+/// Time after its own time in which each call ends. With a paused node, it begins at the end of the pause.
 const GRACE: Duration = Duration::from_secs(5);
 /// Time after a fault in which calls may still fail.
 const RECOVERY: Duration = Duration::from_secs(2);
@@ -72,8 +72,8 @@ enum Outcome {
 ///
 /// # Errors
 ///
-/// Returns an error if the processes cannot be started, or if a call hung, was answered wrongly or failed without
-/// a fault.
+/// Returns an error if the processes cannot be started, or if a call ended too late, was answered wrongly or failed
+/// without a fault.
 pub(crate) async fn run() -> Result<(), Failure> {
     let Some(redis) = RedisServer::start().await? else {
         println!("{}", json!({ "skipped": "redis-server is not installed" }));
@@ -108,7 +108,7 @@ pub(crate) async fn run() -> Result<(), Failure> {
     );
     match problems + lost_sessions {
         0 => Ok(()),
-        _ => Err("a call hung, was answered wrongly, or failed without a fault".into()),
+        _ => Err("a call ended too late, was answered wrongly, or failed without a fault".into()),
     }
 }
 
@@ -181,21 +181,21 @@ async fn call(session: &Session, is_modern: bool, turn: usize) -> EndedCall {
 fn report(fault: Fault, calls: &[EndedCall], begin: Instant, end: Instant) -> (Value, usize) {
     let (mut problems, mut examples) = (Vec::new(), Vec::new());
     let (mut answers, mut errors, mut modern_errors) = (0, 0, 0);
-    let (mut hung, mut wrong, mut unexplained) = (0, 0, 0);
+    let (mut late, mut wrong, mut unexplained) = (0, 0, 0);
     let (mut slowest, mut slower_than_grace) = (Duration::ZERO, 0);
     for call in calls {
         let time = call.end - call.start;
         slowest = slowest.max(time);
         slower_than_grace += usize::from(time > OWN_TIME + GRACE);
-        let is_affected = call.start < end && call.end > begin;
         let own_end = call.start + OWN_TIME;
-        let due = if is_affected {
+        let may_be_paused = fault == Fault::NodePaused && call.start < end && call.end > begin;
+        let due = if may_be_paused {
             own_end.max(end)
         } else {
             own_end
         } + GRACE;
         let problem = match &call.outcome {
-            outcome if call.end > due => Some((&mut hung, format!("hung: {outcome:?}"))),
+            outcome if call.end > due => Some((&mut late, format!("late: {outcome:?}"))),
             Outcome::Answered => None,
             Outcome::Wrong(text) | Outcome::FalselyNotRun(text) => Some((&mut wrong, text.clone())),
             Outcome::Failed(text) if call.start > end + RECOVERY || call.end < begin => {
@@ -205,9 +205,10 @@ fn report(fault: Fault, calls: &[EndedCall], begin: Instant, end: Instant) -> (V
         };
         if let Some((count, text)) = problem {
             *count += 1;
+            let before = begin.saturating_duration_since(call.start);
             let after = call.start.saturating_duration_since(begin);
             problems.push(format!(
-                "kind {}: {text}; began after {after:?}, took {time:?}",
+                "kind {}: {text}; began {before:?} before and {after:?} after the fault, took {time:?}",
                 call.kind
             ));
         }
@@ -233,13 +234,13 @@ fn report(fault: Fault, calls: &[EndedCall], begin: Instant, end: Instant) -> (V
         "errors_of_modern_calls": modern_errors,
         "slowest_call_seconds": slowest.as_secs_f64(),
         "calls_above_7_seconds": slower_than_grace,
-        "hung": hung,
+        "late": late,
         "wrong": wrong,
         "unexplained_errors": unexplained,
         "problems": problems,
         "errors_for_example": examples,
     });
-    (row, hung + wrong + unexplained)
+    (row, late + wrong + unexplained)
 }
 
 /// The processes. The first node reaches Redis over a link that can be cut.

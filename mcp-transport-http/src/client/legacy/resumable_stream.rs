@@ -37,7 +37,7 @@ impl ResumableStream {
             session,
             call: Some(call),
             call_headers,
-            policy: ResumePolicy::default(),
+            policy: ResumePolicy::for_call(),
             was_open: true,
         }
     }

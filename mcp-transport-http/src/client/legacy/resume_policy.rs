@@ -17,8 +17,14 @@ const MAX_DELAY: Duration = Duration::from_secs(30);
 const MIN_DELAY: Duration = Duration::from_millis(100);
 /// A stream that was open for at least this time counts as healthy, even if it carried no message.
 const HEALTHY: Duration = Duration::from_secs(30);
-/// Largest number of consecutive failures before the client gives up.
+/// Largest number of consecutive failures before the client gives up, which is after about 70 s.
 const MAX_FAILURES: u32 = 8;
+/// Refusals of a call's stream before their delay grows. Another server behind the same address may have the stream.
+const QUICK_RETRIES: u32 = 3;
+/// Longest delay after a refusal of a call's stream, whose caller waits. The server may request a longer delay.
+const MAX_CALL_DELAY: Duration = Duration::from_secs(2);
+/// Largest number of consecutive refusals of a call's stream, which takes about as long as `MAX_FAILURES`.
+const MAX_CALL_REFUSALS: u32 = 48;
 
 /// The outcome of one connection, or of the attempt to open it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -52,16 +58,27 @@ pub(super) enum Decision {
 /// State of one logical stream across all its connections.
 #[derive(Debug, Default)]
 pub(super) struct ResumePolicy {
+    is_of_call: bool,
     retry: Option<Duration>,
     last_id: Option<HeaderValue>,
     seen: SeenEventIds,
     /// Consecutive connections without a new message.
     without_message: u32,
-    /// Consecutive failures.
+    /// Consecutive failures, without refusals.
     failures: u32,
+    /// Consecutive refusals.
+    refusals: u32,
 }
 
 impl ResumePolicy {
+    /// Policy for the stream of a call. The default one is for the standalone stream.
+    pub(super) fn for_call() -> Self {
+        Self {
+            is_of_call: true,
+            ..Self::default()
+        }
+    }
+
     /// Records the server's `retry` time.
     // spec: RSM-08
     pub(super) fn set_retry(&mut self, retry: Duration) {
@@ -90,16 +107,19 @@ impl ResumePolicy {
 
     /// Decides the next step. `random` is in `0.0..1.0`: it randomizes the delay, so that the clients of
     /// a failed server do not all reconnect at the same time.
+    ///
+    /// The server's `retry` time counts after a stream. After a refusal its `Retry-After` header does, because another
+    /// server behind the same address may have the stream.
     // spec: RSM-07, RSM-08, RSM-09
     pub(super) fn decide(&mut self, outcome: Outcome, random: f64) -> Decision {
         self.seen.start_connection();
-        let mut min_delay = MIN_DELAY;
         match outcome {
             Outcome::Ended {
                 had_message,
                 may_resume,
                 open_for,
             } => {
+                self.refusals = 0;
                 let healthy = had_message || open_for >= HEALTHY;
                 self.without_message = if healthy { 0 } else { self.without_message + 1 };
                 self.failures = if healthy || may_resume {
@@ -109,11 +129,11 @@ impl ResumePolicy {
                 };
             }
             Outcome::Refused { status, .. } if is_final(status) => return Decision::GiveUp,
-            Outcome::Refused { retry_after, .. } => {
-                min_delay = min_delay.max(retry_after.unwrap_or_default());
-                self.record_failure();
+            Outcome::Refused { retry_after, .. } => return self.refused(retry_after, random),
+            Outcome::Unreachable => {
+                self.without_message += 1;
+                self.failures += 1;
             }
-            Outcome::Unreachable => self.record_failure(),
         }
         if self.failures > MAX_FAILURES {
             return Decision::GiveUp;
@@ -121,12 +141,22 @@ impl ResumePolicy {
         let retry = self.retry.unwrap_or(FIRST_DELAY);
         // The delay is up to 10 % longer than the server's `retry` time, never shorter.
         let retry = retry.saturating_add(retry.min(MAX_DELAY).mul_f64(0.1 * random));
-        Decision::RetryAfter(retry.max(jitter(self.backoff(), random)).max(min_delay))
+        Decision::RetryAfter(retry.max(jitter(self.backoff(), random)).max(MIN_DELAY))
     }
 
-    fn record_failure(&mut self) {
-        self.without_message += 1;
-        self.failures += 1;
+    fn refused(&mut self, retry_after: Option<Duration>, random: f64) -> Decision {
+        let (max_delay, max_refusals, quick) = if self.is_of_call {
+            (MAX_CALL_DELAY, MAX_CALL_REFUSALS, QUICK_RETRIES)
+        } else {
+            (MAX_DELAY, MAX_FAILURES, 0)
+        };
+        let times = self.refusals.saturating_sub(quick);
+        self.refusals += 1;
+        if self.refusals > max_refusals {
+            return Decision::GiveUp;
+        }
+        let delay = jitter(exponential(FIRST_DELAY, times, max_delay), random);
+        Decision::RetryAfter(delay.max(retry_after.unwrap_or_default()).max(MIN_DELAY))
     }
 
     /// Returns zero for the first attempts, then an exponentially growing delay.
@@ -206,8 +236,8 @@ mod tests {
     use http::StatusCode;
 
     use super::{
-        Decision, HEALTHY, MAX_DELAY, MAX_FAILURES, MAX_LAST_ID, MAX_SEEN_IDS, MIN_DELAY, Outcome,
-        ResumePolicy,
+        Decision, HEALTHY, MAX_CALL_DELAY, MAX_DELAY, MAX_FAILURES, MAX_LAST_ID, MAX_SEEN_IDS,
+        MIN_DELAY, Outcome, ResumePolicy,
     };
 
     const WITH_MESSAGE: Outcome = ended(true, true, Duration::ZERO);
@@ -274,6 +304,47 @@ mod tests {
             let [_, max] = delays(None, &[RESUMABLE, RESUMABLE, RESUMABLE, healthy]);
             assert_eq!(max[3], Some(550), "{healthy:?}");
         }
+    }
+
+    #[test]
+    fn delay_after_a_refused_call_stream_is_short_and_lasts_as_long() {
+        let decide =
+            |policy: &mut ResumePolicy, outcome, random| match policy.decide(outcome, random) {
+                Decision::RetryAfter(wait) => Some(wait),
+                Decision::GiveUp => None,
+            };
+        let mut totals = Vec::new();
+        for (random, expected) in [
+            (0.0, [1000, 250, 250, 250, 250, 500, 1000]),
+            (1.0, [1100, 500, 500, 500, 500, 1000, 2000]),
+        ] {
+            let mut policy = ResumePolicy::for_call();
+            // spec: RSM-08
+            policy.set_retry(Duration::from_secs(1));
+            let first = decide(&mut policy, RESUMABLE, random);
+            let rest = std::iter::from_fn(|| decide(&mut policy, refused(503, Some(0)), random));
+            let delays: Vec<_> = first.into_iter().chain(rest).collect();
+            let millis = delays.iter().map(Duration::as_millis);
+            assert!(millis.take(7).eq(expected), "{delays:?}");
+            assert!(delays[7..].iter().all(|delay| *delay <= MAX_CALL_DELAY));
+            totals.push(delays.iter().sum::<Duration>());
+            // The server may ask for more.
+            let asked = ResumePolicy::for_call().decide(refused(503, Some(7)), random);
+            assert_eq!(asked, Decision::RetryAfter(Duration::from_secs(7)));
+        }
+        let seconds: Vec<_> = totals.iter().map(Duration::as_secs).collect();
+        assert_eq!(seconds, [45, 90]);
+        // Refusals and other failures have limits of their own.
+        let mut policy = ResumePolicy::for_call();
+        let outcomes = [[refused(503, None); 2], [Outcome::Unreachable; 2]]
+            .concat()
+            .repeat(4);
+        assert!(
+            outcomes
+                .iter()
+                .all(|outcome| decide(&mut policy, *outcome, 1.0).is_some())
+        );
+        assert_eq!(decide(&mut policy, Outcome::Unreachable, 1.0), None);
     }
 
     #[test]

@@ -17,7 +17,7 @@ use super::context::SessionContext;
 use super::http_session::HttpSession;
 use super::lookup::{self, Target};
 use super::{get_stream, message, open, relay, stateless, store};
-use crate::headers::McpHeaders;
+use crate::headers::{McpHeaders, names};
 
 /// Handles a POST with one message.
 ///
@@ -180,11 +180,18 @@ pub(in crate::server) async fn get(
     context: &SessionContext<'_>,
     head: Box<Parts>,
 ) -> Result<Response<Body>, Rejection> {
-    let session = find(context, &head).await?;
-    let id = response::session_id(&head);
-    let mut response = get_stream::open(&session, head, context.config).await?;
-    response::set_session_id(&mut response, id);
-    Ok(response)
+    let resumes = head.headers.contains_key(names::LAST_EVENT_ID);
+    let opened = async {
+        let session = find(context, &head).await?;
+        let id = response::session_id(&head);
+        let mut response = get_stream::open(&session, head, context.config).await?;
+        response::set_session_id(&mut response, id);
+        Ok::<_, Rejection>(response)
+    };
+    match opened.await {
+        Err(rejection) if resumes => Err(rejection.retried_elsewhere()),
+        opened => opened,
+    }
 }
 
 /// Handles a DELETE: ends the session.

@@ -43,6 +43,32 @@ async fn ended_stream_is_resumed_after_retry_time() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn refused_resumption_of_a_call_is_repeated_at_another_server_soon() {
+    let (channel, mut server) = connect();
+    open_without_stream(&channel, &mut server).await;
+    let (mut frames, request) = start_call(&channel, &mut server, call(2)).await;
+    let events = request.events();
+    events.raw("id: s_0\nretry: 1000\ndata:\n\n");
+    drop(events);
+    let serve = async {
+        let mut resumed = server.next().await.is("GET");
+        for _ in 0..4 {
+            let refused = Instant::now();
+            let mut reply = whole(503, None, "");
+            let at_once = HeaderValue::from_static("0");
+            reply.headers_mut().insert(names::RETRY_AFTER, at_once);
+            resumed.reply(reply);
+            resumed = server.next().await.is("GET");
+            let waited = resumed.at - refused;
+            assert!(waited <= 500 * MILLI, "{waited:?}");
+        }
+        resumed.events().message_with_id("s_1", &result(2));
+    };
+    let (last, ()) = futures::join!(next(&mut frames), serve);
+    assert_eq!(last, result(2));
+}
+
+#[tokio::test(start_paused = true)]
 async fn broken_stream_resumes_without_repeated_messages() {
     // spec: RSM-03, RSM-04
     let (channel, mut server) = connect();
