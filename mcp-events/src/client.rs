@@ -7,6 +7,6 @@ mod stream;
 mod subscription;
 
 pub use query::{EventClient, EventQuery, WebhookTarget};
-pub use receiver::{ReceiveError, WebhookEvent, WebhookReceiver};
+pub use receiver::{WebhookEvent, WebhookReceiver};
 pub use stream::{EventStream, EventUpdate};
 pub use subscription::WebhookSubscription;

@@ -64,7 +64,7 @@ mod wire;
 
 #[cfg(feature = "client")]
 pub use client::{
-    EventClient, EventQuery, EventStream, EventUpdate, ReceiveError, WebhookEvent, WebhookReceiver,
+    EventClient, EventQuery, EventStream, EventUpdate, WebhookEvent, WebhookReceiver,
     WebhookSubscription, WebhookTarget,
 };
 pub use event_log::{EventLog, LogPage, LoggedEvent};

@@ -1,5 +1,6 @@
 //! The webhook receiver: a service for any HTTP server.
 
+use std::borrow::Cow;
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::convert::Infallible;
 use std::error::Error;
@@ -60,34 +61,6 @@ pub enum WebhookEvent {
         /// The reason that the server gives.
         reason: String,
     },
-}
-
-/// A message that the receiver refuses.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum ReceiveError {
-    /// A header of the signature or of the subscription is missing or malformed.
-    #[error(
-        "the headers `webhook-id`, `webhook-timestamp`, `webhook-signature` and `x-mcp-subscription-id` \
-         are needed, each once"
-    )]
-    Headers,
-    /// The message is more than five minutes old, or from the future.
-    #[error("the time of the message is more than five minutes off")]
-    Timestamp,
-    /// The signature is not by a secret of the message's subscription.
-    #[error("the signature is not by a secret of this subscription")]
-    Signature,
-    /// The signature is valid, but the program has not bound the secret to the subscription yet. The
-    /// server repeats the message.
-    #[error("the subscription is not bound to its secret yet; send the message again")]
-    Unbound,
-    /// The body is not a message of this extension.
-    #[error("the body is not an event")]
-    Body,
-    /// The body has more than 256 KiB.
-    #[error("the body has more than 256 KiB")]
-    TooLarge,
 }
 
 type Handler = dyn Fn(WebhookEvent) -> BoxFuture<'static, bool> + Send + Sync;
@@ -184,19 +157,34 @@ struct Control {
 }
 
 /// The response to a message that does not reach the handler.
-struct Answer(StatusCode, String);
+struct Answer(StatusCode, Cow<'static, str>);
 
-impl From<ReceiveError> for Answer {
-    fn from(error: ReceiveError) -> Self {
-        let status = match error {
-            ReceiveError::Headers | ReceiveError::Body => StatusCode::BAD_REQUEST,
-            ReceiveError::Timestamp | ReceiveError::Signature => StatusCode::UNAUTHORIZED,
-            ReceiveError::Unbound => StatusCode::SERVICE_UNAVAILABLE,
-            ReceiveError::TooLarge => StatusCode::PAYLOAD_TOO_LARGE,
-        };
-        Self(status, error.to_string())
-    }
+const fn refusal(status: StatusCode, reason: &'static str) -> Answer {
+    Answer(status, Cow::Borrowed(reason))
 }
+
+const HEADERS: Answer = refusal(
+    StatusCode::BAD_REQUEST,
+    "the headers `webhook-id`, `webhook-timestamp`, `webhook-signature` and `x-mcp-subscription-id` \
+     are needed, each once",
+);
+const TIMESTAMP: Answer = refusal(
+    StatusCode::UNAUTHORIZED,
+    "the time of the message is more than five minutes off",
+);
+const SIGNATURE: Answer = refusal(
+    StatusCode::UNAUTHORIZED,
+    "the signature is not by a secret of this subscription",
+);
+const UNBOUND: Answer = refusal(
+    StatusCode::SERVICE_UNAVAILABLE,
+    "the subscription is not bound to its secret yet; send the message again",
+);
+const BODY: Answer = refusal(StatusCode::BAD_REQUEST, "the body is not an event");
+const TOO_LARGE: Answer = refusal(
+    StatusCode::PAYLOAD_TOO_LARGE,
+    "the body has more than 256 KiB",
+);
 
 impl WebhookReceiver {
     /// A receiver without secrets: it refuses all messages until [`answer_challenges`] and [`bind`].
@@ -285,7 +273,7 @@ impl WebhookReceiver {
     pub async fn receive(&self, headers: &HeaderMap, body: &[u8]) -> (StatusCode, String) {
         let (message, reservation) = match self.verify(headers, body) {
             Ok(verified) => verified,
-            Err(Answer(status, text)) => return (status, text),
+            Err(Answer(status, text)) => return (status, text.into_owned()),
         };
         let is_stored = (self.handler)(message).await;
         let status = if is_stored {
@@ -303,12 +291,12 @@ impl WebhookReceiver {
         body: &[u8],
     ) -> Result<(WebhookEvent, Reservation), Answer> {
         if body.len() > MAX_BODY {
-            return Err(ReceiveError::TooLarge.into());
+            return Err(TOO_LARGE);
         }
-        let required = |name| header(headers, name).ok_or(ReceiveError::Headers);
+        let required = |name| header(headers, name).ok_or(HEADERS);
         let id = required("webhook-id")?;
         let timestamp = required("webhook-timestamp")?;
-        let timestamp: u64 = timestamp.parse().map_err(|_| ReceiveError::Headers)?;
+        let timestamp: u64 = timestamp.parse().map_err(|_| HEADERS)?;
         let signatures = required("webhook-signature")?;
         // The signature does not include this header: the secret decides whose messages these are.
         let subscription = header(headers, SUBSCRIPTION_ID);
@@ -316,15 +304,15 @@ impl WebhookReceiver {
             secret.verify(id, timestamp, body, signatures).is_ok()
         })?;
         if (clock::now() / 1000).abs_diff(timestamp) > TOLERANCE {
-            return Err(ReceiveError::Timestamp.into());
+            return Err(TIMESTAMP);
         }
         let subscription = subscription.unwrap_or_default();
         let message = read(body, subscription.to_owned())?;
         if subscription.is_empty() {
-            return Err(ReceiveError::Headers.into());
+            return Err(HEADERS);
         }
         if !is_bound {
-            return Err(ReceiveError::Unbound.into());
+            return Err(UNBOUND);
         }
         Ok((message, self.reserve(subscription, id)?))
     }
@@ -335,7 +323,7 @@ impl WebhookReceiver {
         &self,
         subscription: Option<&str>,
         has_signed: impl Fn(&WebhookSecret) -> bool,
-    ) -> Result<bool, ReceiveError> {
+    ) -> Result<bool, Answer> {
         // The digests of a large body are computed without the lock.
         let (bound, unbound) = {
             let state = self.state.lock();
@@ -348,7 +336,7 @@ impl WebhookReceiver {
         } else if unbound.iter().any(&has_signed) {
             Ok(false)
         } else {
-            Err(ReceiveError::Signature)
+            Err(SIGNATURE)
         }
     }
 
@@ -357,12 +345,12 @@ impl WebhookReceiver {
         let id = RecentIds::<REMEMBERED>::digest(id);
         let mut state = self.state.lock();
         let bound = state.subscriptions.get_mut(subscription);
-        let bound = bound.ok_or(ReceiveError::Signature)?;
+        let bound = bound.ok_or(SIGNATURE)?;
         if bound.stored.contains(&id) {
-            return Err(Answer(StatusCode::OK, String::new()));
+            return Err(refusal(StatusCode::OK, ""));
         }
         if !bound.running.insert(id) {
-            return Err(Answer(StatusCode::SERVICE_UNAVAILABLE, String::new()));
+            return Err(refusal(StatusCode::SERVICE_UNAVAILABLE, ""));
         }
         Ok(Reservation {
             state: self.state.clone(),
@@ -375,7 +363,7 @@ impl WebhookReceiver {
 /// Reads a message. A challenge is answered at once.
 fn read(body: &[u8], subscription: String) -> Result<WebhookEvent, Answer> {
     let Ok(control) = serde_json::from_slice::<Control>(body) else {
-        let event = serde_json::from_slice(body).map_err(|_| ReceiveError::Body)?;
+        let event = serde_json::from_slice(body).map_err(|_| BODY)?;
         return Ok(WebhookEvent::Event {
             subscription,
             event,
@@ -384,7 +372,7 @@ fn read(body: &[u8], subscription: String) -> Result<WebhookEvent, Answer> {
     match (&*control.kind, control.challenge) {
         ("verification", Some(challenge)) => {
             let answer = json!({ "challenge": challenge }).to_string();
-            Err(Answer(StatusCode::OK, answer))
+            Err(Answer(StatusCode::OK, answer.into()))
         }
         ("gap", _) => Ok(WebhookEvent::Gap {
             subscription,
@@ -394,7 +382,7 @@ fn read(body: &[u8], subscription: String) -> Result<WebhookEvent, Answer> {
             subscription,
             reason: control.termination.reason(),
         }),
-        _ => Err(ReceiveError::Body.into()),
+        _ => Err(BODY),
     }
 }
 
@@ -422,9 +410,9 @@ where
         let receiver = self.clone();
         Box::pin(async move {
             let (head, body) = request.into_parts();
-            let (status, text) = match (head.method, collect(body).await.map_err(Answer::from)) {
+            let (status, text) = match (head.method, collect(body).await) {
                 (Method::POST, Ok(body)) => receiver.receive(&head.headers, &body).await,
-                (Method::POST, Err(Answer(status, text))) => (status, text),
+                (Method::POST, Err(Answer(status, text))) => (status, text.into_owned()),
                 _ => (StatusCode::METHOD_NOT_ALLOWED, String::new()),
             };
             let mut response = Response::new(text);
@@ -441,7 +429,7 @@ where
 }
 
 /// Reads a body up to the limit.
-async fn collect<B>(body: B) -> Result<Bytes, ReceiveError>
+async fn collect<B>(body: B) -> Result<Bytes, Answer>
 where
     B: Body<Data = Bytes>,
     B::Error: Into<BoxError>,
@@ -449,8 +437,8 @@ where
     let collected = Limited::new(body, MAX_BODY).collect().await;
     match collected {
         Ok(body) => Ok(body.to_bytes()),
-        Err(error) if error.is::<LengthLimitError>() => Err(ReceiveError::TooLarge),
-        Err(_) => Err(ReceiveError::Body),
+        Err(error) if error.is::<LengthLimitError>() => Err(TOO_LARGE),
+        Err(_) => Err(BODY),
     }
 }
 

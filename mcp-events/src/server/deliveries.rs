@@ -11,6 +11,7 @@ use tokio_util::task::AbortOnDropHandle;
 
 use super::delivery;
 use super::shared::Shared;
+use super::webhooks::STORE_TIMEOUT;
 
 /// The time for which a node delivers to a subscription without extending its lease.
 const LEASE: Duration = Duration::from_secs(30);
@@ -45,7 +46,7 @@ async fn supervise(shared: Weak<Shared>) {
         };
         let start = Instant::now();
         // When the store has failed for so long, other nodes may hold the leases soon.
-        if lease_ends <= start + webhooks.settings.store_timeout {
+        if lease_ends <= start + STORE_TIMEOUT {
             running.clear();
         }
         let claim = webhooks.store.claim(&webhooks.node, LEASE, CLAIMS);

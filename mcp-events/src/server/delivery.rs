@@ -15,7 +15,7 @@ use super::select::{Page, Selection};
 use super::shared::Shared;
 use super::subscription::{Progress, Subscription};
 use super::unique::unique_id;
-use super::webhooks::{WebhookFailure, WebhookPost, WebhookResponse, Webhooks};
+use super::webhooks::{POST_TIMEOUT, WebhookFailure, WebhookPost, WebhookResponse, Webhooks};
 use crate::clock;
 use crate::wire::{DeliveryMode, DeliveryStatus};
 
@@ -222,7 +222,7 @@ impl Delivery<'_> {
                 return Ok(false);
             }
         };
-        let mut waits = self.webhooks.settings.backoff.iter();
+        let mut waits = self.webhooks.backoff.iter();
         loop {
             // Another node may have changed the secret, or ended the subscription.
             let known = self.webhooks.load(self.id).await?;
@@ -242,9 +242,9 @@ impl Delivery<'_> {
                 Ok(response) => format!("HTTP status {}", response.status),
                 Err(failure) => failure.to_string(),
             };
-            let asked = response.ok().and_then(|response| {
-                retry_after::wait(&response, (self.webhooks.settings.clock)())
-            });
+            let asked = response
+                .ok()
+                .and_then(|response| retry_after::wait(&response, (self.webhooks.clock)()));
             let wait = waits.next().filter(|_| status != 413);
             let wait = wait.map(|wait| asked.map_or(*wait, |asked| asked.max(*wait)));
             record_failure(&mut progress.status, &error, asked.and(wait));
@@ -283,8 +283,7 @@ pub(super) async fn attempt(
         ],
         body,
     };
-    let limit = webhooks.settings.post_timeout;
-    let sent = timeout(limit, webhooks.transport.post(post)).await;
+    let sent = timeout(POST_TIMEOUT, webhooks.transport.post(post)).await;
     Ok(sent.unwrap_or(Err(WebhookFailure::Timeout)))
 }
 

@@ -7,8 +7,8 @@ use std::pin::pin;
 use std::sync::Arc;
 
 use bytes::{Bytes, BytesMut};
+use http::Request;
 use http::header::RETRY_AFTER;
-use http::{HeaderName, HeaderValue, Request};
 use http_body_util::BodyExt as _;
 use mcp_core::egress::Zone;
 use mcp_core::{BoxFuture, ChannelError, TlsError};
@@ -118,6 +118,19 @@ impl HttpWebhooks {
         })
     }
 
+    fn send(
+        &self,
+        url: Url,
+        request: http::Result<Request<Bytes>>,
+    ) -> BoxFuture<'static, Result<WebhookResponse, WebhookFailure>> {
+        let transport = self.clone();
+        Box::pin(async move {
+            transport.check(&url)?;
+            let invalid = |_| WebhookFailure::Refused("it is not a valid request".to_owned());
+            transport.exchange(request.map_err(invalid)?).await
+        })
+    }
+
     async fn exchange(
         mut self,
         request: Request<Bytes>,
@@ -160,22 +173,16 @@ impl WebhookTransport for HttpWebhooks {
         &self,
         post: WebhookPost,
     ) -> BoxFuture<'static, Result<WebhookResponse, WebhookFailure>> {
-        let transport = self.clone();
-        Box::pin(async move {
-            transport.check(&post.url)?;
-            let request = request(post)?;
-            transport.exchange(request).await
-        })
+        let mut request = Request::post(post.url.as_str());
+        for (name, value) in post.headers {
+            request = request.header(name, value);
+        }
+        self.send(post.url, request.body(post.body))
     }
 
     fn get(&self, url: Url) -> BoxFuture<'static, Result<WebhookResponse, WebhookFailure>> {
-        let transport = self.clone();
-        Box::pin(async move {
-            transport.check(&url)?;
-            let request = Request::get(url.as_str()).body(Bytes::new());
-            let request = request.map_err(|_| WebhookFailure::Refused(INVALID.to_owned()))?;
-            transport.exchange(request).await
-        })
+        let request = Request::get(url.as_str()).body(Bytes::new());
+        self.send(url, request)
     }
 }
 
@@ -200,19 +207,6 @@ fn reason_against(url: &Url, zone: Zone) -> Option<&'static str> {
         return Some("it has a user name, a password or a fragment");
     }
     None
-}
-
-const INVALID: &str = "it is not a valid request";
-
-fn request(post: WebhookPost) -> Result<Request<Bytes>, WebhookFailure> {
-    let refused = |_| WebhookFailure::Refused(INVALID.to_owned());
-    let mut request = Request::post(post.url.as_str());
-    for (name, value) in post.headers {
-        let value = HeaderValue::try_from(value)
-            .map_err(|_| WebhookFailure::Refused("a header is not valid".to_owned()))?;
-        request = request.header(HeaderName::from_static(name), value);
-    }
-    request.body(post.body).map_err(refused)
 }
 
 /// The failure without the address, which the subscriber need not learn.

@@ -141,7 +141,7 @@ impl Request<'_> {
     ) -> Result<(), RequestError> {
         let record = subscription.record(&self.id, &self.owner, progress);
         let record = record.map_err(errors::store_failed)?;
-        let limits = &self.webhooks.settings.limits;
+        let limits = &self.webhooks.limits;
         let put = self.webhooks.store.put(record, self.ttl, limits);
         let written = self.webhooks.timed(put).await;
         require_space(written.map_err(errors::store_failed)?, limits)?;
@@ -151,7 +151,7 @@ impl Request<'_> {
 
     /// Refuses a new subscription for which there is no space, before its URL is asked.
     async fn check_space(&self) -> Result<(), RequestError> {
-        let limits = &self.webhooks.settings.limits;
+        let limits = &self.webhooks.limits;
         let check = self.webhooks.store.check_space(&self.owner, limits);
         let space = self.webhooks.timed(check).await;
         require_space(space.map_err(errors::store_failed)?, limits)
@@ -237,9 +237,8 @@ fn granted_ttl(
     suggested: Option<u64>,
     caller: &Principal,
 ) -> Result<Duration, RequestError> {
-    let settings = &webhooks.settings;
     let ttl = suggested.map_or(DEFAULT_TTL, Duration::from_millis);
-    let ttl = ttl.clamp(MIN_TTL.min(settings.max_ttl), settings.max_ttl);
+    let ttl = ttl.clamp(MIN_TTL.min(webhooks.max_ttl), webhooks.max_ttl);
     let Some(expires) = caller.expires_at else {
         return Ok(ttl);
     };

@@ -10,7 +10,7 @@ use url::Url;
 use super::challenge_rate::MAX_CHALLENGES;
 use super::subscription::Subscription;
 use super::unique::unique_id;
-use super::webhooks::Webhooks;
+use super::webhooks::{POST_TIMEOUT, Webhooks};
 use super::{delivery, errors};
 use crate::secret::random_hex;
 use crate::wire::{RECEIVER_FILE, ReceiverFile};
@@ -102,7 +102,7 @@ async fn is_listed(webhooks: &Webhooks, url: &Url) -> bool {
         return false;
     };
     let get = webhooks.transport.get(file);
-    let Ok(Ok(response)) = timeout(webhooks.settings.post_timeout, get).await else {
+    let Ok(Ok(response)) = timeout(POST_TIMEOUT, get).await else {
         return false;
     };
     let file = (response.status == 200).then(|| serde_json::from_slice(&response.body).ok());

@@ -17,6 +17,11 @@ use super::unique::unique_id;
 use crate::clock;
 use crate::{WebhookLimits, WebhookStore};
 
+/// Time limit of a request to a receiver.
+pub(super) const POST_TIMEOUT: Duration = Duration::from_secs(10);
+/// Time limit of an operation of the store.
+pub(super) const STORE_TIMEOUT: Duration = Duration::from_secs(5);
+
 /// A message to a webhook.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
@@ -143,7 +148,11 @@ pub trait WebhookTransport: Send + Sync + 'static {
 /// ```
 pub struct Webhooks {
     pub(super) transport: Arc<dyn WebhookTransport>,
-    pub(super) settings: WebhookSettings,
+    pub(super) limits: WebhookLimits,
+    pub(super) max_ttl: Duration,
+    /// The waits before the second and each further attempt.
+    pub(super) backoff: Vec<Duration>,
+    pub(super) clock: fn() -> SystemTime,
     pub(super) store: Arc<dyn WebhookStore>,
     /// This node's name in the store's leases.
     pub(super) node: String,
@@ -154,30 +163,15 @@ pub struct Webhooks {
     pub(super) challenges: ChallengeRate,
 }
 
-#[derive(Debug, Clone)]
-pub(super) struct WebhookSettings {
-    pub(super) limits: WebhookLimits,
-    pub(super) max_ttl: Duration,
-    pub(super) post_timeout: Duration,
-    pub(super) store_timeout: Duration,
-    /// The waits before the second and each further attempt.
-    pub(super) backoff: Vec<Duration>,
-    pub(super) clock: fn() -> SystemTime,
-}
-
 impl Webhooks {
     /// Settings with a transport.
     pub fn new(transport: impl WebhookTransport) -> Self {
         Self {
             transport: Arc::new(transport),
-            settings: WebhookSettings {
-                limits: WebhookLimits::default(),
-                max_ttl: Duration::from_secs(24 * 3600),
-                post_timeout: Duration::from_secs(10),
-                store_timeout: Duration::from_secs(5),
-                backoff: [5, 30, 120, 300].map(Duration::from_secs).to_vec(),
-                clock: SystemTime::now,
-            },
+            limits: WebhookLimits::default(),
+            max_ttl: Duration::from_secs(24 * 3600),
+            backoff: [5, 30, 120, 300].map(Duration::from_secs).to_vec(),
+            clock: SystemTime::now,
             store: Arc::new(MemoryWebhookStore::new()),
             node: unique_id(),
             is_started: AtomicBool::new(false),
@@ -201,7 +195,7 @@ impl Webhooks {
     /// [`SystemTime::now`].
     #[must_use]
     pub fn clock(mut self, clock: fn() -> SystemTime) -> Self {
-        self.settings.clock = clock;
+        self.clock = clock;
         self
     }
 
@@ -209,8 +203,8 @@ impl Webhooks {
     /// 1,000 and 100.
     #[must_use]
     pub fn max_subscriptions(mut self, all: usize, of_one: usize) -> Self {
-        self.settings.limits.subscriptions = all;
-        self.settings.limits.subscriptions_per_owner = of_one;
+        self.limits.subscriptions = all;
+        self.limits.subscriptions_per_owner = of_one;
         self
     }
 
@@ -218,14 +212,14 @@ impl Webhooks {
     /// client suggests none.
     #[must_use]
     pub fn max_ttl(mut self, ttl: Duration) -> Self {
-        self.settings.max_ttl = ttl;
+        self.max_ttl = ttl;
         self
     }
 
     /// Sets the waits before the second and each further attempt. Default: 5, 30, 120 and 300 seconds.
     #[must_use]
     pub fn backoff(mut self, waits: impl IntoIterator<Item = Duration>) -> Self {
-        self.settings.backoff = waits.into_iter().take(16).collect();
+        self.backoff = waits.into_iter().take(16).collect();
         self
     }
 
@@ -234,7 +228,7 @@ impl Webhooks {
         &self,
         operation: impl Future<Output = Result<T, StoreError>>,
     ) -> Result<T, StoreError> {
-        let timed = tokio::time::timeout(self.settings.store_timeout, operation).await;
+        let timed = tokio::time::timeout(STORE_TIMEOUT, operation).await;
         timed.unwrap_or_else(|_| {
             Err(StoreError::new(
                 "the store of webhooks did not answer in time",
@@ -244,14 +238,14 @@ impl Webhooks {
 
     /// The time in milliseconds since 1970.
     pub(super) fn now(&self) -> u64 {
-        clock::millis((self.settings.clock)())
+        clock::millis((self.clock)())
     }
 }
 
 impl fmt::Debug for Webhooks {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Webhooks")
-            .field("settings", &self.settings)
+            .field("limits", &self.limits)
             .finish_non_exhaustive()
     }
 }
