@@ -1,6 +1,6 @@
 //! Counters of this node's tasks, for metrics.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use mcp_core::TaskMetrics;
@@ -15,14 +15,14 @@ pub(crate) struct Counters {
 
 #[derive(Debug, Default)]
 struct CounterState {
-    open: HashMap<TaskStatus, u64>,
-    ended: HashMap<TaskStatus, u64>,
+    open: BTreeMap<&'static str, u64>,
+    ended: BTreeMap<&'static str, u64>,
 }
 
 impl Counters {
     /// Counts a task that was stored.
     pub(crate) fn open(self: &Arc<Self>) -> OpenTask {
-        change(&mut self.state.lock().open, TaskStatus::Working, 1);
+        change(&mut self.state.lock().open, &TaskStatus::Working, 1);
         OpenTask {
             counters: self.clone(),
             status: TaskStatus::Working,
@@ -35,29 +35,22 @@ impl Counters {
         let mut metrics = TaskMetrics::default();
         // A gauge without a value is a gap in a dashboard.
         metrics.open = [("working", 0), ("input_required", 0)].into();
-        metrics.open.extend(names(&state.open));
-        metrics.ended = names(&state.ended);
+        metrics.open.extend(state.open.clone());
+        metrics.ended = state.ended.clone();
         metrics
     }
 }
 
-fn change(counts: &mut HashMap<TaskStatus, u64>, status: TaskStatus, by: i64) {
-    let count = counts.entry(status).or_default();
+fn change(counts: &mut BTreeMap<&'static str, u64>, status: &TaskStatus, by: i64) {
+    let name = match status {
+        TaskStatus::InputRequired => "input_required",
+        TaskStatus::Completed => "completed",
+        TaskStatus::Failed => "failed",
+        TaskStatus::Cancelled => "cancelled",
+        _ => "working",
+    };
+    let count = counts.entry(name).or_default();
     *count = count.saturating_add_signed(by);
-}
-
-fn names(counts: &HashMap<TaskStatus, u64>) -> BTreeMap<&'static str, u64> {
-    let named = counts.iter().map(|(status, count)| {
-        let name = match status {
-            TaskStatus::InputRequired => "input_required",
-            TaskStatus::Completed => "completed",
-            TaskStatus::Failed => "failed",
-            TaskStatus::Cancelled => "cancelled",
-            _ => "working",
-        };
-        (name, *count)
-    });
-    named.collect()
 }
 
 /// A task that this node runs. Dropping it without a final status counts as cancelled.
@@ -72,11 +65,11 @@ impl OpenTask {
     pub(crate) fn set(&mut self, status: &TaskStatus) {
         if self.status != *status && !self.status.is_terminal() {
             let mut state = self.counters.state.lock();
-            change(&mut state.open, self.status.clone(), -1);
+            change(&mut state.open, &self.status, -1);
             if status.is_terminal() {
-                change(&mut state.ended, status.clone(), 1)
+                change(&mut state.ended, status, 1)
             } else {
-                change(&mut state.open, status.clone(), 1)
+                change(&mut state.open, status, 1)
             }
             self.status = status.clone();
         }
