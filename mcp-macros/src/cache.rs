@@ -5,6 +5,7 @@ use quote::{ToTokens, format_ident, quote};
 use syn::Expr;
 
 use crate::options::string_literal;
+use crate::task::milliseconds;
 
 const EXPECTED: &str = "`cache` needs a time and for whom: `\"5m public\"`, `\"30s private\"` \
                         (`s`, `m`, `h` or `d`), or an expression of type `CacheHint`";
@@ -19,27 +20,24 @@ pub(crate) fn cache_hint(value: &Expr, private: &TokenStream) -> syn::Result<Tok
         return Ok(value.to_token_stream());
     };
     let written = text.value();
-    let (seconds, scope) =
+    let (milliseconds, scope) =
         parse(&written).ok_or_else(|| syn::Error::new_spanned(text, EXPECTED))?;
     let scope = format_ident!("{scope}");
-    Ok(quote!(#private::CacheHint::#scope(::core::time::Duration::from_secs(#seconds))))
+    Ok(quote!(#private::CacheHint::#scope(::core::time::Duration::from_millis(#milliseconds))))
 }
 
-/// Parses a duration in seconds and a scope. The default scope is private.
+/// Parses a duration in milliseconds and a scope. The default scope is private.
 fn parse(text: &str) -> Option<(u64, &str)> {
     let mut words = text.split_ascii_whitespace();
     let (time, scope) = (words.next()?, words.next().unwrap_or("private"));
     if !matches!(scope, "public" | "private") || words.next().is_some() {
         return None;
     }
-    let unit = time.chars().next_back()?;
-    let seconds = match unit {
-        's' => 1,
-        'm' => 60,
-        'h' => 60 * 60,
-        'd' => 24 * 60 * 60,
-        _ => return None,
-    };
-    let count: u64 = time.strip_suffix(unit)?.parse().ok()?;
-    Some((count.checked_mul(seconds)?, scope))
+    let units = [
+        ("s", 1000),
+        ("m", 60_000),
+        ("h", 3_600_000),
+        ("d", 86_400_000),
+    ];
+    Some((milliseconds(time, &units)?, scope))
 }

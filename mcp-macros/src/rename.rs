@@ -59,10 +59,7 @@ impl RenameRule {
             Self::Lower => name.to_ascii_lowercase(),
             Self::Upper => name.to_ascii_uppercase(),
             Self::Camel => uncapitalize(name),
-            Self::Snake => snake(name),
-            Self::ScreamingSnake => snake(name).to_ascii_uppercase(),
-            Self::Kebab => snake(name).replace('_', "-"),
-            Self::ScreamingKebab => snake(name).to_ascii_uppercase().replace('_', "-"),
+            words => words.field(&snake(name)),
         }
     }
 }

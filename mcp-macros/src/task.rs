@@ -44,15 +44,18 @@ fn parse(text: &str) -> Option<Mode> {
         ("never", None) => Mode::Never,
         ("always", None) => Mode::Always,
         ("required", None) => Mode::Required,
-        ("after", Some(time)) => Mode::After(milliseconds(time)?),
+        // `ms` before its last letter.
+        ("after", Some(time)) => Mode::After(milliseconds(
+            time,
+            &[("ms", 1), ("s", 1000), ("m", 60_000), ("h", 3_600_000)],
+        )?),
         _ => return None,
     };
     words.next().is_none().then_some(mode)
 }
 
-fn milliseconds(time: &str) -> Option<u64> {
-    // `ms` before its last letter.
-    let units = [("ms", 1), ("s", 1000), ("m", 60_000), ("h", 3_600_000)];
+/// Returns a duration in milliseconds. `units`: those that it may have, with their lengths.
+pub(crate) fn milliseconds(time: &str, units: &[(&str, u64)]) -> Option<u64> {
     units.iter().find_map(|(unit, factor)| {
         let count: u64 = time.strip_suffix(unit)?.parse().ok()?;
         count.checked_mul(*factor)
