@@ -4,8 +4,6 @@ use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use crate::frontmatter::FrontmatterError;
-
 /// A mistake in a server's skills. The message names the file.
 #[derive(Debug, Clone, thiserror::Error)]
 #[non_exhaustive]
@@ -92,47 +90,13 @@ pub enum SkillsError {
     /// A `SKILL.md` is not UTF-8, or contains a NUL.
     #[error("`{0}` is not UTF-8 text without NUL characters; convert it")]
     NotText(String),
-    /// The YAML of a `SKILL.md` is missing or malformed.
-    #[error("`{file}`: {reason}")]
+    /// The YAML of a `SKILL.md` is missing or malformed, or its name, description or metadata violates the rules.
+    #[error("`{file}`: {problem}")]
     Frontmatter {
         /// The `SKILL.md`.
         file: String,
-        /// The mistake.
-        reason: FrontmatterError,
-    },
-    /// A skill's name is missing or violates the naming rules.
-    #[error(
-        "`{file}`: `name` must be 1 to 64 lowercase letters, digits and single hyphens, not at an end; it is `{name}`"
-    )]
-    InvalidName {
-        /// The `SKILL.md`.
-        file: String,
-        /// The name; empty if it is missing.
-        name: String,
-    },
-    /// The skill and its folder have different names.
-    #[error("`{file}`: `name` is `{name}`, but the folder is named `{folder}`; rename one of them")]
-    NameMismatch {
-        /// The `SKILL.md`.
-        file: String,
-        /// The name.
-        name: String,
-        /// The folder.
-        folder: String,
-    },
-    /// A skill's description is missing or too long.
-    #[error("`{file}`: `description` must be a text of 1 to 1024 characters")]
-    InvalidDescription {
-        /// The `SKILL.md`.
-        file: String,
-    },
-    /// A skill's metadata has a reserved key.
-    #[error("`{file}`: the key `{key}` of `metadata` is reserved by the protocol; rename it")]
-    ReservedKey {
-        /// The `SKILL.md`.
-        file: String,
-        /// The key.
-        key: String,
+        /// The mistake, and how to mend it.
+        problem: String,
     },
 }
 

@@ -209,38 +209,41 @@ pub(super) fn parent_of(path: &str) -> Option<&str> {
 /// Parses and checks a `SKILL.md`'s YAML.
 // spec: SKILL-05, SKILL-07, SKILL-35
 fn read_frontmatter(path: &str, shown: &str, text: &str) -> Result<JsonObject, SkillsError> {
-    let file = || shown.to_owned();
-    let document = frontmatter::parse(text).map_err(|reason| SkillsError::Frontmatter {
-        file: file(),
-        reason,
-    })?;
+    let invalid = |problem| SkillsError::Frontmatter {
+        file: shown.to_owned(),
+        problem,
+    };
+    let document = frontmatter::parse(text).map_err(|error| invalid(error.to_string()))?;
     let frontmatter = document.frontmatter;
     let field = |name: &str| frontmatter.get(name).and_then(|value| value.as_str());
     let name = field("name").unwrap_or_default();
     if !is_valid_name(name) {
-        let name = name.chars().take(80).collect();
-        return Err(SkillsError::InvalidName { file: file(), name });
+        let name: String = name.chars().take(80).collect();
+        return Err(invalid(format!(
+            "`name` must be 1 to 64 lowercase letters, digits and single hyphens, not at an end; it is `{name}`"
+        )));
     }
     let folder = parent_of(path).map_or("", name_of);
     // A skill from code gets a folder with its name.
     if folder != name {
-        return Err(SkillsError::NameMismatch {
-            file: file(),
-            name: name.to_owned(),
-            folder: folder.to_owned(),
-        });
+        return Err(invalid(format!(
+            "`name` is `{name}`, but the folder is named `{folder}`; rename one of them"
+        )));
     }
     let length = field("description").map_or(0, |text| text.chars().count());
     if !(1..=MAX_DESCRIPTION).contains(&length) {
-        return Err(SkillsError::InvalidDescription { file: file() });
+        return Err(invalid(format!(
+            "`description` must be a text of 1 to {MAX_DESCRIPTION} characters"
+        )));
     }
     let metadata = frontmatter
         .get("metadata")
         .and_then(|value| value.as_object());
     let mut keys = metadata.into_iter().flat_map(JsonObject::keys);
     if let Some(key) = keys.find(|key| key.starts_with(keys::RESERVED_METADATA_PREFIX)) {
-        let key = key.clone();
-        return Err(SkillsError::ReservedKey { file: file(), key });
+        return Err(invalid(format!(
+            "the key `{key}` of `metadata` is reserved by the protocol; rename it"
+        )));
     }
     Ok(frontmatter)
 }

@@ -78,9 +78,9 @@ fn files(store: Arc<Store>) -> Routes {
 
 /// Returns the current catalog. Files are checked on a thread that may block.
 async fn check(store: Arc<Store>, notify: &Notify) -> Result<Arc<Catalog>, tokio::task::JoinError> {
-    let checked = tokio::task::spawn_blocking(move || store.check()).await?;
-    checked.changes.announce(notify);
-    Ok(checked.catalog)
+    let (catalog, changes) = tokio::task::spawn_blocking(move || store.check()).await?;
+    changes.announce(notify);
+    Ok(catalog)
 }
 
 /// Entries by key, and the next page's cursor.
@@ -179,7 +179,7 @@ async fn read(
     notify: Notify,
 ) -> Result<ResourceContents, ResourceError> {
     let FilePath { path } = args.parse()?;
-    let limit = store.limits().max_bytes;
+    let limit = store.state.lock().limits.max_bytes;
     let (read, changes) = tokio::task::spawn_blocking(move || store.read(&path)).await?;
     changes.announce(&notify);
     match read {

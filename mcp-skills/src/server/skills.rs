@@ -131,7 +131,7 @@ impl Skills {
 
     /// Sets the limits of skills that are added afterwards.
     pub fn limits(self, limits: SkillsLimits) -> Self {
-        self.store.set_limits(limits);
+        self.store.state.lock().limits = limits;
         self
     }
 
@@ -141,7 +141,7 @@ impl Skills {
     ///
     /// Costs a walk of the folders for each `skills/list`, `skills/get` and directory read.
     pub fn watch(self) -> Self {
-        self.store.set_watched();
+        self.store.state.lock().is_watched = true;
         self
     }
 

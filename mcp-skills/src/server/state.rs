@@ -127,9 +127,9 @@ impl Scan {
 fn root_of(skill: &InlineSkill) -> Result<String, SkillsError> {
     let text = text_of(&skill.markdown);
     let text = text.ok_or_else(|| SkillsError::NotText(INSTRUCTIONS.to_owned()))?;
-    let document = frontmatter::parse(text).map_err(|reason| SkillsError::Frontmatter {
+    let document = frontmatter::parse(text).map_err(|error| SkillsError::Frontmatter {
         file: INSTRUCTIONS.to_owned(),
-        reason,
+        problem: error.to_string(),
     })?;
     let name = document
         .frontmatter

@@ -10,13 +10,12 @@ use super::error::SkillsError;
 use super::file::SkillFile;
 use super::folder::Folder;
 use super::generator::FileBytes;
-use super::limits::SkillsLimits;
 use super::state::{Scan, State};
 
 /// A server's skills.
 #[derive(Debug, Default)]
 pub(super) struct Store {
-    state: Mutex<State>,
+    pub(super) state: Mutex<State>,
     current: RwLock<Arc<Catalog>>,
     /// Held while the folders are walked. `state` is never locked meanwhile.
     walk: Mutex<()>,
@@ -25,27 +24,12 @@ pub(super) struct Store {
 }
 
 /// The catalog, and the changes that this call has noticed.
-pub(super) struct Checked {
-    pub(super) catalog: Arc<Catalog>,
-    pub(super) changes: CatalogChanges,
-}
+type Checked = (Arc<Catalog>, CatalogChanges);
 
 impl Store {
     /// Returns the current catalog.
     pub(super) fn catalog(&self) -> Arc<Catalog> {
         self.current.read().clone()
-    }
-
-    pub(super) fn limits(&self) -> SkillsLimits {
-        self.state.lock().limits
-    }
-
-    pub(super) fn set_limits(&self, limits: SkillsLimits) {
-        self.state.lock().limits = limits;
-    }
-
-    pub(super) fn set_watched(&self) {
-        self.state.lock().is_watched = true;
     }
 
     /// Adds a server that announces changes by the program, until it is dropped.
@@ -112,10 +96,7 @@ impl Store {
         if self.is_watched() {
             self.refresh(true)
         } else {
-            Checked {
-                catalog: self.catalog(),
-                changes: CatalogChanges::default(),
-            }
+            (self.catalog(), CatalogChanges::default())
         }
     }
 
@@ -129,10 +110,7 @@ impl Store {
             tracing::warn!(error = %mcp_types::escaped(&error), "changed skills not served: the former ones stay");
             CatalogChanges::default()
         });
-        Checked {
-            catalog: self.catalog(),
-            changes,
-        }
+        (self.catalog(), changes)
     }
 
     /// Reads a file by its decoded path, and returns the changes that were noticed meanwhile. Blocks on files.
@@ -148,7 +126,7 @@ impl Store {
                 return (outcome, CatalogChanges::default());
             }
         }
-        let Checked { catalog, changes } = if is_known {
+        let (catalog, changes) = if is_known {
             self.refresh(false)
         } else {
             self.check()

@@ -155,7 +155,10 @@ fn putting_an_invalid_skill_changes_nothing() {
     let error = skills
         .put(InlineSkill::new("Not a name", "d", ""))
         .unwrap_err();
-    assert!(matches!(error, SkillsError::InvalidName { .. }), "{error}");
+    assert!(
+        matches!(&error, SkillsError::Frontmatter { problem, .. } if problem.contains("it is `Not a name`")),
+        "{error}"
+    );
     let error = skills.put(InlineSkill::new("pdf", "d", "")).unwrap_err();
     assert!(matches!(error, SkillsError::Duplicate(_)), "{error}");
     assert!(!skills.remove("skill://pdf/SKILL.md"));
