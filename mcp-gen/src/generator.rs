@@ -8,12 +8,6 @@ use crate::model::Model;
 use crate::report::Report;
 use crate::{emit, file};
 
-#[derive(Debug, Clone, Copy)]
-enum Target {
-    Client,
-    Server,
-}
-
 /// Generates Rust code from a catalog.
 ///
 /// # Examples
@@ -34,7 +28,8 @@ enum Target {
 /// ```
 #[derive(Debug, Clone)]
 pub struct Generator {
-    target: Target,
+    emit: fn(&Model) -> TokenStream,
+    command: &'static str,
     name: String,
 }
 
@@ -42,7 +37,8 @@ impl Generator {
     /// Creates a client generator. `name` names the struct, in any spelling.
     pub fn client(name: impl Into<String>) -> Self {
         Self {
-            target: Target::Client,
+            emit: emit::client,
+            command: "gen rust",
             name: name.into(),
         }
     }
@@ -50,7 +46,8 @@ impl Generator {
     /// Creates a generator of server traits. `name` names the trait, in any spelling.
     pub fn server(name: impl Into<String>) -> Self {
         Self {
-            target: Target::Server,
+            emit: emit::server,
+            command: "gen rust-server",
             name: name.into(),
         }
     }
@@ -68,13 +65,9 @@ impl Generator {
     pub fn generate(&self, snapshot: &Snapshot) -> Result<Generated, GenerateError> {
         let snapshot = snapshot.without_template_data();
         let model = Model::new(&self.name, &snapshot)?;
-        let (tokens, command) = match self.target {
-            Target::Client => (emit::client(&model), "gen rust"),
-            Target::Server => (emit::server(&model), "gen rust-server"),
-        };
         Ok(Generated {
-            tokens,
-            command,
+            tokens: (self.emit)(&model),
+            command: self.command,
             snapshot,
             report: model.report,
         })

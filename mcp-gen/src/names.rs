@@ -11,15 +11,6 @@ use proc_macro2::{Ident, Span};
 /// Largest length of a name without an appended number.
 const MAX_NAME: usize = 80;
 
-/// Keywords of all editions. As identifiers they need `r#`.
-const KEYWORDS: [&str; 49] = [
-    "abstract", "as", "async", "await", "become", "box", "break", "const", "continue", "do", "dyn",
-    "else", "enum", "extern", "false", "final", "fn", "for", "gen", "if", "impl", "in", "let",
-    "loop", "macro", "match", "mod", "move", "mut", "override", "priv", "pub", "ref", "return",
-    "static", "struct", "trait", "true", "try", "type", "typeof", "unsafe", "unsized", "use",
-    "virtual", "where", "while", "yield", "union",
-];
-
 /// Keywords that cannot be identifiers, not even with `r#`.
 const PATH_KEYWORDS: [&str; 4] = ["crate", "self", "super", "Self"];
 
@@ -127,10 +118,10 @@ pub(crate) fn value_name(text: &str, fallback: &str) -> String {
 
 /// Converts a name to an identifier, with `r#` if it is a keyword.
 pub(crate) fn ident(name: &str) -> Ident {
-    if KEYWORDS.contains(&name) {
-        Ident::new_raw(name, Span::call_site())
-    } else {
-        Ident::new(name, Span::call_site())
+    match syn::parse_str(name) {
+        // A keyword since edition 2024.
+        Ok(ident) if name != "gen" => ident,
+        _ => Ident::new_raw(name, Span::call_site()),
     }
 }
 
