@@ -117,22 +117,29 @@ impl Operation {
 
     /// Records the arguments of a tool call, if the settings want them.
     pub(crate) fn record_arguments(&self, exchange: &Exchange) {
-        let (Some(redact), Call::CallTool(params)) = (&self.settings.arguments, &exchange.call)
-        else {
+        if let (Some(redact), Call::CallTool(params)) = (&self.settings.arguments, &exchange.call)
+            && let Some(arguments) = &params.arguments
+        {
+            self.record_content("gen_ai.tool.call.arguments", || {
+                redact(&params.name, arguments)
+            });
+        }
+    }
+
+    /// Records what a function of the program makes of content. A panic of the function hides the content.
+    fn record_content(&self, field: &'static str, redact: impl FnOnce() -> Option<String>) {
+        if self.span.is_disabled() {
             return;
-        };
-        let Some(arguments) = params
-            .arguments
-            .as_ref()
-            .filter(|_| !self.span.is_disabled())
-        else {
-            return;
-        };
-        if let Some(text) = guarded(|| redact(&params.name, arguments)) {
-            self.span.record(
-                "gen_ai.tool.call.arguments",
-                truncate(&text, MAX_CONTENT_BYTES),
-            );
+        }
+        match catch_panic_sync(redact) {
+            Ok(text) => {
+                let text = text.as_deref();
+                let text = text.map(|text| truncate(text, MAX_CONTENT_BYTES));
+                self.span.record(field, text);
+            }
+            Err(panic) => {
+                tracing::error!(panic = %mcp_types::escaped(&panic), "content was not redacted");
+            }
         }
     }
 
@@ -158,18 +165,13 @@ impl Operation {
     }
 
     fn record_result(&self, reply: &Reply) {
-        if let (Some(redact), Reply::Complete { body, .. }, Some(tool), false) = (
-            &self.settings.results,
-            reply,
-            self.facts.tool(),
-            self.span.is_disabled(),
-        ) && let Some(result) = wire::tool_result(body)
-            && let Some(text) = guarded(|| redact(tool, &result))
+        if let (Some(redact), Reply::Complete { body, .. }, Some(tool)) =
+            (&self.settings.results, reply, self.facts.tool())
         {
-            self.span.record(
-                "gen_ai.tool.call.result",
-                truncate(&text, MAX_CONTENT_BYTES),
-            );
+            self.record_content("gen_ai.tool.call.result", || {
+                let result = wire::tool_result(body)?;
+                redact(tool, &result)
+            });
         }
     }
 
@@ -291,15 +293,4 @@ fn make_span<'a>(facts: &Facts, details: impl Fn() -> Details<'a>) -> Span {
 /// Shortens a string from a peer to the field limit.
 fn field(text: &str) -> &str {
     truncate(text, MAX_FIELD_BYTES)
-}
-
-/// Calls a closure of the user. A panic leaves the content out.
-fn guarded(redact: impl FnOnce() -> Option<String>) -> Option<String> {
-    match catch_panic_sync(redact) {
-        Ok(text) => text,
-        Err(panic) => {
-            tracing::error!(panic = %mcp_types::escaped(&panic), "content was not redacted");
-            None
-        }
-    }
 }
