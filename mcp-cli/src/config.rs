@@ -18,9 +18,7 @@ use self::dialect::Dialect;
 use self::dialect::Dialect::{Braces, Codex, Dollar, Goose, Json};
 pub(crate) use self::dialect::parse_yaml;
 use crate::failure::Failure;
-
-/// Maximum number of gateway files and projects whose lists are stored.
-const MAX_LISTS_FOLDERS: usize = 64;
+use crate::written;
 
 /// A place where a configuration file may be.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -307,33 +305,18 @@ pub(crate) fn forget_lists() {
 
 /// Removes the stored lists in a folder, except these files, and other folders that were not used for a long time.
 pub(crate) fn keep_lists(folder: &Path, files: &HashSet<PathBuf>) {
-    keep_newest_folders(folder);
+    // Best effort: a folder without the mark is removed earlier.
+    let _ =
+        std::fs::create_dir_all(folder).and_then(|()| files::replace(&folder.join("used"), b""));
+    if let Some(all) = folder.parent() {
+        written::keep_newest(all, written::MAX_FILES);
+    }
     let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
     let others = entries.map(|entry| entry.path());
     let others = others.filter(|path| path.extension() == Some("json".as_ref()));
     for path in others.filter(|path| !files.contains(path)) {
         // Best effort: the file is not read.
         let _ = std::fs::remove_file(path);
-    }
-}
-
-/// Marks a folder as the one that was used last, and removes those beside it that were used least recently.
-fn keep_newest_folders(folder: &Path) {
-    // Best effort: a folder without the mark is removed earlier.
-    let _ =
-        std::fs::create_dir_all(folder).and_then(|()| files::replace(&folder.join("used"), b""));
-    let others = folder.parent().map(std::fs::read_dir);
-    let others = others.into_iter().flatten().flatten().flatten();
-    let others = others
-        .map(|entry| entry.path())
-        .filter(|path| path != folder);
-    let mut others: Vec<_> = others
-        .filter_map(|path| Some((std::fs::metadata(&path).ok()?.modified().ok()?, path)))
-        .collect();
-    others.sort_unstable_by(|one, other| other.cmp(one));
-    for (_, path) in others.into_iter().skip(MAX_LISTS_FOLDERS - 1) {
-        // Best effort: its next gateway stores the lists again.
-        let _ = std::fs::remove_dir_all(path);
     }
 }
 
@@ -368,14 +351,15 @@ mod tests {
     use std::fs;
     use std::time::{Duration, SystemTime};
 
-    use super::{MAX_LISTS_FOLDERS, keep_lists, parse_url, public_url};
+    use super::{keep_lists, parse_url, public_url};
+    use crate::written::MAX_FILES;
 
     #[cfg(unix)]
     #[test]
     fn lists_of_the_gateways_that_were_used_last_are_kept() {
         let all = std::env::temp_dir().join(format!("mcp-lists-{}", std::process::id()));
         let folder = |number: usize| all.join(number.to_string());
-        let count = MAX_LISTS_FOLDERS + 20;
+        let count = MAX_FILES + 20;
         for number in 0..count {
             fs::create_dir_all(folder(number)).unwrap();
             fs::write(folder(number).join("lists.json"), "{}").unwrap();
@@ -387,12 +371,12 @@ mod tests {
         keep_lists(&own, &HashSet::from([own.join("lists.json")]));
         let exists = |number: &usize| folder(*number).join("lists.json").exists();
         let kept: Vec<usize> = (0..count).filter(exists).collect();
-        let newest = count + 1 - MAX_LISTS_FOLDERS..count;
+        let newest = count + 1 - MAX_FILES..count;
         assert_eq!(kept, std::iter::once(3).chain(newest).collect::<Vec<_>>());
         // It was used last now.
         keep_lists(&folder(count), &HashSet::new());
         assert!(exists(&3));
-        assert!(!exists(&(count + 1 - MAX_LISTS_FOLDERS)));
+        assert!(!exists(&(count + 1 - MAX_FILES)));
         fs::remove_dir_all(all).unwrap();
     }
 

@@ -4,10 +4,8 @@
 //! that a shell interprets are kept.
 
 use std::collections::BTreeMap;
-use std::fs;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::path::{Path, PathBuf};
-use std::time::SystemTime;
 
 use mcp::Tool;
 use mcp::group::files;
@@ -15,10 +13,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::cli::ServerArgs;
-use crate::config;
+use crate::{config, written};
 
-/// Largest number of files in the cache; the oldest are removed.
-const MAX_FILES: usize = 64;
 /// Largest size of a file in bytes.
 const MAX_BYTES: usize = 256 << 10;
 /// Largest number of tools, prompts or resources.
@@ -90,7 +86,8 @@ impl Names {
         if let Ok(text) = serde_json::to_vec(&names)
             && text.len() <= MAX_BYTES
         {
-            write(&path, &text);
+            // Completions go without these names.
+            let _ = written::store(&path, &text);
         }
     }
 }
@@ -132,34 +129,6 @@ fn file_of(target: &str) -> Option<PathBuf> {
 fn read(path: &Path) -> Option<Names> {
     let text = files::read(path, MAX_BYTES as u64).ok()?;
     serde_json::from_str(&text).ok()
-}
-
-/// Writes a file in one step, and removes the oldest ones.
-fn write(path: &Path, text: &[u8]) {
-    let Some(folder) = path.parent() else {
-        return;
-    };
-    let written = fs::create_dir_all(folder).and_then(|()| files::replace(path, text));
-    if written.is_ok() {
-        remove_oldest(folder);
-    }
-}
-
-/// Removes the oldest files of a folder above the limit.
-pub(crate) fn remove_oldest(folder: &Path) {
-    let files = fs::read_dir(folder).into_iter().flatten().flatten();
-    let mut files: Vec<_> = files
-        .map(|entry| {
-            let changed = entry.metadata().and_then(|metadata| metadata.modified());
-            (changed.unwrap_or(SystemTime::UNIX_EPOCH), entry.path())
-        })
-        .collect();
-    files.sort();
-    let surplus = files.len().saturating_sub(MAX_FILES);
-    for (_, path) in files.into_iter().take(surplus) {
-        // The next command tries again.
-        let _ = fs::remove_file(path);
-    }
 }
 
 #[cfg(test)]

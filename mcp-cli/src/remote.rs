@@ -1,6 +1,7 @@
 //! A server over HTTP, with its headers and its login.
 
 use std::fmt;
+use std::path::Path;
 
 use mcp::HttpChannel;
 use mcp::auth::Authorizer;
@@ -8,6 +9,7 @@ use mcp::group::EntryOAuth;
 
 use crate::config;
 use crate::failure::Failure;
+use crate::programs::shell_word;
 
 /// A server over HTTP.
 #[derive(Clone)]
@@ -26,7 +28,7 @@ pub(crate) struct Remote {
 }
 
 impl Remote {
-    /// Creates a server with headers, without a login. `words` name it for `mcp login`.
+    /// Creates a server with headers, without a login. `mcp login` finds it by `name` in the file `config`, else by its URL.
     ///
     /// # Errors
     ///
@@ -35,8 +37,17 @@ impl Remote {
         url: &str,
         headers: &[(String, String)],
         registration: EntryOAuth,
-        words: String,
+        name: Option<&str>,
+        config: Option<&Path>,
     ) -> Result<Self, Failure> {
+        let mut words = shell_word(&name.map_or_else(|| config::public_url(url), str::to_owned));
+        if let Some(file) = config.filter(|_| name.is_some()) {
+            let file = shell_word(&file.to_string_lossy());
+            words.push_str(&format!(" --config {file}"));
+        }
+        if let Some(account) = &registration.account {
+            words.push_str(&format!(" --account {}", shell_word(account)));
+        }
         let mut channel = HttpChannel::new(url).map_err(Failure::usage)?;
         let mut has_token = false;
         for (name, value) in headers {

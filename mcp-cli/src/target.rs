@@ -23,9 +23,8 @@ use crate::credentials;
 use crate::failure::{Failure, usage};
 use crate::hosts::is_secret;
 use crate::output::Output;
-use crate::programs::shell_word;
 use crate::remote::Remote;
-use crate::{programs, questions, sampling};
+use crate::{programs, questions, sampling, written};
 
 /// Longest time limit: one week.
 const MAX_SECONDS: f64 = 604_800.0;
@@ -174,13 +173,14 @@ async fn find(
             "the server {name:?} is a command; this command needs one with a URL"
         ));
     }
-    let start = approve_entry(&location, name, &spec, &variables, args.yes, output).await?;
+    let (program, env) =
+        approve_entry(&location, name, &spec, &variables, args.yes, output).await?;
     match &spec {
         ServerSpec::Command {
             args: words, cwd, ..
         } => {
-            let mut server = ServerCommand::new(start.program).args(words).name(name);
-            for (name, value) in start.env {
+            let mut server = ServerCommand::new(program).args(words).name(name);
+            for (name, value) in env {
                 server = server.env(name, value);
             }
             if let Some(folder) = cwd {
@@ -206,15 +206,8 @@ fn unusable(location: &Location, name: &str, reason: &str) -> Failure {
     usage!("the server {name:?} of {path} cannot be used: {reason}")
 }
 
-/// The program that a command of a file starts. Empty for a server with a URL.
-#[derive(Default)]
-pub(crate) struct Start {
-    /// The file that the user has seen, or the name of a program that was not found.
-    program: String,
-    env: Vec<(String, String)>,
-}
-
-/// Asks before an entry of a project file is used.
+/// Asks before an entry of a project file is used. Returns the program that a command starts (the file that the user has
+/// seen, or the name of a program that was not found), and its environment. Both are empty for a server with a URL.
 ///
 /// # Errors
 ///
@@ -226,7 +219,7 @@ pub(crate) async fn approve_entry(
     variables: &[String],
     yes: bool,
     output: &Output,
-) -> Result<Start, Failure> {
+) -> Result<(String, Vec<(String, String)>), Failure> {
     let unusable = |reason: String| unusable(location, name, &reason);
     match spec {
         ServerSpec::Command {
@@ -253,7 +246,7 @@ pub(crate) async fn approve_entry(
             );
             let entry = (spec, &env);
             approve(location, name, &shown, &entry, yes, output).await?;
-            Ok(Start { program, env })
+            Ok((program, env))
         }
         ServerSpec::Url {
             url,
@@ -273,9 +266,9 @@ pub(crate) async fn approve_entry(
                     .as_ref()
                     .is_some_and(credentials::decides_about_tokens);
             approve(location, name, &shown, spec, yes, output).await?;
-            Ok(Start::default())
+            Ok(Default::default())
         }
-        _ => Ok(Start::default()),
+        _ => Ok(Default::default()),
     }
 }
 
@@ -494,19 +487,11 @@ fn with_headers(
             "--env is for servers that are commands; use --header for URLs",
         ));
     }
-    let mut words = shell_word(&name.map_or_else(|| config::public_url(url), str::to_owned));
-    if let Some(file) = args.config.as_ref().filter(|_| name.is_some()) {
-        words.push_str(&format!(
-            " --config {}",
-            shell_word(&file.to_string_lossy())
-        ));
-    }
     if let Some(account) = &args.account {
-        words.push_str(&format!(" --account {}", shell_word(account)));
         registration.account = Some(account.clone());
     }
     let headers = [headers, &self::headers(&args.header)?].concat();
-    let remote = Remote::new(url, &headers, registration, words)?;
+    let remote = Remote::new(url, &headers, registration, name, args.config.as_deref())?;
     Ok(Server::Http(remote.with_stored_login()?.into()))
 }
 
@@ -538,12 +523,8 @@ impl Logins {
             _ => return client.connect(spec).await,
         };
         let registration = oauth.clone().unwrap_or_default();
-        let mut words = shell_word(&config::public_url(url));
-        if let Some(account) = &registration.account {
-            words.push_str(&format!(" --account {}", shell_word(account)));
-        }
         let failed = |failure: Failure| Error::other(failure.to_string());
-        let mut remote = Remote::new(url, headers, registration, words).map_err(failed)?;
+        let mut remote = Remote::new(url, headers, registration, None, None).map_err(failed)?;
         if !remote.has_token {
             remote.login = self.login(&remote).map_err(failed)?;
         }
@@ -567,17 +548,7 @@ fn remember_silence(client: ClientBuilder, command: &ServerCommand) -> ClientBui
     let Some(folder) = config::cache_folder().map(|folder| folder.join("mcp/silent")) else {
         return client;
     };
-    let files: Vec<_> = std::fs::read_dir(&folder)
-        .into_iter()
-        .flatten()
-        .flatten()
-        .collect();
-    if files.len() > MAX_SILENT {
-        for file in files {
-            // Best effort: a server that is forgotten is asked again.
-            let _ = std::fs::remove_file(file.path());
-        }
-    }
+    written::keep_newest(&folder, MAX_SILENT);
     client.remember_silence(folder.join(command.fingerprint()))
 }
 
@@ -627,13 +598,6 @@ fn spawn(command: ServerCommand) -> Result<ChildChannel, Failure> {
 }
 
 impl Remote {
-    /// A server with a header of this program.
-    pub(crate) fn at(url: &str, header: (String, String)) -> Result<Self, Failure> {
-        let words = shell_word(&config::public_url(url));
-        let registration = EntryOAuth::default();
-        Self::new(url, &[header], registration, words)?.with_stored_login()
-    }
-
     /// Adds the login that is stored now.
     fn with_stored_login(mut self) -> Result<Self, Failure> {
         if !self.has_token {

@@ -7,12 +7,18 @@
 use std::fs::{self, File};
 use std::io::Write as _;
 use std::path::{Component, Path, PathBuf};
+use std::time::SystemTime;
 use std::{env, io};
 
 use mcp::group::files;
 
+use crate::failure::Failure;
+
 /// Longest chain of links.
 const MAX_LINKS: usize = 40;
+
+/// Files of one kind that this program keeps.
+pub(crate) const MAX_FILES: usize = 64;
 
 /// Returns true for a path in the project, unless that is the user's home folder or the root.
 pub(crate) fn is_in_project(path: &Path) -> bool {
@@ -146,8 +152,9 @@ pub(crate) fn describe((is_new, path): &(bool, PathBuf)) -> String {
 /// # Errors
 ///
 /// As [`target`], and if the file cannot be written.
-pub(crate) fn write(path: &Path, content: impl AsRef<[u8]>) -> io::Result<()> {
-    write_with(path, |file| file.write_all(content.as_ref()))
+pub(crate) fn write(path: &Path, content: impl AsRef<[u8]>) -> Result<(), Failure> {
+    let written = write_with(path, |file| file.write_all(content.as_ref()));
+    written.map_err(|error| Failure::unwritable(path, &error))
 }
 
 /// Replaces a file that the user has named by one that `fill` writes.
@@ -164,4 +171,32 @@ pub(crate) fn write_with(
         return fill(&mut File::options().write(true).open(target)?);
     }
     files::replace_with(&target, false, fill)
+}
+
+/// Writes a file of this program in one step, and removes those beside it that were changed least recently.
+///
+/// # Errors
+///
+/// Returns an error if the file cannot be written.
+pub(crate) fn store(path: &Path, content: &[u8]) -> io::Result<()> {
+    let folder = path.parent().unwrap_or(path);
+    fs::create_dir_all(folder)?;
+    files::replace(path, content)?;
+    keep_newest(folder, MAX_FILES);
+    Ok(())
+}
+
+/// Removes the files and folders in a folder that were changed least recently, except so many.
+pub(crate) fn keep_newest(folder: &Path, count: usize) {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    let changed = entries.map(|entry| {
+        let changed = entry.metadata().and_then(|found| found.modified());
+        (changed.unwrap_or(SystemTime::UNIX_EPOCH), entry.path())
+    });
+    let mut changed: Vec<_> = changed.collect();
+    changed.sort_unstable_by(|one, other| other.cmp(one));
+    for (_, path) in changed.into_iter().skip(count) {
+        // Best effort: the next command tries again.
+        let _ = fs::remove_file(&path).or_else(|_| fs::remove_dir_all(&path));
+    }
 }

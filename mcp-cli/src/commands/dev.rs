@@ -20,10 +20,11 @@ mod sources;
 
 use std::io::IsTerminal as _;
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
 use mcp::gateway::{ConnectedGateway, Gateway, GatewayControl};
-use mcp::group::Naming;
+use mcp::group::{EntryOAuth, Naming};
 use mcp::http::Serve;
 use mcp::middleware::from_fn;
 use serde_json::json;
@@ -51,24 +52,26 @@ pub(super) async fn run(args: &DevArgs, output: &Output) -> Result<(), Failure> 
         shown.show(line).into_owned().into()
     });
     let plan = Plan::new(args)?;
-    let current = Current::new();
+    let current = Current::default();
     let sources = Sources::watch(&plan.sources, current.clone(), *output)?;
     let is_http = args.http || args.listen.listen.is_some() || !args.listen.allow_host.is_empty();
     let callers = Callers::new(&plan.headers, &page_guard::random()?);
     if is_http && !plan.headers.is_empty() {
         front::report_demand(output, "clients need the same --header", &plan.headers);
     }
-    let front = Arc::new(Front::new(
-        current.clone(),
-        sources.marks(),
-        callers.clone(),
+    let front = Arc::new(Front {
+        plan,
+        current,
+        marks: sources.marks.clone(),
+        callers: callers.clone(),
         lines,
         is_http,
-        *output,
-    ));
-    let gateway = Gateway::new(&*plan.name, "dev")
+        has_lists: AtomicBool::new(false),
+        output: *output,
+    });
+    let gateway = Gateway::new(&*front.plan.name, "dev")
         .naming(Naming::PlainUnlessTaken)
-        .server(front.store_lists(front.server(), &plan))
+        .server(front.server())
         // Clients connect while the first build runs.
         .start_limit(Duration::ZERO);
     let mut opened = gateway.connect().await.map_err(Failure::usage)?;
@@ -77,8 +80,6 @@ pub(super) async fn run(args: &DevArgs, output: &Output) -> Result<(), Failure> 
         answering.clone().answer(exchange, next)
     }));
     let developer = Developer {
-        plan,
-        current,
         front,
         control: opened.control.clone(),
         output: *output,
@@ -113,7 +114,9 @@ async fn inspect(
 ) -> Result<AbortOnDropHandle<()>, Failure> {
     let (listener, port) = page_guard::listen(0).await?;
     let url = format!("http://127.0.0.1:{port}/mcp");
-    let server = Server::Http(Remote::at(&url, callers.inspector())?.into());
+    let headers = [callers.inspector()];
+    let remote = Remote::new(&url, &headers, EntryOAuth::default(), None, None)?;
+    let server = Server::Http(remote.into());
     let session = Session::new(url, server, None, None);
     let inspector = Inspector::bind(0, session).await?;
     let url = inspector.url();
@@ -132,8 +135,6 @@ async fn inspect(
 
 /// Builds and starts the program after each change.
 struct Developer {
-    plan: Plan,
-    current: Current,
     front: Arc<Front>,
     control: GatewayControl,
     output: Output,
@@ -168,7 +169,7 @@ impl Developer {
     async fn run(&self, build: Option<Build>) {
         self.apply(build).await;
         loop {
-            if let Some(program) = self.current.wanted().await {
+            if let Some(program) = self.front.current.wanted().await {
                 self.start(program).await;
             }
         }
@@ -176,20 +177,21 @@ impl Developer {
 
     /// Builds the program. Returns `None` if the command needs no build.
     async fn build(&self) -> Option<Build> {
-        self.current.build_begins();
-        let cargo = self.plan.cargo.as_ref()?;
+        self.front.current.build_begins();
+        let cargo = self.front.plan.cargo.as_ref()?;
         self.output.step("building", &json!({"event": "building"}));
-        Some(build::run(cargo, &self.plan.folder, &self.output).await)
+        Some(build::run(cargo, &self.front.plan.folder, &self.output).await)
     }
 
     async fn apply(&self, build: Option<Build>) {
         match build {
-            None => self.replace(self.plan.program()).await,
+            None => self.replace(self.front.plan.program()).await,
             Some(build) if build.succeeded => {
-                self.replace(self.plan.built(&build.executables)).await;
+                self.replace(self.front.plan.built(&build.executables))
+                    .await;
             }
             Some(build) => {
-                self.current.build_failed(build.problem());
+                self.front.current.build_failed(build.problem());
                 self.output.event(
                     "the build has failed; calls get its errors until the next change",
                     &json!({"event": "broken", "errors": build.errors()}),
@@ -200,7 +202,7 @@ impl Developer {
 
     /// Starts a program, unless it is the one that runs.
     async fn replace(&self, program: Program) {
-        if self.current.continues_with(&program) {
+        if self.front.current.continues_with(&program) {
             self.output.step(
                 "unchanged: the program is the one that runs",
                 &json!({"event": "unchanged"}),

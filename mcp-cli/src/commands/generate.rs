@@ -60,8 +60,7 @@ fn write(file: &Path, source: &str) -> Result<(), Failure> {
     if is_file && files::read(file, source.len() as u64).is_ok_and(|old| old == source) {
         return Ok(());
     }
-    let written = written::write(file, source);
-    written.map_err(|error| Failure::unwritable(file, &error))
+    written::write(file, source)
 }
 
 fn report(generated: &Generated, output: &Output) -> Result<(), Failure> {

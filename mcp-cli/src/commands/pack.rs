@@ -424,8 +424,7 @@ fn write_entry(
         }],
     });
     let path = bundle.with_file_name(ENTRY);
-    let written = written::write(&path, escape_json(&format!("{entry:#}\n")).as_bytes());
-    written.map_err(|error| Failure::unwritable(&path, &error))?;
+    written::write(&path, escape_json(&format!("{entry:#}\n")).as_bytes())?;
     Ok(path)
 }
 

@@ -11,8 +11,7 @@ use crate::written;
 pub(super) async fn run(args: &SnapshotArgs, output: &Output) -> Result<(), Failure> {
     let snapshot = diff::capture(&args.target, output).await?;
     if let Some(path) = &args.output {
-        let written = written::write(path, escape_json(&snapshot.to_json()).as_bytes());
-        return written.map_err(|error| Failure::unwritable(path, &error));
+        return written::write(path, escape_json(&snapshot.to_json()).as_bytes());
     }
     if output.json {
         output.document(snapshot.as_value())

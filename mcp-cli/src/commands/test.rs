@@ -27,8 +27,8 @@ mod session;
 use std::time::{Duration, Instant};
 
 use self::calls::{GoodCall, GoodCalls};
-use self::report::{Check, Confidence, Finding, Report};
-use self::session::Session;
+use self::report::{Check, Confidence, Finding, TestReport};
+use self::session::TestSession;
 use super::doctor;
 use crate::cli::TestArgs;
 use crate::failure::Failure;
@@ -41,18 +41,17 @@ const CHECK_LIMIT: Duration = Duration::from_secs(180);
 pub(super) async fn run(args: &TestArgs, output: &Output) -> Result<(), Failure> {
     let target = target::resolve_only(&args.target.server, output).await?;
     let connection = doctor::examine(&args.target, target.clone(), output).await?;
-    let mut report = Report::new(args.target.server.first_word(), args.seed);
+    let mut report = TestReport::new(args.target.server.first_word(), args.seed);
     report.add(connection_check(&connection));
     if connection.has_failed() {
         report.print(output);
         return connection.into_result();
     }
-    let session = Session::open(target, args, output).await?;
+    let session = TestSession::open(target, args, output).await?;
     let done = run_checks(session, args, &mut report, output).await;
     report.print(output);
     if let Some(path) = &args.junit {
-        let written = written::write(path, report.junit());
-        written.map_err(|error| Failure::unwritable(path, &error))?;
+        written::write(path, report.junit())?;
     }
     done?;
     report.into_result()
@@ -74,9 +73,9 @@ fn connection_check(steps: &doctor::Report) -> Check {
 
 /// Runs the checks against a connected server. Fails when the server cannot be started again after a crash.
 async fn run_checks(
-    mut session: Session<'_>,
+    mut session: TestSession<'_>,
     args: &TestArgs,
-    report: &mut Report,
+    report: &mut TestReport,
     output: &Output,
 ) -> Result<(), Failure> {
     let tools = session.tools().await?;

@@ -7,8 +7,7 @@ use mcp::core::ServerIdentity;
 use mcp::group::files;
 use serde::{Deserialize, Serialize};
 
-use crate::config;
-use crate::name_cache::remove_oldest;
+use crate::{config, written};
 
 /// Largest file in bytes. A larger settings file is edited when its entry is removed.
 const MAX_BYTES: usize = 4 << 20;
@@ -45,12 +44,7 @@ impl Undo {
         if bytes.len() > MAX_BYTES {
             return Ok(());
         }
-        if let Some(folder) = path.parent() {
-            fs::create_dir_all(folder)?;
-            files::replace(&path, &bytes)?;
-            remove_oldest(folder);
-        }
-        Ok(())
+        written::store(&path, &bytes)
     }
 
     /// Removes what is kept for an entry.

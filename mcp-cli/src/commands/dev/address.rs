@@ -92,50 +92,22 @@ pub(super) async fn find(
     } else {
         another_listens
     };
-    if is_typed {
-        return typed(url, is_stranger).await;
-    }
-    if !is_asked(url, port) {
-        return Err(None);
-    }
-    asked(url, is_stranger).await
+    let hosts: &[&str] = match (url.host(), url.host_str()) {
+        _ if !is_typed && is_asked(url, port) => &["127.0.0.1"],
+        _ if !is_typed => &[],
+        // The name is one address.
+        (Some(Host::Domain("localhost")), _) if url.scheme() == "http" => &["127.0.0.1", "[::1]"],
+        (Some(Host::Ipv4(address)), Some(host)) if address.is_loopback() => &[host],
+        (Some(Host::Ipv6(address)), Some(host)) if address.is_loopback() => &[host],
+        _ => return Ok(url.clone()),
+    };
+    listening(url, hosts, is_stranger).await
 }
 
 /// Returns whether a program that prints this URL was asked to listen there. Another program may listen at other addresses.
 pub(super) fn is_asked(url: &Url, port: u16) -> bool {
     url.port_or_known_default() == Some(port)
         && matches!(url.host_str(), Some("127.0.0.1" | "localhost"))
-}
-
-/// Returns the address of a program at a URL that it was asked to serve, as [`typed`].
-async fn asked(
-    url: &Url,
-    is_stranger: fn(SocketAddr) -> bool,
-) -> Result<Url, Option<&'static str>> {
-    listening(url, &["127.0.0.1"], is_stranger).await
-}
-
-/// Returns a URL of the command line, whose name `localhost` is one address.
-///
-/// # Errors
-///
-/// Returns [`STRANGER`] if another program listens there, and `None` if none does.
-async fn typed(
-    url: &Url,
-    is_stranger: fn(SocketAddr) -> bool,
-) -> Result<Url, Option<&'static str>> {
-    let is_local = match url.host() {
-        Some(Host::Domain("localhost")) if url.scheme() == "http" => {
-            return listening(url, &["127.0.0.1", "[::1]"], is_stranger).await;
-        }
-        Some(Host::Ipv4(address)) => address.is_loopback(),
-        Some(Host::Ipv6(address)) => address.is_loopback(),
-        _ => false,
-    };
-    match url.host_str() {
-        Some(host) if is_local => listening(url, &[host], is_stranger).await,
-        _ => Ok(url.clone()),
-    }
 }
 
 /// Returns true if a program listens at a URL of this machine.
@@ -195,15 +167,17 @@ mod tests {
     use tokio::net::TcpListener;
     use url::Url;
 
-    use super::{STRANGER, another_listens, config, listening, printed_urls};
+    use super::{STRANGER, config, find, listening, printed_urls};
 
     #[tokio::test]
     async fn localhost_is_the_address_that_the_program_was_asked_to_serve() {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let port = listener.local_addr().unwrap().port();
         let printed = config::parse_url(&format!("http://localhost:{port}/mcp")).unwrap();
-        let asked = super::asked(&printed, another_listens).await.unwrap();
-        assert_eq!(asked.as_str(), format!("http://127.0.0.1:{port}/mcp"));
+        let asked = async || find(&printed, false, port, false).await;
+        let typed = async || find(&printed, true, port, false).await;
+        let first = asked().await.unwrap();
+        assert_eq!(first.as_str(), format!("http://127.0.0.1:{port}/mcp"));
         // Another program at the other address, where this machine has one.
         let other = TcpListener::bind(("::1", port)).await.is_ok_and(|other| {
             std::mem::forget(other);
@@ -211,7 +185,7 @@ mod tests {
         });
         let both = ["127.0.0.1", "[::1]"];
         let any = async |another: fn(SocketAddr) -> bool| listening(&printed, &both, another).await;
-        assert_eq!(super::typed(&printed, another_listens).await, Ok(asked));
+        assert_eq!(typed().await, Ok(first));
         // The first one is another user's.
         let shown = |found: Result<Url, _>| found.map(|url| url.host_str().unwrap().to_owned());
         let second = other.then(|| "[::1]".to_owned()).ok_or(Some(STRANGER));
@@ -219,9 +193,9 @@ mod tests {
         assert_eq!(any(|_| true).await, Err(Some(STRANGER)));
         // A program that listens at the other address only gets no credentials, unless the user has typed the name.
         drop(listener);
-        assert_eq!(super::asked(&printed, another_listens).await, Err(None));
+        assert_eq!(asked().await, Err(None));
         let second = other.then(|| "[::1]".to_owned()).ok_or(None);
-        assert_eq!(shown(super::typed(&printed, another_listens).await), second);
+        assert_eq!(shown(typed().await), second);
     }
 
     #[test]

@@ -20,7 +20,7 @@ const MAX_WAIT: Duration = Duration::from_secs(45);
 pub(super) const MAX_DRAIN: Duration = Duration::from_secs(5);
 
 /// The program that runs. Clones share it.
-#[derive(Clone)]
+#[derive(Clone, Default)]
 pub(super) struct Current(Arc<watch::Sender<Shared>>);
 
 /// A process.
@@ -33,6 +33,7 @@ pub(super) struct Running {
     pub(super) printed: Option<Url>,
 }
 
+#[derive(Default)]
 struct Shared {
     state: State,
     /// The number of changes of sources.
@@ -55,9 +56,10 @@ struct Shared {
     running: Option<Running>,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 enum State {
     /// Calls wait for a build.
+    #[default]
     Building,
     /// Calls wait for a start.
     Starting,
@@ -102,22 +104,6 @@ impl Shared {
 }
 
 impl Current {
-    pub(super) fn new() -> Self {
-        Self(Arc::new(watch::Sender::new(Shared {
-            state: State::Building,
-            changes: 0,
-            built: 0,
-            calls: 0,
-            was_called: false,
-            changed_in_call: false,
-            program: None,
-            number: 0,
-            is_next: false,
-            has_answered: false,
-            running: None,
-        })))
-    }
-
     /// Notes a change of a source: calls wait for a program that has it.
     pub(super) fn source_changed(&self) {
         self.0.send_modify(|shared| {
@@ -234,9 +220,8 @@ impl Current {
 
     /// Returns true if this program runs, and is ready for calls.
     pub(super) fn continues_with(&self, program: &Program) -> bool {
-        let mut continues = false;
         self.0.send_if_modified(|shared| {
-            continues = program.built_at.is_some()
+            let continues = program.built_at.is_some()
                 && shared.program.as_ref() == Some(program)
                 && shared.running.is_some()
                 && shared.close_reason().is_none();
@@ -244,8 +229,7 @@ impl Current {
                 shared.state = State::Ready;
             }
             continues
-        });
-        continues
+        })
     }
 
     /// Sets the next program, after the calls that run. Those that run for longer are stopped.
@@ -362,7 +346,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn call_after_a_change_never_reaches_the_old_program() {
-        let current = Current::new();
+        let current = Current::default();
         assert!(problem(&current).await.contains("still being built"));
         start(&current).await;
         drop(current.enter().await.unwrap());
@@ -389,7 +373,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn change_during_a_call_is_not_credited_to_the_client() {
-        let current = Current::new();
+        let current = Current::default();
         start(&current).await;
         assert!(!current.was_called());
         let call = current.enter().await.unwrap();
@@ -406,7 +390,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn call_during_a_pause_ends_it_or_is_told() {
-        let current = Current::new();
+        let current = Current::default();
         start(&current).await;
         current.source_changed();
         let call = problem(&current);

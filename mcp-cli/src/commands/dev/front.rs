@@ -73,15 +73,16 @@ impl Lines {
 
 /// Calls between the clients and the program.
 pub(super) struct Front {
-    current: Current,
-    marks: Arc<Marks>,
-    callers: Callers,
-    lines: Lines,
+    pub(super) plan: Plan,
+    pub(super) current: Current,
+    pub(super) marks: Arc<Marks>,
+    pub(super) callers: Callers,
+    pub(super) lines: Lines,
     /// True if the callers are those of a port.
-    is_http: bool,
+    pub(super) is_http: bool,
     /// Lists of the last run are served.
-    has_lists: AtomicBool,
-    output: Output,
+    pub(super) has_lists: AtomicBool,
+    pub(super) output: Output,
 }
 
 /// Holds lines with URLs of this machine. When this is dropped, prints them, but for those with the program's address.
@@ -111,38 +112,20 @@ impl Drop for StartLines<'_> {
 }
 
 impl Front {
-    pub(super) fn new(
-        current: Current,
-        marks: Arc<Marks>,
-        callers: Callers,
-        lines: Lines,
-        is_http: bool,
-        output: Output,
-    ) -> Self {
-        Self {
-            current,
-            marks,
-            callers,
-            lines,
-            is_http,
-            has_lists: AtomicBool::new(false),
-            output,
-        }
-    }
-
     /// The program as a gateway server. All calls share one process: a second one might use the port or the
     /// files of the first.
     pub(super) fn server(self: &Arc<Self>) -> GatewayServer {
         let front = self.clone();
-        GatewayServer::new(SERVER, move |client| front.clone().connect(client)).one_session()
+        let server = GatewayServer::new(SERVER, move |client| front.clone().connect(client));
+        self.store_lists(server.one_session())
     }
 
     /// Stores the lists of the program, and serves those of the last run while the first build runs.
-    pub(super) fn store_lists(&self, server: GatewayServer, plan: &Plan) -> GatewayServer {
-        let Some(folder) = config::lists_folder(&plan.folder) else {
+    fn store_lists(&self, server: GatewayServer) -> GatewayServer {
+        let Some(folder) = config::lists_folder(&self.plan.folder) else {
             return server;
         };
-        let server = server.connection_id(plan.id()).store_lists(&folder);
+        let server = server.connection_id(self.plan.id()).store_lists(&folder);
         let file = server.lists_file().map(ToOwned::to_owned);
         let has_lists = file.as_ref().is_some_and(|file| file.is_file());
         self.has_lists.store(has_lists, Ordering::Relaxed);
@@ -279,9 +262,11 @@ impl Front {
 /// Returns a description if the program cannot be reached in either way.
 async fn open(client: ClientBuilder, program: &Program, front: &Front) -> Result<Running, String> {
     let port = program.port().map_err(|error| error.to_string())?;
-    let is_taken =
-        address::is_taken(program.url.as_ref(), !program.headers.is_empty(), port).await?;
-    let command = program.command(port).map_err(|error| error.to_string())?;
+    let plan = &front.plan;
+    let is_taken = address::is_taken(plan.url.as_ref(), !plan.headers.is_empty(), port).await?;
+    let command = program
+        .command(plan, port)
+        .map_err(|error| error.to_string())?;
     let process = ChildChannel::spawn(command).map_err(|error| Error::from(error).to_string())?;
     let over_pipe = client.clone();
     let mut problem = None;
@@ -290,15 +275,15 @@ async fn open(client: ClientBuilder, program: &Program, front: &Front) -> Result
         let mut typed: Option<Url> = None;
         loop {
             let printed = process.stderr_tail();
-            let urls = match &program.url {
+            let urls = match &plan.url {
                 Some(url) => vec![url.clone()],
                 None => printed_urls(&printed),
             };
             for url in urls {
-                let is_typed = program.url.is_some();
+                let is_typed = plan.url.is_some();
                 let is_asked = address::is_asked(&url, port);
                 let token = printed_token(&printed, refusals);
-                let has_credentials = !is_taken && (token.is_some() || !program.headers.is_empty());
+                let has_credentials = !is_taken && (token.is_some() || !plan.headers.is_empty());
                 // One address for the session: another program may listen at the other one later.
                 let address = typed.as_ref().unwrap_or(&url);
                 let found = address::find(address, is_typed, port, has_credentials).await;
@@ -319,7 +304,7 @@ async fn open(client: ClientBuilder, program: &Program, front: &Front) -> Result
                         // The other branch reports the end.
                         return pending().await;
                     }
-                    client = with_credentials(client, token, &program.headers);
+                    client = with_credentials(client, token, &plan.headers);
                 }
                 let address = address.as_ref().unwrap_or(&url);
                 match client.connect(address.as_str()).await {
@@ -356,7 +341,7 @@ async fn open(client: ClientBuilder, program: &Program, front: &Front) -> Result
     let connected = tokio::select! {
         connected = over_http => {
             let (client, url) = connected?;
-            let printed = program.url.is_none().then_some(url);
+            let printed = plan.url.is_none().then_some(url);
             return Ok(Running { client, process, printed });
         }
         connected = over_pipe.connect(Over(process.clone())) => connected,

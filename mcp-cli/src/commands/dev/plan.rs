@@ -50,7 +50,7 @@ pub(super) struct Plan {
     pub(super) sources: PathBuf,
     command: Vec<String>,
     /// The URL at which the program serves HTTP, if the user names it.
-    url: Option<Url>,
+    pub(super) url: Option<Url>,
     /// Headers of requests over HTTP.
     pub(super) headers: Vec<(String, String)>,
     /// `None` for a command that cargo does not build.
@@ -74,10 +74,6 @@ pub(super) struct CargoRun {
 pub(super) struct Program {
     path: OsString,
     arguments: Vec<String>,
-    folder: PathBuf,
-    pub(super) url: Option<Url>,
-    /// Headers of requests over HTTP.
-    pub(super) headers: Vec<(String, String)>,
     /// True if cargo writes the file.
     is_built: bool,
     /// The time at which cargo wrote the program. `None` for a program that cargo does not build: it is restarted after
@@ -137,9 +133,6 @@ impl Plan {
         Program {
             path: self.command.first().cloned().unwrap_or_default().into(),
             arguments: arguments.to_vec(),
-            folder: self.folder.clone(),
-            url: self.url.clone(),
-            headers: self.headers.clone(),
             is_built: false,
             built_at: None,
         }
@@ -251,7 +244,7 @@ impl Program {
     /// # Errors
     ///
     /// Returns an error if the program cannot be copied.
-    pub(super) fn command(&self, port: u16) -> io::Result<ServerCommand> {
+    pub(super) fn command(&self, plan: &Plan, port: u16) -> io::Result<ServerCommand> {
         let path = if cfg!(windows) && self.is_built {
             copy(Path::new(&self.path))?.into()
         } else {
@@ -260,9 +253,9 @@ impl Program {
         let command = ServerCommand::new(path)
             .args(&self.arguments)
             .inherit_all_env()
-            .current_dir(&self.folder)
+            .current_dir(&plan.folder)
             .close_timeout(CLOSE_TIMEOUT);
-        if self.url.is_some() {
+        if plan.url.is_some() {
             return Ok(command);
         }
         let address = std::env::var(ADDRESS).ok();

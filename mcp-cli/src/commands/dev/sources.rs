@@ -46,7 +46,7 @@ pub(super) struct Sources {
     /// The number of times in a row that the same files have changed after a start.
     starts: usize,
     current: Current,
-    marks: Arc<Marks>,
+    pub(super) marks: Arc<Marks>,
     output: Output,
 }
 
@@ -186,10 +186,6 @@ impl Sources {
         };
         sources.add(folder).map_err(failed)?;
         Ok(sources)
-    }
-
-    pub(super) fn marks(&self) -> Arc<Marks> {
-        self.marks.clone()
     }
 
     /// Watches another folder, unless it is below one of the others. Ignored folders in it are not watched: operating systems

@@ -11,7 +11,7 @@ use super::broken::{Broken, Kind, broken};
 use super::callable::Callable;
 use super::report::{Check, Confidence, Finding, shorten};
 use super::samples::Samples;
-use super::session::{Outcome, Session};
+use super::session::{Outcome, TestSession};
 use crate::failure::Failure;
 
 /// A name that no server has.
@@ -52,7 +52,7 @@ pub(super) struct GoodCall {
 
 /// Calls each tool with samples, and keeps the fastest and the slowest call that succeeded.
 pub(super) async fn examples(
-    session: &mut Session<'_>,
+    session: &mut TestSession<'_>,
     callable: &Callable,
     good: &mut Option<GoodCalls>,
     check: &mut Check,
@@ -156,7 +156,7 @@ fn judge_example(tool: &Tool, place: &str, outcome: Outcome, check: &mut Check) 
 
 /// Calls each tool with broken arguments, and a tool that does not exist.
 pub(super) async fn arguments(
-    session: &mut Session<'_>,
+    session: &mut TestSession<'_>,
     callable: &Callable,
     check: &mut Check,
 ) -> Result<(), Failure> {

@@ -9,7 +9,7 @@ use mcp::client::Error;
 use super::calls::{GoodCall, GoodCalls};
 use super::memory::of_children;
 use super::report::{Check, Confidence, Finding};
-use super::session::{Outcome, Session, call};
+use super::session::{Outcome, TestSession, call};
 use crate::failure::Failure;
 use crate::target;
 
@@ -29,7 +29,7 @@ const GROWTH: u64 = 24 << 10;
 
 /// Cancels calls, and asks whether the server still answers.
 pub(super) async fn cancellation(
-    session: &mut Session<'_>,
+    session: &mut TestSession<'_>,
     good: Option<&GoodCalls>,
     check: &mut Check,
 ) -> Result<(), Failure> {
@@ -85,7 +85,11 @@ pub(super) async fn cancellation(
 }
 
 /// Opens sessions at the same time. Each lists the tools, and makes a call.
-pub(super) async fn sessions(session: &Session<'_>, good: Option<&GoodCall>, check: &mut Check) {
+pub(super) async fn sessions(
+    session: &TestSession<'_>,
+    good: Option<&GoodCall>,
+    check: &mut Check,
+) {
     let one = async || -> Result<(), Failure> {
         let client = session.further().await?;
         let done = repeat(&client, good).await;
@@ -123,7 +127,7 @@ async fn repeat(client: &Client, good: Option<&GoodCall>) -> Result<(), Error> {
 
 /// Measures the memory of the server before and after many calls.
 pub(super) async fn memory(
-    session: &mut Session<'_>,
+    session: &mut TestSession<'_>,
     good: Option<&GoodCall>,
     calls: usize,
     check: &mut Check,

@@ -1,5 +1,6 @@
 //! Checks and their findings, as text, JSON and JUnit.
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::time::Duration;
 
@@ -95,7 +96,7 @@ pub(super) fn shorten(text: &str) -> String {
 }
 
 /// One check.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Check {
     name: &'static str,
     pub(super) detail: String,
@@ -109,10 +110,7 @@ impl Check {
     pub(super) fn new(name: &'static str) -> Self {
         Self {
             name,
-            detail: String::new(),
-            took: Duration::ZERO,
-            skipped: Vec::new(),
-            findings: Vec::new(),
+            ..Self::default()
         }
     }
 
@@ -152,20 +150,11 @@ impl Check {
 
     /// Prints the first findings of each rule.
     fn print_findings(&self, output: &Output) {
-        let mut rules: Vec<(&str, usize)> = Vec::new();
+        let mut counts = BTreeMap::new();
         for found in &self.findings {
-            let known = rules.iter_mut().find(|(rule, _)| *rule == found.rule);
-            let count = match known {
-                Some((_, count)) => {
-                    *count += 1;
-                    *count
-                }
-                None => {
-                    rules.push((found.rule, 1));
-                    1
-                }
-            };
-            if count > SHOWN {
+            let count = counts.entry(found.rule).or_insert(0);
+            *count += 1;
+            if *count > SHOWN {
                 continue;
             }
             let (level, check, place) = (found.level(), self.name, &found.place);
@@ -176,7 +165,7 @@ impl Check {
             output.line(&format!("  repair: {}", found.repair));
             output.line(&format!("  sure:   {}", found.confidence.name()));
         }
-        for (rule, count) in rules {
+        for (rule, count) in counts {
             if count > SHOWN {
                 let more = count - SHOWN;
                 output.line(&format!(
@@ -190,13 +179,13 @@ impl Check {
 
 /// The checks of a run, in their order.
 #[derive(Debug)]
-pub(super) struct Report {
+pub(super) struct TestReport {
     target: String,
     seed: u64,
     checks: Vec<Check>,
 }
 
-impl Report {
+impl TestReport {
     pub(super) fn new(target: String, seed: u64) -> Self {
         Self {
             target,
@@ -321,7 +310,7 @@ fn xml_text(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{Check, Confidence, Finding, Report};
+    use super::{Check, Confidence, Finding, TestReport};
 
     #[test]
     fn junit_escapes_text_from_a_server() {
@@ -334,7 +323,7 @@ mod tests {
             what,
             "x",
         ));
-        let mut report = Report::new("shop".to_owned(), 0);
+        let mut report = TestReport::new("shop".to_owned(), 0);
         report.add(check);
         let xml = report.junit();
         let expected = "message=\"tool `a`: \\u{1b}[2J&lt;b&gt; &amp; &quot;c&quot;\"";
@@ -354,7 +343,7 @@ mod tests {
             &*all,
         ));
         check.skipped.push(all.clone());
-        let mut report = Report::new(all, 0);
+        let mut report = TestReport::new(all, 0);
         report.add(check);
         let is_allowed = |c: char| matches!(c, '\t' | '\n' | '\r' | ' '..='\u{d7ff}' | '\u{e000}'..='\u{fffd}' | '\u{10000}'..);
         let xml = report.junit();

@@ -9,7 +9,7 @@ use super::calls::OUTPUT_REPAIR;
 use super::report::{Check, Confidence, Finding};
 use super::samples::Samples;
 use super::schemas;
-use super::session::{Session, call};
+use super::session::{TestSession, call};
 use crate::failure::Failure;
 use crate::{revisions, target};
 
@@ -18,7 +18,7 @@ const CALL_LIMIT: std::time::Duration = std::time::Duration::from_secs(30);
 
 /// Checks the schemas of each other revision, and calls each tool with an output schema once.
 pub(super) async fn check(
-    session: &Session<'_>,
+    session: &TestSession<'_>,
     callable: &Callable,
     check: &mut Check,
 ) -> Result<(), Failure> {

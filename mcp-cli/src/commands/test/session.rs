@@ -40,7 +40,7 @@ pub(super) enum Outcome {
 }
 
 /// A connection to the tested server.
-pub(super) struct Session<'a> {
+pub(super) struct TestSession<'a> {
     server: Server,
     args: &'a TestArgs,
     output: Output,
@@ -50,7 +50,7 @@ pub(super) struct Session<'a> {
     reopened: usize,
 }
 
-impl<'a> Session<'a> {
+impl<'a> TestSession<'a> {
     pub(super) async fn open(
         server: Server,
         args: &'a TestArgs,
