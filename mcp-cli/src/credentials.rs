@@ -243,23 +243,20 @@ fn authorizer(
     let folder = folder.join("mcp/credentials");
     let secret = secret.map(Secret::new);
     let oauth = registration.apply(oauth);
-    let oauth = match std::env::var(STORE).as_deref() {
-        Err(_) | Ok("file") => oauth.store(Completing {
-            store: FileStore::new(folder),
-            secret,
-            login_page,
-        }),
-        Ok("keychain") => oauth.store(Completing {
-            store: KeychainStore::new(SERVICE, folder),
-            secret,
-            login_page,
-        }),
+    let store: Box<dyn CredentialStore> = match std::env::var(STORE).as_deref() {
+        Err(_) | Ok("file") => Box::new(FileStore::new(folder)),
+        Ok("keychain") => Box::new(KeychainStore::new(SERVICE, folder)),
         Ok(other) => {
             return Err(usage!(
                 "{STORE} is {other:?}; set it to `file` or `keychain`"
             ));
         }
     };
+    let oauth = oauth.store(Completing {
+        store,
+        secret,
+        login_page,
+    });
     match oauth.authorizer(url) {
         Ok(authorizer) => Ok(Some(authorizer)),
         Err(AuthError::Egress { .. }) => Ok(None),
@@ -286,14 +283,14 @@ impl LoginPage {
 }
 
 /// A store that keeps a typed client secret beside the tokens, so that other commands can refresh them.
-struct Completing<S> {
-    store: S,
+struct Completing {
+    store: Box<dyn CredentialStore>,
     secret: Option<Secret>,
     login_page: LoginPage,
 }
 
 #[async_trait]
-impl<S: CredentialStore> CredentialStore for Completing<S> {
+impl CredentialStore for Completing {
     async fn load(&self, key: &StoreKey) -> Result<Option<Secret>, AuthError> {
         self.store.load(key).await
     }
