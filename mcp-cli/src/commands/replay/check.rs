@@ -6,14 +6,16 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use futures_util::future::{Either, select};
-use futures_util::{sink, stream};
+use futures_util::{SinkExt as _, stream};
 use mcp::types::{codes, shorten};
+use serde::Serialize;
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
 use tokio::time::timeout;
+use tokio_util::sync::PollSender;
 
 use super::compare::{Difference, compare};
-use super::recording::{Dialogue, Kind, Turn};
+use super::recording::{Dialogue, MessageKind, Turn};
 use crate::cli::ReplayArgs;
 use crate::failure::{Failure, FailureKind};
 use crate::output::Output;
@@ -36,14 +38,7 @@ pub(super) async fn run(
     let input = stream::unfold(requests, async |mut receiver: mpsc::Receiver<Bytes>| {
         receiver.recv().await.map(|message| (Ok(message), receiver))
     });
-    let answers = sink::unfold(
-        responses,
-        async |sender: mpsc::Sender<Bytes>, message: Bytes| {
-            // The check reads no further message after its end.
-            let _ = sender.send(message).await;
-            Ok::<_, io::Error>(sender)
-        },
-    );
+    let answers = PollSender::new(responses).sink_map_err(io::Error::other);
     let check = Check {
         to_server,
         from_server,
@@ -78,10 +73,11 @@ struct CheckReport {
 }
 
 /// A difference, and the request that it belongs to.
-#[derive(Debug)]
+#[derive(Debug, Serialize)]
 struct Found {
     line: usize,
     method: String,
+    #[serde(flatten)]
     difference: Difference,
 }
 
@@ -144,9 +140,9 @@ impl Check<'_> {
                 return Err(Failure::new(FailureKind::Unreachable, message));
             };
             let message = serde_json::from_slice::<Value>(&message).unwrap_or_default();
-            match Kind::of(&message) {
-                Kind::Response if message["id"] == request["id"] => return Ok(message),
-                Kind::Request => {
+            match MessageKind::of(&message) {
+                MessageKind::Response if message["id"] == request["id"] => return Ok(message),
+                MessageKind::Request => {
                     let answer = answer(&message, answers.next());
                     self.send(&answer).await?;
                 }
@@ -181,17 +177,7 @@ fn answer(request: &Value, recorded: Option<&Value>) -> Value {
 impl CheckReport {
     fn print(&self, output: &Output) {
         if output.json {
-            let rows = self.found.iter().map(|difference| {
-                json!({
-                    "line": difference.line,
-                    "method": difference.method,
-                    "path": difference.difference.path,
-                    "recorded": difference.difference.recorded,
-                    "actual": difference.difference.actual,
-                })
-            });
-            let differences: Vec<_> = rows.collect();
-            output.document(&json!({ "requests": self.requests, "differences": differences }));
+            output.document(&json!({ "requests": self.requests, "differences": self.found }));
             return;
         }
         for Found {

@@ -1,5 +1,6 @@
 //! Differences between a recorded and an actual response.
 
+use serde::Serialize;
 use serde_json::Value;
 
 /// Members that differ between two runs of the same server.
@@ -8,7 +9,7 @@ const IGNORED: [&str; 3] = ["_meta", "requestState", "serverInfo"];
 const MAX_DIFFERENCES: usize = 20;
 
 /// A difference at a JSON Pointer. A missing value is `None`.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub(super) struct Difference {
     pub(super) path: String,
     pub(super) recorded: Option<Value>,
@@ -18,27 +19,24 @@ pub(super) struct Difference {
 /// Compares two responses. Members named in `ignored` are skipped at every depth.
 pub(super) fn compare(recorded: &Value, actual: &Value, ignored: &[String]) -> Vec<Difference> {
     let mut found = Vec::new();
-    let part = |reply: &Value| match reply.get("error") {
-        Some(error) => ("/error", Some(error.clone())),
-        None => ("/result", reply.get("result").cloned()),
+    let part = |reply| match Value::get(reply, "error") {
+        Some(error) => ("/error", Some(error)),
+        None => ("/result", reply.get("result")),
     };
-    let (old, new) = (part(recorded), part(actual));
-    match (&old, &new) {
-        ((at, Some(old)), (same, Some(new))) if at == same => {
-            compare_values(at, old, new, ignored, &mut found);
-        }
-        _ => {
-            found.push(difference(old.0, old.1.as_ref(), None));
-            found.push(difference(new.0, None, new.1.as_ref()));
-        }
+    let ((at, old), (other, new)) = (part(recorded), part(actual));
+    if at == other {
+        compare_values(at, old, new, ignored, &mut found);
+    } else {
+        compare_values(at, old, None, ignored, &mut found);
+        compare_values(other, None, new, ignored, &mut found);
     }
     found
 }
 
 fn compare_values(
     path: &str,
-    old: &Value,
-    new: &Value,
+    old: Option<&Value>,
+    new: Option<&Value>,
     ignored: &[String],
     found: &mut Vec<Difference>,
 ) {
@@ -46,7 +44,7 @@ fn compare_values(
         return;
     }
     match (old, new) {
-        (Value::Object(olds), Value::Object(news)) => {
+        (Some(Value::Object(olds)), Some(Value::Object(news))) => {
             let added = news.keys().filter(|name| !olds.contains_key(*name));
             for name in olds.keys().chain(added) {
                 if IGNORED.contains(&&**name) || ignored.contains(name) {
@@ -54,38 +52,20 @@ fn compare_values(
                 }
                 let name_part = name.replace('~', "~0").replace('/', "~1");
                 let path = format!("{path}/{name_part}");
-                compare_options(&path, olds.get(name), news.get(name), ignored, found);
+                compare_values(&path, olds.get(name), news.get(name), ignored, found);
             }
         }
-        (Value::Array(olds), Value::Array(news)) => {
+        (Some(Value::Array(olds)), Some(Value::Array(news))) => {
             for index in 0..olds.len().max(news.len()) {
                 let path = format!("{path}/{index}");
-                compare_options(&path, olds.get(index), news.get(index), ignored, found);
+                compare_values(&path, olds.get(index), news.get(index), ignored, found);
             }
         }
-        _ => found.push(difference(path, Some(old), Some(new))),
-    }
-}
-
-fn compare_options(
-    path: &str,
-    old: Option<&Value>,
-    new: Option<&Value>,
-    ignored: &[String],
-    found: &mut Vec<Difference>,
-) {
-    match (old, new) {
-        (Some(old), Some(new)) => compare_values(path, old, new, ignored, found),
-        _ if found.len() < MAX_DIFFERENCES => found.push(difference(path, old, new)),
-        _ => {}
-    }
-}
-
-fn difference(path: &str, recorded: Option<&Value>, actual: Option<&Value>) -> Difference {
-    Difference {
-        path: path.to_owned(),
-        recorded: recorded.cloned(),
-        actual: actual.cloned(),
+        _ => found.push(Difference {
+            path: path.to_owned(),
+            recorded: old.cloned(),
+            actual: new.cloned(),
+        }),
     }
 }
 

@@ -6,7 +6,7 @@ use mcp::types::meta::keys::SUBSCRIPTION_ID;
 use mcp::types::{Method, codes};
 use serde_json::{Map, Value, json};
 
-use super::recording::{Dialogue, Kind, id_text};
+use super::recording::{Dialogue, MessageKind, id_text};
 
 /// Largest number of dialogues that wait for the client.
 const MAX_WAITING: usize = 1024;
@@ -51,10 +51,10 @@ impl Player {
 
     /// Returns the server messages that follow a client message.
     pub(super) fn receive(&mut self, message: &Value) -> Vec<Value> {
-        match Kind::of(message) {
-            Kind::Request => self.answer(message),
-            Kind::Response => self.resume(&message["id"]),
-            Kind::Notification => Vec::new(),
+        match MessageKind::of(message) {
+            MessageKind::Request => self.answer(message),
+            MessageKind::Response => self.resume(&message["id"]),
+            MessageKind::Notification => Vec::new(),
         }
     }
 
@@ -103,7 +103,7 @@ impl Player {
         while let Some(reply) = dialogue.replies.get(running.next) {
             running.next += 1;
             sent.push(adapt(reply, &running.request));
-            if Kind::of(reply) == Kind::Request {
+            if MessageKind::of(reply) == MessageKind::Request {
                 if self.waiting.len() < MAX_WAITING {
                     self.waiting.push(running);
                 }
@@ -128,7 +128,7 @@ fn key(request: &Value) -> (String, Value) {
 /// Replaces id, progress token and subscription by those of the actual request.
 fn adapt(reply: &Value, request: &Value) -> Value {
     let mut reply = reply.clone();
-    if Kind::of(&reply) == Kind::Response {
+    if MessageKind::of(&reply) == MessageKind::Response {
         reply["id"] = request["id"].clone();
     }
     if let Some(token) = reply.pointer_mut("/params/progressToken") {

@@ -108,10 +108,12 @@ enum Name {
 
 impl Session {
     fn add(&mut self, line: usize, from: Side, message: Value) {
-        match (from, Kind::of(&message)) {
-            (Side::Client, Kind::Request) => self.add_request(line, message),
-            (Side::Client, Kind::Notification) => self.turns.push(Turn::Notification(message)),
-            (Side::Client, Kind::Response) => {
+        match (from, MessageKind::of(&message)) {
+            (Side::Client, MessageKind::Request) => self.add_request(line, message),
+            (Side::Client, MessageKind::Notification) => {
+                self.turns.push(Turn::Notification(message))
+            }
+            (Side::Client, MessageKind::Response) => {
                 let asked = Name::Question(message["id"].clone());
                 if let Some(dialogue) = self.named.get(&asked).copied() {
                     self.dialogue(dialogue, |dialogue| dialogue.answers.push(message));
@@ -121,13 +123,13 @@ impl Session {
                 let Some(dialogue) = self.dialogue_of(kind, &message) else {
                     return;
                 };
-                if kind == Kind::Request {
+                if kind == MessageKind::Request {
                     let question = Name::Question(message["id"].clone());
                     let latest = self.named.entry(question).or_insert(dialogue);
                     *latest = dialogue.max(*latest);
                 }
                 self.dialogue(dialogue, |dialogue| {
-                    if kind == Kind::Response && dialogue.response.is_none() {
+                    if kind == MessageKind::Response && dialogue.response.is_none() {
                         dialogue.response = Some(dialogue.replies.len());
                     }
                     dialogue.replies.push(message);
@@ -158,9 +160,9 @@ impl Session {
     /// Finds the request to which a server message belongs. The message names it by id, progress token or
     /// subscription; if it names none, it belongs to the latest request without a response, or else to the
     /// latest one.
-    fn dialogue_of(&mut self, kind: Kind, message: &Value) -> Option<usize> {
+    fn dialogue_of(&mut self, kind: MessageKind, message: &Value) -> Option<usize> {
         let params = &message["params"];
-        let id = (kind == Kind::Response).then(|| Name::Id(message["id"].clone()));
+        let id = (kind == MessageKind::Response).then(|| Name::Id(message["id"].clone()));
         let token = params.get("progressToken").cloned().map(Name::Token);
         let subscription = params["_meta"].get(SUBSCRIPTION_ID).map(|subscription| {
             // No request has another kind of subscription.
@@ -219,13 +221,13 @@ pub(super) fn id_text(id: &Value) -> String {
 
 /// The kind of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum MessageKind {
     Request,
     Notification,
     Response,
 }
 
-impl Kind {
+impl MessageKind {
     pub(super) fn of(message: &Value) -> Self {
         match (message.get("method"), message.get("id")) {
             (Some(_), Some(_)) => Self::Request,
