@@ -21,10 +21,11 @@ use mcp::auth::Authorizer;
 use mcp::client::Error;
 use mcp::prelude::*;
 use mcp::types::ProtocolVersion;
+use tower::service_fn;
 
 pub(super) use self::report::Report;
 use self::report::Step;
-use self::watch::{Exchanges, Watched};
+use self::watch::SeenExchanges;
 use crate::cli::TargetArgs;
 use crate::config;
 use crate::credentials;
@@ -96,12 +97,12 @@ async fn examine_http(
     if !network::examine(&remote.url, &mut report).await {
         return Ok((report, None));
     }
-    let seen = Exchanges::default();
+    let seen = SeenExchanges::default();
     let events = remote.login.as_ref().map(Authorizer::events);
     let channel = remote.open(|channel| {
-        channel.map_service(|inner| Watched {
-            inner,
-            seen: seen.clone(),
+        let seen = seen.clone();
+        channel.map_service(|http| {
+            service_fn(move |request| watch::send(http.clone(), request, seen.clone()))
         })
     });
     let mut connected = target::builder(args, output)?.connect(channel).await;

@@ -1,4 +1,4 @@
-//! An HTTP client whose exchanges go to the history.
+//! Requests of an HTTP client, whose exchanges go to the history.
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -7,61 +7,39 @@ use std::task::{Context, Poll, ready};
 use bytes::Bytes;
 use http::{Request, Response};
 use http_body::{Body, Frame, SizeHint};
-use mcp::core::{BoxFuture, ChannelError};
+use mcp::core::ChannelError;
 use mcp::http::client::{ChannelService, HttpBody};
 use mcp::http::sse::{Decoder, SseLimits};
-use tower_service::Service;
+use tower_service::Service as _;
 
 use super::exchanges::{Exchanges, ObservedExchange, is_stream};
 
 /// Largest event whose head is shown, in bytes: 4 MiB.
 const MAX_EVENT: usize = 4 << 20;
 
-/// A client whose requests, responses and server-sent events are observed.
-#[derive(Debug, Clone)]
-pub(super) struct ObservedClient {
-    inner: ChannelService,
+/// Sends a request. It and its response go to the history.
+pub(super) async fn send(
+    mut http: ChannelService,
+    request: Request<Bytes>,
     exchanges: Arc<Exchanges>,
-}
-
-impl ObservedClient {
-    pub(super) fn new(inner: ChannelService, exchanges: Arc<Exchanges>) -> Self {
-        Self { inner, exchanges }
-    }
-}
-
-impl Service<Request<Bytes>> for ObservedClient {
-    type Response = Response<ObservedBody>;
-    type Error = ChannelError;
-    type Future = BoxFuture<'static, Result<Self::Response, ChannelError>>;
-
-    fn poll_ready(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), ChannelError>> {
-        self.inner.poll_ready(cx)
-    }
-
-    fn call(&mut self, request: Request<Bytes>) -> Self::Future {
-        let exchanges = self.exchanges.clone();
-        let exchange = exchanges.started(&request);
-        let response = self.inner.call(request);
-        Box::pin(async move {
-            let response = match response.await {
-                Ok(response) => response,
-                Err(error) => {
-                    exchanges.failed(&exchange);
-                    return Err(error);
-                }
-            };
-            exchanges.answered(&exchange, &response);
-            let mut limits = SseLimits::default();
-            limits.event = MAX_EVENT;
-            let stream = is_stream(response.headers()).then(|| ObservedStream {
-                decoder: Decoder::new(limits),
-                exchanges,
-                exchange,
-            });
-            Ok(response.map(|inner| ObservedBody { inner, stream }))
-        })
-    }
+) -> Result<Response<ObservedBody>, ChannelError> {
+    let exchange = exchanges.started(&request);
+    let response = match http.call(request).await {
+        Ok(response) => response,
+        Err(error) => {
+            exchanges.failed(&exchange);
+            return Err(error);
+        }
+    };
+    exchanges.answered(&exchange, &response);
+    let mut limits = SseLimits::default();
+    limits.event = MAX_EVENT;
+    let stream = is_stream(response.headers()).then(|| ObservedStream {
+        decoder: Decoder::new(limits),
+        exchanges,
+        exchange,
+    });
+    Ok(response.map(|inner| ObservedBody { inner, stream }))
 }
 
 /// An observed response body.

@@ -5,7 +5,7 @@ use mcp::types::{Method, MethodKind, ProtocolVersion};
 use parking_lot::Mutex;
 use serde::Deserialize as _;
 use serde_json::value::RawValue;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use super::pending::{Pending, PendingRequests};
 use super::schemas::RevisionSchema;
@@ -100,7 +100,7 @@ impl MessageRules {
 
     fn check_body(&mut self, body: &Value, violations: &mut Violations) {
         match body {
-            Value::Object(message) => self.check_message(body, message, violations),
+            Value::Object(_) => self.check_message(body, violations),
             Value::Array(batch) => {
                 if !self.version.is_some_and(ProtocolVersion::allows_batch) {
                     violations.add("BASE-16", "this revision has no batches");
@@ -108,42 +108,30 @@ impl MessageRules {
                 if batch.len() > MAX_BATCH {
                     violations.set_unchecked();
                 }
-                for body in batch.iter().take(MAX_BATCH) {
-                    if let Some(message) = body.as_object() {
-                        self.check_message(body, message, violations);
-                    }
+                let messages = batch.iter().take(MAX_BATCH);
+                for message in messages.filter(|message| message.is_object()) {
+                    self.check_message(message, violations);
                 }
             }
             _ => violations.add("BASE-01", "a message is a JSON object"),
         }
     }
 
-    fn check_message(
-        &mut self,
-        body: &Value,
-        message: &Map<String, Value>,
-        violations: &mut Violations,
-    ) {
+    fn check_message(&mut self, message: &Value, violations: &mut Violations) {
         if message.get("jsonrpc") != Some(&json!("2.0")) {
             violations.add("BASE-01", "`jsonrpc` is not \"2.0\"");
         }
         match message.get("method") {
             Some(Value::String(method)) => {
-                self.received.add(body);
-                self.check_call(method, body, message, violations);
+                self.received.add(message);
+                self.check_call(method, message, violations);
             }
             Some(_) => violations.add("BASE-01", "`method` is not a string"),
-            None => self.check_response(body, message, violations),
+            None => self.check_response(message, violations),
         }
     }
 
-    fn check_call(
-        &self,
-        method: &str,
-        body: &Value,
-        message: &Map<String, Value>,
-        violations: &mut Violations,
-    ) {
+    fn check_call(&self, method: &str, message: &Value, violations: &mut Violations) {
         match message.get("id") {
             Some(Value::Null) => violations.add("BASE-03", "the id of a request is null"),
             Some(id) if !is_id(id) => {
@@ -157,7 +145,7 @@ impl MessageRules {
         let known = Method::from_name(method);
         let is_notification =
             known.is_some_and(|method| method.spec().kind == MethodKind::Notification);
-        if is_notification && message.contains_key("id") {
+        if is_notification && message.get("id").is_some() {
             violations.add("BASE-12", "a notification has no id");
         }
         let params = message.get("params");
@@ -166,19 +154,14 @@ impl MessageRules {
             return;
         }
         if let Some(schema) = self.schema() {
-            schema.check_params(method, body, violations);
+            schema.check_params(method, message, violations);
         }
         if known == Some(Method::TaskChanged) {
             check_task("params", params.unwrap_or(&Value::Null), violations);
         }
     }
 
-    fn check_response(
-        &mut self,
-        body: &Value,
-        message: &Map<String, Value>,
-        violations: &mut Violations,
-    ) {
+    fn check_response(&mut self, message: &Value, violations: &mut Violations) {
         let (result, error) = (message.get("result"), message.get("error"));
         match (result, error) {
             (Some(_), Some(_)) => violations.add("BASE-08", "both `result` and `error`"),
@@ -186,7 +169,7 @@ impl MessageRules {
             (None, Some(error)) => {
                 check_error(error, violations);
                 if let Some(schema) = self.schema() {
-                    schema.check_error(body, violations);
+                    schema.check_error(message, violations);
                 }
             }
             (Some(_), None) => {}
@@ -205,7 +188,7 @@ impl MessageRules {
             return;
         };
         if let Some(result) = result.filter(|_| error.is_none()) {
-            self.check_result(&pending, body, result, violations);
+            self.check_result(&pending, message, result, violations);
         }
     }
 

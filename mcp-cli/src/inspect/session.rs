@@ -15,15 +15,15 @@ use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::AbortOnDropHandle;
+use tower::service_fn;
 
 use super::exchanges::Exchanges;
 use super::history::History;
-use super::login;
-use super::observed::ObservedClient;
 use super::questions::Questions;
 use super::requests;
 use super::tap::{Tap, in_request};
 use super::views::{Opened, Views};
+use super::{login, observed};
 use crate::output::describe_change;
 use crate::remote::Remote;
 use crate::sampling;
@@ -162,10 +162,18 @@ impl Session {
 
     async fn open_client(&self, protocol: &str) -> Result<Client, String> {
         let opened = self.server.open(|channel| {
-            channel.map_service(|client| ObservedClient::new(client, self.exchanges.clone()))
+            let exchanges = self.exchanges.clone();
+            channel.map_service(|http| {
+                service_fn(move |request| observed::send(http.clone(), request, exchanges.clone()))
+            })
         });
         let (channel, authorizer) = opened.map_err(|failure| failure.to_string())?;
-        let tap = Tap::new(channel, self.history.clone(), self.exchanges.clone());
+        let tap = Tap {
+            inner: channel,
+            history: self.history.clone(),
+            exchanges: self.exchanges.clone(),
+            rules: Arc::default(),
+        };
         let builder = self.builder(protocol)?;
         let steps = authorizer.as_ref();
         let steps =

@@ -34,26 +34,13 @@ pub(super) fn page_request() -> Option<Arc<str>> {
 
 /// A channel whose messages go to the history.
 pub(super) struct Tap {
-    inner: Box<dyn Channel>,
-    history: Arc<History>,
-    exchanges: Arc<Exchanges>,
-    rules: Arc<Rules>,
+    pub(super) inner: Box<dyn Channel>,
+    pub(super) history: Arc<History>,
+    pub(super) exchanges: Arc<Exchanges>,
+    pub(super) rules: Arc<Rules>,
 }
 
 impl Tap {
-    pub(super) fn new(
-        inner: Box<dyn Channel>,
-        history: Arc<History>,
-        exchanges: Arc<Exchanges>,
-    ) -> Self {
-        Self {
-            inner,
-            history,
-            exchanges,
-            rules: Arc::default(),
-        }
-    }
-
     fn sent(&self, body: &[u8], mirrored: &MirroredHeaders) {
         // Only what the protocol puts into headers: those of the user may be secrets.
         let mut head = if self.inner.is_pipe() {

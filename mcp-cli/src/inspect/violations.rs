@@ -1,5 +1,6 @@
 //! Rules of the specification that a message violates.
 
+use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::redact;
@@ -8,7 +9,7 @@ use super::redact;
 pub(super) const MAX_VIOLATIONS: usize = 8;
 
 /// A rule that is violated: its id in the list of requirements (`schema` for a wrong shape), and how.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug, PartialEq, Eq, Serialize)]
 struct Violation {
     rule: &'static str,
     text: String,
@@ -49,8 +50,6 @@ impl Violations {
         if self.found.is_empty() {
             return Value::Null;
         }
-        let all = self.found.into_iter();
-        all.map(|violation| json!({"rule": violation.rule, "text": violation.text}))
-            .collect()
+        json!(self.found)
     }
 }

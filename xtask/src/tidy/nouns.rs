@@ -10,11 +10,7 @@ use crate::modules::{Crate, crates};
 use crate::sources::{Sources, package, parts};
 
 /// Types that share their name with another type of their package. Rename one of them and delete its row.
-const SHARED: [(&str, &str); 9] = [
-    ("mcp-cli", "Exchanges"),
-    ("mcp-cli", "Kind"),
-    ("mcp-cli", "Report"),
-    ("mcp-cli", "Session"),
+const SHARED: [(&str, &str); 5] = [
     ("mcp-client", "Step"),
     ("mcp-gateway", "CallEvent"),
     ("mcp-server", "Decode"),
