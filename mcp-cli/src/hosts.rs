@@ -41,7 +41,7 @@ pub(crate) enum Host {
     Zed,
 }
 
-/// What is different in the settings of a host.
+/// Differences between the settings of hosts.
 struct Row {
     owner: &'static str,
     /// The member of the settings that lists the servers.
