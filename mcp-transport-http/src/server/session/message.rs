@@ -68,7 +68,7 @@ pub(in crate::server) struct PermittedCall {
 pub(in crate::server) enum EarlyAnswer {
     Reply(Reply),
     Refusal(StatusCode, Fault),
-    /// None: the client cancelled the call before it arrived.
+    /// No answer, because the client cancelled the call before it arrived.
     Cancelled,
 }
 
