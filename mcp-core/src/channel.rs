@@ -175,11 +175,7 @@ impl OneWayMessage {
         version: ProtocolVersion,
     ) -> Option<Self> {
         let mut body = Vec::new();
-        let is_written = wire::client_for_version(version).encode_client_notification(
-            notification,
-            meta,
-            &mut body,
-        );
+        let is_written = wire::write_client(notification, meta, version, &mut body);
         let method = notification
             .method()
             .map(Method::as_str)
@@ -199,8 +195,7 @@ impl OneWayMessage {
         mirrored: MirroredHeaders,
     ) -> Option<Self> {
         let mut body = Vec::new();
-        let wire = wire::client_for_version(mirrored.version);
-        wire.encode_client_response(response, id, &mut body)
+        wire::write_response(response, id, mirrored.version, &mut body)
             .then(|| Self::new(body, mirrored))
     }
 
@@ -330,7 +325,7 @@ impl OutgoingRequest {
         version: ProtocolVersion,
         context: &ClientRequestContext<'_>,
     ) -> Self {
-        let body = wire::client_for_version(version).encode_request(request, context);
+        let body = wire::encode_request(request, context, version);
         let mirrored = MirroredHeaders::new(version, request.method_name(), request.item());
         Self::new(context.id.clone(), body, mirrored)
     }

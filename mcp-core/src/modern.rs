@@ -3,7 +3,7 @@
 use mcp_types::{ProtocolVersion, Request};
 
 use crate::versioning::{self, RequestEra, classify};
-use crate::wire::MODERN;
+use crate::wire;
 use crate::{ClientRequest, Fault, InboundRequest, ServerProfile, subscriptions};
 
 /// Decodes a modern request, and checks that the server offers its revision. Returns `None` for a
@@ -36,7 +36,7 @@ pub fn read_request(
     };
     verify(&envelope.version)?;
     versioning::check_offered(&profile.versions, &envelope.version)?;
-    let decoded = MODERN.decode_request(request)?;
+    let decoded = wire::decode_request(request, ProtocolVersion::LATEST)?;
     let listen_hooks = match &decoded.request {
         ClientRequest::Listen(filter) => {
             subscriptions::check_size(filter)?;

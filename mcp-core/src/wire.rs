@@ -2,12 +2,15 @@
 //!
 //! The messages encode and decode themselves: [`Fault::encode`](crate::Fault::encode),
 //! [`Reply::decode`](crate::Reply::decode), [`ReplyTarget::encode`](crate::ReplyTarget::encode) and
-//! others get the revision as an argument.
+//! others get the revision as an argument. Encoders write only what the revision has: values lose the
+//! fields that an older peer does not know, and messages that the revision does not have are refused.
+//!
+//! Functions of clients, and all that only they call, are `#[inline]`: the crates that call them compile
+//! them, and a server does not.
 //!
 //! | module | content |
 //! |---|---|
 //! | `context`, `reply` | data beside a message; encoded replies |
-//! | `revision` | the traits `Wire` and `ClientWire`: the encoders and decoders of a revision |
 //! | `modern` | requests, replies and errors of 2026-07-28 |
 //! | `legacy` | the same for the revisions with sessions, and batches |
 //! | `convert` | the public functions of the messages |
@@ -28,47 +31,58 @@ mod notifications;
 mod raw;
 mod reply;
 mod results;
-mod revision;
 mod server_requests;
 mod sessions;
 mod write;
 
-use mcp_types::{Meta, ProtocolVersion, RawObject, RequestId};
+use mcp_types::{Meta, ProtocolVersion, RawObject, Request, RequestId};
 
-use crate::ClientProfile;
+use crate::{ClientProfile, ClientRequest, Fault};
 
 pub use context::ClientRequestContext;
-pub(crate) use context::{DecodedRequest, ReplyContext, ServerRequestContext};
+pub(crate) use context::{DecodedRequest, ServerRequestContext};
 pub(crate) use legacy::batch;
 pub(crate) use modern::Envelope;
 #[doc(hidden)]
 pub use narrow::wraps_structure;
 pub use notifications::subscription_id;
+pub(crate) use notifications::{write_client, write_server};
 pub use raw::{decoded, tool_result};
 pub use reply::{DecodeError, EncodedReply};
-pub(crate) use revision::{ClientWire, Wire};
+pub(crate) use server_requests::{read_response, write as write_server_request, write_response};
 use write::{
     RequestHead, SHARED_BYTES, clear_line_breaks, splice_json, splice_tool_result, write_error,
     write_json, write_request, write_scalar,
 };
 
-/// The wire of 2026-07-28.
-pub(crate) static MODERN: &dyn Wire = &modern::Modern;
-
-/// Returns the wire of a revision.
-pub(crate) fn for_version(version: ProtocolVersion) -> &'static dyn Wire {
-    match legacy::for_version(version) {
-        Some(wire) => wire,
-        None => MODERN,
+/// Decodes a client request.
+///
+/// # Errors
+///
+/// Returns [`Fault::NoSuchMethod`] when the revision does not have the method, and
+/// [`Fault::BadParams`] when the parameters do not fit it.
+pub(crate) fn decode_request(
+    request: &Request<'_>,
+    version: ProtocolVersion,
+) -> Result<DecodedRequest, Fault> {
+    if version.is_modern() {
+        modern::decode_request(request)
+    } else {
+        legacy::decode_request(request, version)
     }
 }
 
-/// Returns the wire of a revision, for a client.
+/// Encodes a request. A server refuses a method that the revision does not have.
 #[inline]
-pub(crate) fn client_for_version(version: ProtocolVersion) -> &'static dyn ClientWire {
-    match legacy::for_version(version) {
-        Some(wire) => wire,
-        None => &modern::Modern,
+pub(crate) fn encode_request(
+    request: &ClientRequest,
+    context: &ClientRequestContext<'_>,
+    version: ProtocolVersion,
+) -> Vec<u8> {
+    if version.is_modern() {
+        modern::encode_request(request, context)
+    } else {
+        legacy::encode_request(request, context, version)
     }
 }
 

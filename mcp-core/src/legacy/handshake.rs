@@ -15,8 +15,7 @@ use crate::{ClientContext, ClientRequest, Fault, ServerProfile, SessionRequest, 
 ///
 /// Returns a fault when the request has another method or invalid parameters.
 pub fn decode_initialize(request: &Request<'_>) -> Result<Arc<InitializeParams>, Fault> {
-    let wire = wire::for_version(ProtocolVersion::LATEST_LEGACY);
-    match wire.decode_request(request)?.request {
+    match wire::decode_request(request, ProtocolVersion::LATEST_LEGACY)?.request {
         ClientRequest::Session(SessionRequest::Initialize(params)) => Ok(params),
         other => Err(Fault::no_such_method(other.method_name())),
     }

@@ -32,7 +32,7 @@ use super::handshake;
 use super::record::{self, SessionRecord};
 use crate::extension;
 use crate::pending::PendingRequests;
-use crate::wire::{self, Wire};
+use crate::wire;
 use crate::{
     ChangeEvent, Changes, ClientContext, Fault, Principal, Reply, ResultBody, ServerNotification,
     ServerProfile, Service, SessionId, Subscriber, Watch,
@@ -43,7 +43,7 @@ use crate::{
 /// A server may hold very many idle sessions. Parts that few sessions need are allocated on first
 /// use, and parts that all sessions have in common are shared.
 pub struct Session {
-    wire: &'static dyn Wire,
+    version: ProtocolVersion,
     limits: SessionLimits,
     /// The server, as it was when the session was opened.
     profile: Arc<ServerProfile>,
@@ -165,7 +165,7 @@ impl Session {
         });
         Self {
             observer: SessionObserver::new(service, facts.version, limits.transport),
-            wire: wire::for_version(facts.version),
+            version: facts.version,
             limits,
             profile,
             can_be_asked: facts.capabilities != ClientCapabilities::default(),
@@ -224,7 +224,7 @@ impl Session {
 
     /// Returns the session's revision.
     pub fn version(&self) -> ProtocolVersion {
-        self.wire.version()
+        self.version
     }
 
     /// Returns the server, as it was when the session was opened.
@@ -282,14 +282,10 @@ impl Session {
         let observed = self.observer.as_ref();
         let Some((observation, meta)) = observed.map(|observer| observer.notify(notification))
         else {
-            return self
-                .wire
-                .encode_server_notification(notification, None, None, out);
+            return wire::write_server(notification, (None, None), self.version, out);
         };
-        let meta = meta.as_ref();
-        let is_written = self
-            .wire
-            .encode_server_notification(notification, None, meta, out);
+        let meta = (None, meta.as_ref());
+        let is_written = wire::write_server(notification, meta, self.version, out);
         observation.end(Ok(()));
         is_written
     }
@@ -338,7 +334,7 @@ impl SessionState {
 impl fmt::Debug for Session {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Session")
-            .field("version", &self.wire.version())
+            .field("version", &self.version)
             .field("ready", &self.is_ready())
             .finish_non_exhaustive()
     }

@@ -27,7 +27,7 @@ pub fn read_stateless(
     version: ProtocolVersion,
     profile: &ServerProfile,
 ) -> Result<HandledRequest, Fault> {
-    let decoded = wire::for_version(version).decode_request(request)?;
+    let decoded = wire::decode_request(request, version)?;
     match decoded.request {
         ClientRequest::Call(_) => {
             versioning::check_stateless(&profile.versions, version)?;

@@ -12,7 +12,7 @@ use parking_lot::{Mutex, MutexGuard};
 
 use super::sink::NotificationSink;
 use crate::endpoint_metrics::QueueShare;
-use crate::wire::{self, Wire};
+use crate::wire;
 use crate::{Framing, ServerNotification};
 
 /// A bounded buffer of encoded, framed messages. Running calls append to it, and one reader drains
@@ -27,7 +27,7 @@ use crate::{Framing, ServerNotification};
 ///   by the [`Watch`](crate::Watch).
 /// - The answer is always appended.
 pub struct NotificationBuffer {
-    wire: &'static dyn Wire,
+    version: ProtocolVersion,
     framing: Framing,
     limit: usize,
     replaces_when_full: bool,
@@ -78,7 +78,7 @@ impl NotificationBuffer {
     /// An empty buffer for a revision's messages.
     pub fn new(version: ProtocolVersion, framing: Framing) -> Self {
         Self {
-            wire: wire::for_version(version),
+            version,
             framing,
             limit: Self::DEFAULT_LIMIT,
             replaces_when_full: false,
@@ -264,10 +264,7 @@ impl NotificationBuffer {
         let start = out.len();
         let subscription = self.subscription.as_ref().or(self.stream.as_ref());
         out.extend_from_slice(self.framing.prefix);
-        if self
-            .wire
-            .encode_server_notification(notification, subscription, meta, out)
-        {
+        if wire::write_server(notification, (subscription, meta), self.version, out) {
             out.extend_from_slice(self.framing.suffix);
         } else {
             out.truncate(start);

@@ -48,7 +48,7 @@ fn is_modern_version(header: Option<&str>) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use mcp_types::{Message, codes};
+    use mcp_types::{Message, ProtocolVersion, codes};
 
     use super::{RequestEra, classify};
 
@@ -92,7 +92,7 @@ mod tests {
                 RequestEra::Modern(_) => "modern",
                 RequestEra::Legacy => "legacy",
                 RequestEra::Refused(fault) => {
-                    let code = crate::wire::MODERN.error(&fault).code;
+                    let code = fault.to_error(ProtocolVersion::LATEST).code;
                     assert_eq!(code, codes::INVALID_PARAMS, "{text}");
                     "refuse"
                 }

@@ -133,7 +133,7 @@ mod tests {
                 panic!()
             };
             let fault = unsupported_legacy(&request, named, &[V2026_07_28, V2025_11_25]);
-            let error = crate::wire::MODERN.error(&fault);
+            let error = fault.to_error(ProtocolVersion::LATEST);
             assert_eq!(error.code, codes::UNSUPPORTED_PROTOCOL_VERSION);
             let data = error.data.unwrap().get().to_owned();
             assert_eq!(

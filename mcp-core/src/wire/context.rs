@@ -2,7 +2,7 @@
 
 use mcp_types::{ClientCapabilities, LoggingLevel, Meta, ProgressToken, RawObject, RequestId};
 
-use crate::{ClientProfile, ClientRequest, InputState, ServerProfile};
+use crate::{ClientProfile, ClientRequest, InputState};
 
 /// A decoded request of a client, with its metadata.
 #[derive(Debug)]
@@ -54,22 +54,6 @@ impl<'a> ServerRequestContext<'a> {
             progress_token: None,
             meta: None,
         }
-    }
-}
-
-/// Data that a reply is encoded with.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct ReplyContext<'a> {
-    /// The request id.
-    pub(crate) id: &'a RequestId,
-    /// The server that replies.
-    pub(crate) profile: &'a ServerProfile,
-}
-
-impl<'a> ReplyContext<'a> {
-    /// Creates the context for a reply to the request `id`.
-    pub(crate) fn new(id: &'a RequestId, profile: &'a ServerProfile) -> Self {
-        Self { id, profile }
     }
 }
 

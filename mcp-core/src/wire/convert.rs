@@ -2,21 +2,40 @@
 
 use mcp_types::{ErrorObject, Notification, ProtocolVersion, Request, RequestId, Response};
 
-use super::{DecodeError, client_for_version, for_version};
-use crate::{ClientNotification, ClientRequest, Fault, Reply, ServerNotification, ServerRequest};
+use super::{
+    DecodeError, EncodedReply, legacy, modern, notifications, server_requests, write_error,
+};
+use crate::{
+    ClientNotification, ClientRequest, Fault, Reply, ReplyTarget, ServerNotification, ServerRequest,
+};
 
 impl Fault {
     /// Returns the error object for a revision.
     pub fn to_error(&self, version: ProtocolVersion) -> ErrorObject {
-        for_version(version).error(self)
+        if version.is_modern() {
+            modern::to_error(self)
+        } else {
+            legacy::to_error(self, version)
+        }
     }
 
     /// Encodes the error response to a message that did not reach a service. `id` is `None` when
     /// the id could not be read.
     pub fn encode(&self, id: Option<&RequestId>, version: ProtocolVersion) -> Vec<u8> {
         let mut out = Vec::new();
-        for_version(version).encode_error(self, id, &mut out);
+        write_error(&mut out, id, &self.to_error(version));
         out
+    }
+}
+
+impl ReplyTarget {
+    /// Encodes a reply after the bytes in `head`.
+    pub fn encode(&self, reply: Reply, head: Vec<u8>) -> EncodedReply {
+        if self.version.is_modern() {
+            modern::encode_reply(reply, self, head)
+        } else {
+            legacy::encode_reply(reply, self, head)
+        }
     }
 }
 
@@ -32,7 +51,7 @@ impl Reply {
         response: &Response<'_>,
         version: ProtocolVersion,
     ) -> Result<Self, DecodeError> {
-        client_for_version(version).decode_reply(request, response)
+        decode_reply(request, response, version, false)
     }
 
     /// Decodes the response to `request`, except for the result content of `tools/call`,
@@ -47,7 +66,21 @@ impl Reply {
         response: &Response<'_>,
         version: ProtocolVersion,
     ) -> Result<Self, DecodeError> {
-        client_for_version(version).decode_raw_reply(request, response)
+        decode_reply(request, response, version, true)
+    }
+}
+
+#[inline]
+fn decode_reply(
+    request: &ClientRequest,
+    response: &Response<'_>,
+    version: ProtocolVersion,
+    is_raw: bool,
+) -> Result<Reply, DecodeError> {
+    if version.is_modern() {
+        modern::decode_reply(request, response, is_raw)
+    } else {
+        legacy::decode_reply(request, response, version, is_raw)
     }
 }
 
@@ -55,7 +88,7 @@ impl ClientNotification {
     /// Decodes a client notification. Returns `None` when no client of the revision may send
     /// it, or when it is malformed.
     pub fn decode(notification: &Notification<'_>, version: ProtocolVersion) -> Option<Self> {
-        for_version(version).decode_client_notification(notification)
+        notifications::read_client(notification, version)
     }
 }
 
@@ -64,16 +97,14 @@ impl ServerNotification {
     /// it, or when it is malformed.
     #[inline]
     pub fn decode(notification: &Notification<'_>, version: ProtocolVersion) -> Option<Self> {
-        client_for_version(version).decode_server_notification(notification)
+        notifications::read_server(notification, version)
     }
 
     /// Encodes the notification outside a subscription. Returns `None` when the revision does not
     /// have it, or sends it on the stream of a subscription only.
     pub fn encode(&self, version: ProtocolVersion) -> Option<Vec<u8>> {
         let mut out = Vec::new();
-        for_version(version)
-            .encode_server_notification(self, None, None, &mut out)
-            .then_some(out)
+        notifications::write_server(self, (None, None), version, &mut out).then_some(out)
     }
 }
 
@@ -86,6 +117,6 @@ impl ServerRequest {
     /// [`Fault::BadParams`] when the parameters do not fit it.
     #[inline]
     pub fn decode(request: &Request<'_>, version: ProtocolVersion) -> Result<Self, Fault> {
-        client_for_version(version).decode_server_request(request)
+        server_requests::read(request, version)
     }
 }

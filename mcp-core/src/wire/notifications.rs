@@ -131,7 +131,8 @@ pub fn subscription_id(notification: &Notification<'_>) -> Option<RequestId> {
 
 /// Encodes a server notification, with its subscription's id and further metadata. Returns
 /// false when the revision does not have it, or does not allow it on that stream.
-pub(super) fn write_server(
+#[must_use = "false means that nothing was written"]
+pub(crate) fn write_server(
     notification: &ServerNotification,
     (subscription, meta): (Option<&RequestId>, Option<&Meta>),
     to: ProtocolVersion,
@@ -210,7 +211,8 @@ fn fits_stream(notification: &ServerNotification, subscription: Option<&RequestI
 /// Encodes a notification of a client with further metadata. Returns false when the revision does not
 /// have it.
 #[inline]
-pub(super) fn write_client(
+#[must_use = "false means that nothing was written"]
+pub(crate) fn write_client(
     notification: &ClientNotification,
     meta: Option<&Meta>,
     to: ProtocolVersion,

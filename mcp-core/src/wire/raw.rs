@@ -250,12 +250,14 @@ fn without_line_breaks(json: &str) -> Bytes {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use mcp_types::ProtocolVersion::{self, V2025_03_26, V2025_06_18, V2025_11_25, V2026_07_28};
     use mcp_types::{CallToolParams, Implementation, Message, ReadResourceParams, RequestId};
 
+    use crate::wire::EncodedReply;
     use crate::wire::SHARED_BYTES;
-    use crate::wire::{EncodedReply, ReplyContext, client_for_version, for_version};
-    use crate::{Call, ClientRequest, Reply, ResultBody, ServerProfile};
+    use crate::{Call, ClientRequest, Reply, ReplyTarget, ResultBody, ServerProfile};
 
     fn tool_call() -> ClientRequest {
         Call::CallTool(CallToolParams::new("t", None)).into()
@@ -266,8 +268,7 @@ mod tests {
         let Message::Response(response) = Message::parse(message.as_bytes()).unwrap() else {
             panic!("no response");
         };
-        let wire = client_for_version(version);
-        wire.decode_raw_reply(request, &response).unwrap()
+        Reply::decode_raw(request, &response, version).unwrap()
     }
 
     fn is_raw(reply: &Reply) -> bool {
@@ -281,12 +282,12 @@ mod tests {
     }
 
     fn encode(reply: Reply, version: ProtocolVersion) -> EncodedReply {
-        let (id, profile) = (
-            RequestId::from(7),
-            ServerProfile::new(Implementation::new("gate", "1")),
-        );
-        let context = ReplyContext::new(&id, &profile);
-        for_version(version).encode_reply(reply, &context, Vec::new())
+        let to = ReplyTarget {
+            id: RequestId::from(7),
+            profile: Arc::new(ServerProfile::new(Implementation::new("gate", "1"))),
+            version,
+        };
+        to.encode(reply, Vec::new())
     }
 
     fn result(reply: Reply, version: ProtocolVersion) -> String {
@@ -416,11 +417,8 @@ mod tests {
             let Message::Response(response) = Message::parse(message.as_bytes()).unwrap() else {
                 panic!("no response");
             };
-            let wire = client_for_version(V2025_11_25);
-            assert!(
-                wire.decode_raw_reply(&tool_call(), &response).is_err(),
-                "{sent}"
-            );
+            let read = Reply::decode_raw(&tool_call(), &response, V2025_11_25);
+            assert!(read.is_err(), "{sent}");
         }
     }
 

@@ -4,8 +4,8 @@ use std::fmt;
 
 use mcp_types::meta::keys;
 use mcp_types::{
-    ElicitParams, InputRequest, InputResponse, JsonObject, Meta, Method, MethodKind, Params,
-    ProgressToken, ProtocolVersion, RawJson, RawObject, Request, RequestId, Sender,
+    ElicitParams, ErrorObject, InputRequest, InputResponse, JsonObject, Meta, Method, MethodKind,
+    Params, ProgressToken, ProtocolVersion, RawObject, Request, RequestId, Response, Sender, codes,
 };
 
 use serde::de::DeserializeOwned;
@@ -13,25 +13,20 @@ use serde_json::Value;
 
 use super::narrow;
 use super::{
-    DecodeError, RequestHead, ServerRequestContext, splice_json, write_json, write_request,
-    write_scalar,
+    DecodeError, RequestHead, ServerRequestContext, splice_json, write_error, write_json,
+    write_request, write_scalar,
 };
 use crate::deserialize::{self, DeserializeError};
 use crate::{ClientResponse, Fault, ServerRequest};
 
 /// Returns true if a server of this revision may send requests of this method.
-// spec: LIFE-09
+// spec: BASE-17, LIFE-09, STDIO-08, TRN-05, HTTP-SM-13
 fn exists(method: Option<Method>, version: ProtocolVersion) -> bool {
-    match method {
-        Some(method) => {
-            let spec = method.spec();
-            spec.kind == MethodKind::Request
-                && spec.exists_in(version)
-                && spec.sender != Sender::Client
-        }
-        // An extension method.
-        None => !version.is_modern(),
-    }
+    let is_sent = |method: Method| {
+        let spec = method.spec();
+        spec.kind == MethodKind::Request && spec.exists_in(version) && spec.sender != Sender::Client
+    };
+    !version.is_modern() && method.is_none_or(is_sent)
 }
 
 /// Encodes a server request.
@@ -40,7 +35,8 @@ fn exists(method: Option<Method>, version: ProtocolVersion) -> bool {
 ///
 /// Returns [`Fault::NoSuchMethod`] or [`Fault::MissingCapability`] when a client of this revision
 /// does not support the request.
-pub(super) fn write(
+// spec: BASE-18
+pub(crate) fn write(
     request: &ServerRequest,
     context: &ServerRequestContext<'_>,
     to: ProtocolVersion,
@@ -138,37 +134,52 @@ pub(super) fn params<T: DeserializeOwned>(request: &Request<'_>) -> Result<T, Fa
         .map_err(|error| Fault::bad_params(format!("`params`: {error}")))
 }
 
-/// Encodes a successful response to a server request.
+/// Encodes the response to a server request. Returns false and writes nothing in 2026-07-28, which has no server
+/// requests.
+// spec: BASE-17, STDIO-07, HTTP-C-06, TRN-05
 #[inline]
-pub(super) fn write_response(
-    response: &InputResponse,
+#[must_use = "false means that nothing was written"]
+pub(crate) fn write_response(
+    response: &ClientResponse,
     id: &RequestId,
     to: ProtocolVersion,
     out: &mut Vec<u8>,
-) {
-    open_result(id, out);
-    write_json(out, &narrow::narrowed(response, to));
-    out.push(b'}');
-}
-
-/// Encodes the response to a ping.
-pub(super) fn write_pong(id: &RequestId, out: &mut Vec<u8>) {
-    open_result(id, out);
-    out.extend_from_slice(b"{}}");
-}
-
-fn open_result(id: &RequestId, out: &mut Vec<u8>) {
+) -> bool {
+    if to.is_modern() {
+        return false;
+    }
+    if let ClientResponse::Fault(fault) = response {
+        write_error(out, Some(id), &fault.to_error(to));
+        return true;
+    }
     out.extend_from_slice(br#"{"jsonrpc":"2.0","id":"#);
     write_scalar(out, id);
     out.extend_from_slice(br#","result":"#);
+    match response {
+        ClientResponse::Input(input) => write_json(out, &narrow::narrowed(input, to)),
+        _ => out.extend_from_slice(b"{}"),
+    }
+    out.push(b'}');
+    true
 }
 
-/// Decodes the result that a client sends for `request`.
-pub(super) fn read_result(
+/// Decodes the client's response to `request`.
+///
+/// # Errors
+///
+/// Returns [`DecodeError`] when the result does not fit the method.
+pub(crate) fn read_response(
     request: &ServerRequest,
-    result: RawJson<'_>,
+    response: &Response<'_>,
     from: ProtocolVersion,
 ) -> Result<ClientResponse, DecodeError> {
+    let result = match &response.outcome {
+        Ok(result) => *result,
+        Err(error) => {
+            let fault = client_error_to_fault(error.clone(), request.method());
+            return Ok(ClientResponse::Fault(fault));
+        }
+    };
     let ServerRequest::Input(input) = request else {
         return Ok(ClientResponse::Pong);
     };
@@ -181,4 +192,15 @@ pub(super) fn read_result(
         narrow::widen_answer(params, answer, from);
     }
     Ok(ClientResponse::Input(response))
+}
+
+/// Converts the error response of a client into a fault.
+// spec: ERR-10
+fn client_error_to_fault(error: ErrorObject, method: Option<Method>) -> Fault {
+    match error.code {
+        codes::USER_REJECTED if method == Some(Method::CreateMessage) => {
+            Fault::UserRejected(error.message.into())
+        }
+        _ => Fault::Protocol(error),
+    }
 }

@@ -16,7 +16,7 @@ use mcp_types::{Cancelled, InputRequest, InputResponse, Meta, RequestId};
 use super::sent_request::SentRequest;
 use super::{Session, SessionLimits, SessionState};
 use crate::pending::{InsertError, PendingRequests, RequestIds};
-use crate::wire::ServerRequestContext;
+use crate::wire::{self, ServerRequestContext};
 use crate::{
     BackChannel, BackChannelError, BoxFuture, ClientResponse, Fault, Input, MessageSink,
     Observation, ServerNotification, ServerRequest,
@@ -161,7 +161,7 @@ impl Session {
             .as_ref()
             .map(|observation| observation.inject(Meta::default()));
         context.meta = meta.as_ref();
-        let message = match self.wire.encode_server_request(&request, &context) {
+        let message = match wire::write_server_request(&request, &context, self.version) {
             Ok(message) => message,
             Err(fault) => {
                 self.remove_sent(&id);

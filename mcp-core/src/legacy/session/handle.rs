@@ -6,6 +6,7 @@ use std::task::Waker;
 use mcp_types::{Cancelled, Method, Notification, Request, Response};
 
 use super::Session;
+use crate::wire;
 use crate::{
     BackChannelError, ClientNotification, ClientRequest, Fault, InboundRequest, Reply, ResultBody,
     SessionRequest, Subscriber,
@@ -50,7 +51,7 @@ impl Session {
         subscriber: impl Fn() -> Subscriber,
     ) -> Result<HandledRequest, Fault> {
         let observer = self.observer.as_deref();
-        let decoded = self.wire.decode_request(request).inspect_err(|fault| {
+        let decoded = wire::decode_request(request, self.version).inspect_err(|fault| {
             if let Some(observer) = observer {
                 observer.refused(request, fault);
             }
@@ -102,7 +103,7 @@ impl Session {
 
     /// Handles a client notification.
     pub fn handle_notification(&self, notification: &Notification<'_>) -> HandledNotification {
-        let decoded = self.wire.decode_client_notification(notification);
+        let decoded = ClientNotification::decode(notification, self.version);
         // Layers see the extension notifications.
         if let (Some(observer), Some(known)) = (&self.observer, &decoded)
             && !matches!(known, ClientNotification::Other { .. })
@@ -142,9 +143,7 @@ impl Session {
         let Some(sent) = sent.or_else(|| self.remove_sent(&id.spelled_number()?)) else {
             return false;
         };
-        let decoded = self
-            .wire
-            .decode_client_response(&sent.request, response)
+        let decoded = wire::read_response(&sent.request, response, self.version)
             .map_err(|error| BackChannelError::Malformed(error.to_string()));
         sent.settle(decoded);
         true

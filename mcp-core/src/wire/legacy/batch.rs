@@ -77,16 +77,12 @@ mod tests {
     use mcp_types::{Message, ProtocolVersion};
 
     use super::read;
-    use crate::wire::{self, Wire};
 
     const R2: ProtocolVersion = ProtocolVersion::V2025_03_26;
 
     fn error(text: &str, version: ProtocolVersion) -> String {
-        let wire: &dyn Wire = wire::for_version(version);
         let fault = read(text.as_bytes(), version).unwrap_err();
-        let mut out = Vec::new();
-        wire.encode_error(&fault, None, &mut out);
-        String::from_utf8(out).unwrap()
+        String::from_utf8(fault.encode(None, version)).unwrap()
     }
 
     #[test]

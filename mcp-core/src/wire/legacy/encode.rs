@@ -8,18 +8,18 @@ use serde::Serialize;
 use super::errors;
 use crate::wire::narrow::{Narrow, narrowed};
 use crate::wire::{
-    ClientRequestContext, EncodedReply, ReplyContext, RequestHead, calls, raw, sessions,
-    splice_json, splice_tool_result, write_error, write_json, write_request, write_scalar,
+    ClientRequestContext, EncodedReply, RequestHead, calls, raw, sessions, splice_json,
+    splice_tool_result, write_error, write_json, write_request, write_scalar,
 };
-use crate::{ClientRequest, Fault, Listing, Reply, ResultBody};
+use crate::{ClientRequest, Fault, Listing, Reply, ReplyTarget, ResultBody};
 
 /// Encodes a reply after the bytes in `head`.
-pub(super) fn reply(
+pub(in crate::wire) fn reply(
     mut reply: Reply,
-    context: &ReplyContext<'_>,
-    version: ProtocolVersion,
+    target: &ReplyTarget,
     head: Vec<u8>,
 ) -> EncodedReply {
+    let version = target.version;
     raw::fit(&mut reply, version);
     let mut out = EncodedReply {
         head,
@@ -36,7 +36,7 @@ pub(super) fn reply(
             };
             write_error(
                 &mut out.head,
-                Some(context.id),
+                Some(&target.id),
                 &errors::to_error(&fault, version),
             );
             return out;
@@ -44,7 +44,7 @@ pub(super) fn reply(
     };
     out.head.reserve(256);
     out.head.extend_from_slice(br#"{"jsonrpc":"2.0","id":"#);
-    write_scalar(&mut out.head, context.id);
+    write_scalar(&mut out.head, &target.id);
     out.head.extend_from_slice(br#","result":"#);
     result(body, version, &mut out);
     out.close_message();
@@ -96,7 +96,7 @@ fn listed<T: Serialize + Clone + Narrow>(
 
 /// Encodes a request.
 #[inline]
-pub(super) fn request(
+pub(in crate::wire) fn request(
     request: &ClientRequest,
     context: &ClientRequestContext<'_>,
     version: ProtocolVersion,

@@ -10,7 +10,7 @@ use crate::{Fault, ItemKind};
 
 /// Converts a fault into an error object. Codes that only the modern era defines are replaced.
 // spec: RSRC-05, LIFE-11, ERR-13
-pub(super) fn to_error(fault: &Fault, version: ProtocolVersion) -> ErrorObject {
+pub(in crate::wire) fn to_error(fault: &Fault, version: ProtocolVersion) -> ErrorObject {
     match fault {
         Fault::NoSuchItem {
             kind: ItemKind::Resource,
@@ -68,17 +68,6 @@ fn is_known(code: i64, version: ProtocolVersion) -> bool {
         | codes::MISSING_CLIENT_CAPABILITY
         | codes::UNSUPPORTED_PROTOCOL_VERSION => false,
         _ => true,
-    }
-}
-
-/// Converts the error response of a client into a fault.
-// spec: ERR-10
-pub(super) fn client_error_to_fault(error: ErrorObject, method: Option<Method>) -> Fault {
-    match error.code {
-        codes::USER_REJECTED if method == Some(Method::CreateMessage) => {
-            Fault::UserRejected(error.message.into())
-        }
-        _ => Fault::Protocol(error),
     }
 }
 

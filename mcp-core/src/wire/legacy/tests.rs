@@ -10,9 +10,9 @@ use mcp_types::{
 };
 use serde_json::{Value, json};
 
-use crate::wire::{self, ClientRequestContext, ReplyContext};
+use crate::wire::{self, ClientRequestContext};
 use crate::{
-    Call, ClientProfile, ClientRequest, Fault, ItemKind, Listing, Reply, ResultBody,
+    Call, ClientProfile, ClientRequest, Fault, ItemKind, Listing, Reply, ReplyTarget, ResultBody,
     ServerNotification, ServerProfile,
 };
 
@@ -23,16 +23,12 @@ const R4: ProtocolVersion = ProtocolVersion::V2025_11_25;
 const ALL: [ProtocolVersion; 4] = [R1, R2, R3, R4];
 
 fn answer(version: ProtocolVersion, reply: impl Into<Reply>) -> Value {
-    let (id, profile) = (
-        RequestId::from(7),
-        ServerProfile::new(Implementation::new("calc", "1.0.0")),
-    );
-    let to = ReplyContext::new(&id, &profile);
-    let wire = wire::for_version(version);
-    assert_eq!(wire.version(), version);
-    let bytes = wire
-        .encode_reply(reply.into(), &to, Vec::new())
-        .into_bytes();
+    let to = ReplyTarget {
+        id: RequestId::from(7),
+        profile: Arc::new(ServerProfile::new(Implementation::new("calc", "1.0.0"))),
+        version,
+    };
+    let bytes = to.encode(reply.into(), Vec::new()).into_bytes();
     serde_json::from_slice(&bytes).unwrap()
 }
 
@@ -189,7 +185,7 @@ fn call_with_a_task_is_an_ordinary_call() {
             let Ok(Message::Request(request)) = Message::parse(text.as_bytes()) else {
                 panic!("{text}")
             };
-            let decoded = wire::for_version(version).decode_request(&request).unwrap();
+            let decoded = wire::decode_request(&request, version).unwrap();
             let ClientRequest::Call(Call::CallTool(params)) = decoded.request else {
                 panic!("{version} {task}")
             };
@@ -256,9 +252,7 @@ fn progress_message_exists_since_2025_03_26() {
     };
     for version in ALL {
         let mut text = Vec::new();
-        assert!(
-            wire::for_version(version).encode_server_notification(&note, None, None, &mut text)
-        );
+        assert!(wire::write_server(&note, (None, None), version, &mut text));
         let value: Value = serde_json::from_slice(&text).unwrap();
         let words = &value["params"]["message"];
         assert_eq!(words.is_null(), version == R1, "{version}: {value}");
@@ -279,14 +273,13 @@ fn over_the_wire(
     let mut from = ClientRequestContext::new(&id, &profile);
     from.progress_token = Some(&token);
     from.meta = Some(&meta);
-    let wire = wire::for_version(version);
-    let text = wire::client_for_version(version).encode_request(request, &from);
+    let text = wire::encode_request(request, &from, version);
     let Ok(Message::Request(request)) = Message::parse(&text) else {
         panic!()
     };
     (
         serde_json::from_slice(&text).unwrap(),
-        wire.decode_request(&request),
+        wire::decode_request(&request, version),
     )
 }
 
@@ -341,7 +334,7 @@ fn replies_read_back() {
         let Ok(Reply::Complete {
             body: ResultBody::CallTool(result),
             cache: None,
-        }) = wire::client_for_version(version).decode_reply(&request, &response)
+        }) = Reply::decode(&request, &response, version)
         else {
             panic!("{version}")
         };
@@ -355,9 +348,7 @@ fn replies_read_back() {
         let Ok(Message::Response(response)) = Message::parse(value.as_bytes()) else {
             panic!()
         };
-        let reply = wire::client_for_version(version)
-            .decode_reply(&request, &response)
-            .unwrap();
+        let reply = Reply::decode(&request, &response, version).unwrap();
         assert!(matches!(reply, Reply::Fault(fault) if fault == missing));
     }
 }

@@ -16,7 +16,7 @@ use crate::{ClientRequest, Fault, Reply, ResultBody};
 
 /// Decodes a client request. Methods that only sessions have are unknown here.
 // spec: BASE-20, COMPAT-03
-pub(super) fn request(request: &Request<'_>) -> Result<DecodedRequest, Fault> {
+pub(in crate::wire) fn request(request: &Request<'_>) -> Result<DecodedRequest, Fault> {
     let method = Method::from_name(&request.method);
     let decoded = match method {
         Some(Method::Discover) => ClientRequest::Discover,
@@ -53,7 +53,7 @@ struct Stamp {
 
 /// Decodes the response to `request` by its method. The content of a raw result is not decoded.
 #[inline]
-pub(super) fn reply(
+pub(in crate::wire) fn reply(
     request: &ClientRequest,
     response: &Response<'_>,
     is_raw: bool,

@@ -12,43 +12,41 @@ use super::errors;
 use crate::reply::Listing;
 use crate::wire::narrow::{self, Narrow, fitting, narrowed};
 use crate::wire::{
-    ClientRequestContext, EncodedReply, ReplyContext, calls, raw, splice_json, splice_tool_result,
-    write_error, write_json, write_scalar,
+    ClientRequestContext, EncodedReply, calls, raw, splice_json, splice_tool_result, write_error,
+    write_json, write_scalar,
 };
-use crate::{ClientRequest, Reply, ResultBody};
+use crate::{ClientRequest, Reply, ReplyTarget, ResultBody};
 
 /// Encodes a reply after the bytes in `head`.
-pub(super) fn reply(mut reply: Reply, context: &ReplyContext<'_>, head: Vec<u8>) -> EncodedReply {
+pub(in crate::wire) fn reply(
+    mut reply: Reply,
+    target: &ReplyTarget,
+    head: Vec<u8>,
+) -> EncodedReply {
     raw::fit(&mut reply, VERSION);
     let mut out = EncodedReply {
         head,
         ..EncodedReply::default()
     };
     if let Reply::Fault(fault) = &reply {
-        write_error(&mut out.head, Some(context.id), &errors::to_error(fault));
+        write_error(&mut out.head, Some(&target.id), &errors::to_error(fault));
         return out;
     }
     out.head.reserve(256);
     out.head.extend_from_slice(br#"{"jsonrpc":"2.0","id":"#);
-    write_scalar(&mut out.head, context.id);
+    write_scalar(&mut out.head, &target.id);
     out.head.extend_from_slice(br#","result":"#);
     match reply {
-        Reply::Complete { body, cache } => complete(body, cache, context, &mut out),
+        Reply::Complete { body, cache } => complete(body, cache, target, &mut out),
         Reply::InputRequired(mut required) => {
             let meta = required.meta.take();
             required.input_requests = required.input_requests.map(narrow::embedded);
-            write_stamp(
-                &mut out.head,
-                constants::INPUT_REQUIRED,
-                None,
-                meta,
-                context,
-            );
+            write_stamp(&mut out.head, constants::INPUT_REQUIRED, None, meta, target);
             splice_json(&mut out.head, &required);
         }
         Reply::Extended { result_type, body } => {
             let (meta, body) = unstamped(body);
-            write_stamp(&mut out.head, &result_type, None, meta, context);
+            write_stamp(&mut out.head, &result_type, None, meta, target);
             splice_json(&mut out.head, &body);
         }
         // Returned above.
@@ -61,7 +59,7 @@ pub(super) fn reply(mut reply: Reply, context: &ReplyContext<'_>, head: Vec<u8>)
 fn complete(
     body: ResultBody,
     cache: Option<CacheHint>,
-    context: &ReplyContext<'_>,
+    target: &ReplyTarget,
     out: &mut EncodedReply,
 ) {
     let cached = Some(cache.unwrap_or_default());
@@ -69,46 +67,46 @@ fn complete(
     match body {
         ResultBody::CallTool(mut body) => {
             body.narrow(VERSION);
-            write_stamp(head, constants::COMPLETE, None, body.meta.take(), context);
+            write_stamp(head, constants::COMPLETE, None, body.meta.take(), target);
             splice_tool_result(out, body);
         }
         ResultBody::GetPrompt(mut body) => {
             body.narrow(VERSION);
-            whole(head, body.meta.take(), &body, None, context);
+            whole(head, body.meta.take(), &body, None, target);
         }
-        ResultBody::Complete(mut body) => whole(head, body.meta.take(), &body, None, context),
+        ResultBody::Complete(mut body) => whole(head, body.meta.take(), &body, None, target),
         ResultBody::Other(body) => {
             let (meta, body) = unstamped(body);
-            whole(head, meta, &body, None, context);
+            whole(head, meta, &body, None, target);
         }
         ResultBody::Discover(body) => {
             let mut body = Arc::unwrap_or_clone(body);
             body.narrow(VERSION);
-            whole(head, body.meta.take(), &body, cached, context);
+            whole(head, body.meta.take(), &body, cached, target);
         }
-        ResultBody::ReadResource(mut body) => whole(head, body.meta.take(), &body, cached, context),
-        ResultBody::ListTools(list) => listed(&list, cached, context, out),
-        ResultBody::ListResources(list) => listed(&list, cached, context, out),
-        ResultBody::ListResourceTemplates(list) => listed(&list, cached, context, out),
-        ResultBody::ListPrompts(list) => listed(&list, cached, context, out),
+        ResultBody::ReadResource(mut body) => whole(head, body.meta.take(), &body, cached, target),
+        ResultBody::ListTools(list) => listed(&list, cached, target, out),
+        ResultBody::ListResources(list) => listed(&list, cached, target, out),
+        ResultBody::ListResourceTemplates(list) => listed(&list, cached, target, out),
+        ResultBody::ListPrompts(list) => listed(&list, cached, target, out),
         // spec: SUB-09
         ResultBody::Listen(body) => {
             let meta = body.meta.unwrap_or_default();
-            let meta = meta.with(keys::SUBSCRIPTION_ID, context.id.clone());
-            whole(head, Some(meta), &JsonObject::new(), None, context);
+            let meta = meta.with(keys::SUBSCRIPTION_ID, target.id.clone());
+            whole(head, Some(meta), &JsonObject::new(), None, target);
         }
         ResultBody::Raw(raw) => {
             let cached = raw.method.spec().cacheable.then_some(cache.or(raw.cache));
             let cached = cached.map(Option::unwrap_or_default);
-            write_stamp(head, constants::COMPLETE, cached, raw.meta, context);
+            write_stamp(head, constants::COMPLETE, cached, raw.meta, target);
             raw::splice(raw.members, out);
         }
         // Only sessions have these two.
         ResultBody::Initialize(body) => {
             let mut body = Arc::unwrap_or_clone(body);
-            whole(head, body.meta.take(), &body, None, context);
+            whole(head, body.meta.take(), &body, None, target);
         }
-        ResultBody::Empty => whole(head, None, &JsonObject::new(), None, context),
+        ResultBody::Empty => whole(head, None, &JsonObject::new(), None, target),
     }
 }
 
@@ -117,9 +115,9 @@ fn whole(
     meta: Option<Meta>,
     body: &impl Serialize,
     cache: Option<CacheHint>,
-    context: &ReplyContext<'_>,
+    target: &ReplyTarget,
 ) {
-    write_stamp(out, constants::COMPLETE, cache, meta, context);
+    write_stamp(out, constants::COMPLETE, cache, meta, target);
     splice_json(out, body);
 }
 
@@ -149,15 +147,15 @@ fn unstamped(body: RawObject) -> (Option<Meta>, RawObject) {
 fn listed<T: Serialize + Clone + HasMeta + Narrow>(
     list: &Listing<T>,
     cache: Option<CacheHint>,
-    context: &ReplyContext<'_>,
+    target: &ReplyTarget,
     out: &mut EncodedReply,
 ) {
     if list.meta().is_some() {
         let mut page = narrowed::<T>(list, VERSION);
         let meta = page.take_meta();
-        return whole(&mut out.head, meta, &page, cache, context);
+        return whole(&mut out.head, meta, &page, cache, target);
     }
-    write_stamp(&mut out.head, constants::COMPLETE, cache, None, context);
+    write_stamp(&mut out.head, constants::COMPLETE, cache, None, target);
     out.shared = list.encoded(VERSION, |page| {
         let mut text = Vec::new();
         splice_json(&mut text, &narrowed(page, VERSION));
@@ -200,7 +198,7 @@ fn write_stamp(
     result_type: &str,
     cache: Option<CacheHint>,
     meta: Option<Meta>,
-    context: &ReplyContext<'_>,
+    target: &ReplyTarget,
 ) {
     match result_type {
         constants::COMPLETE => out.extend_from_slice(br#"{"resultType":"complete""#),
@@ -222,7 +220,7 @@ fn write_stamp(
     let members = meta.as_deref();
     // A proxied result keeps the identity of its own server.
     if members.is_none_or(|members| !members.contains_key(keys::SERVER_INFO)) {
-        out.extend_from_slice(context.profile.info_member().as_bytes());
+        out.extend_from_slice(target.profile.info_member().as_bytes());
         if members.is_some() {
             out.push(b',');
         }
@@ -241,7 +239,10 @@ fn write_stamp(
 /// Encodes a request.
 // spec: BASE-01, VER-01, META-07
 #[inline]
-pub(super) fn request(request: &ClientRequest, context: &ClientRequestContext<'_>) -> Vec<u8> {
+pub(in crate::wire) fn request(
+    request: &ClientRequest,
+    context: &ClientRequestContext<'_>,
+) -> Vec<u8> {
     let mut out = Vec::with_capacity(512);
     out.extend_from_slice(br#"{"jsonrpc":"2.0","id":"#);
     write_scalar(&mut out, context.id);

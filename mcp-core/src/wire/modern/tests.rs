@@ -10,11 +10,11 @@ use mcp_types::{
 };
 use serde_json::{Value, json};
 
-use super::Modern;
-use crate::wire::{ClientRequestContext, ClientWire, EncodedReply, MODERN, ReplyContext};
+use super::constants::VERSION;
+use crate::wire::{self, ClientRequestContext, EncodedReply};
 use crate::{
     Call, ClientProfile, ClientRequest, Fault, InboundRequest, InputState, ItemKind, Listing,
-    Reply, ResultBody, ServerNotification, ServerProfile, modern,
+    Reply, ReplyTarget, ResultBody, ServerNotification, ServerProfile, modern,
 };
 
 fn server() -> ServerProfile {
@@ -28,9 +28,16 @@ fn client() -> ClientProfile {
 }
 
 fn encode(reply: impl Into<Reply>) -> EncodedReply {
-    let (id, profile) = (RequestId::from(7), server());
-    let to = ReplyContext::new(&id, &profile);
-    MODERN.encode_reply(reply.into(), &to, Vec::new())
+    encode_for(VERSION, reply)
+}
+
+fn encode_for(version: ProtocolVersion, reply: impl Into<Reply>) -> EncodedReply {
+    let to = ReplyTarget {
+        id: RequestId::from(7),
+        profile: Arc::new(server()),
+        version,
+    };
+    to.encode(reply.into(), Vec::new())
 }
 
 #[track_caller]
@@ -181,8 +188,7 @@ fn fault_has_code_and_data() {
         assert_eq!(value["error"]["data"], data, "{value}");
         assert!(value.get("result").is_none(), "{value}");
     }
-    let mut out = Vec::new();
-    MODERN.encode_error(&Fault::InvalidRequest("x".into()), None, &mut out);
+    let out = Fault::InvalidRequest("x".into()).encode(None, VERSION);
     let value: Value = serde_json::from_slice(&out).unwrap();
     assert!(value.get("id").is_none(), "{value}");
 }
@@ -196,7 +202,7 @@ fn over_the_wire<'a>(
     let profile = Box::leak(Box::new(client()));
     let mut outgoing = ClientRequestContext::new(id, profile);
     from(&mut outgoing);
-    let text = Modern.encode_request(asked, &outgoing);
+    let text = wire::encode_request(asked, &outgoing, VERSION);
     let Ok(Message::Request(request)) = Message::parse(&text) else {
         panic!()
     };
@@ -296,7 +302,7 @@ fn invalid_requests_are_refused() {
         ),
     ] {
         let fault = read(&text).unwrap_err();
-        assert_eq!(MODERN.error(&fault).code, code, "{text}: {fault}");
+        assert_eq!(fault.to_error(VERSION).code, code, "{text}: {fault}");
     }
     let whole = request("2026-07-28", "tools/list", "");
     assert!(read(&whole).is_ok());
@@ -311,7 +317,7 @@ fn invalid_requests_are_refused() {
     ] {
         let text = whole.replacen(&with, without, 1);
         let fault = read(&text).unwrap_err();
-        assert_eq!(MODERN.error(&fault).code, -32602, "{text}: {fault}");
+        assert_eq!(fault.to_error(VERSION).code, -32602, "{text}: {fault}");
     }
     let fault = read(&request(
         "2026-07-28",
@@ -333,11 +339,11 @@ fn invalid_requests_are_refused() {
     );
 }
 
-fn decode(asked: &ClientRequest, text: &str) -> Result<Reply, crate::wire::DecodeError> {
+fn decode(asked: &ClientRequest, text: &str) -> Result<Reply, wire::DecodeError> {
     let Ok(Message::Response(response)) = Message::parse(text.as_bytes()) else {
         panic!()
     };
-    Modern.decode_reply(asked, &response)
+    Reply::decode(asked, &response, VERSION)
 }
 
 #[test]
@@ -448,11 +454,11 @@ fn notifications_read_back() {
         ServerNotification::Log(log),
     ] {
         let mut text = Vec::new();
-        assert!(MODERN.encode_server_notification(&note, None, None, &mut text));
+        assert!(wire::write_server(&note, (None, None), VERSION, &mut text));
         let Ok(Message::Notification(read)) = Message::parse(&text) else {
             panic!()
         };
-        assert_eq!(Modern.decode_server_notification(&read), Some(note));
+        assert_eq!(ServerNotification::decode(&read, VERSION), Some(note));
     }
 }
 
@@ -488,16 +494,11 @@ fn plain_tool_result_is_written_like_its_type() {
         CallToolResult::new(vec![ContentBlock::image(&b"x"[..], "image/png")]),
     ] {
         let said = serde_json::to_value(&result).unwrap();
-        for wire in [
-            MODERN,
-            crate::wire::for_version(ProtocolVersion::V2025_11_25),
-        ] {
-            let (id, profile) = (RequestId::from(7), server());
-            let to = ReplyContext::new(&id, &profile);
-            let encoded = wire.encode_reply(result.clone().into(), &to, Vec::new());
+        for version in [VERSION, ProtocolVersion::V2025_11_25] {
+            let encoded = encode_for(version, result.clone());
             let mut message: Value = serde_json::from_str(&text(encoded)).unwrap();
             let members = message["result"].as_object_mut().unwrap();
-            if wire.version().is_modern() {
+            if version.is_modern() {
                 members.remove("resultType");
                 let meta = members["_meta"].as_object_mut().unwrap();
                 assert!(meta.remove("io.modelcontextprotocol/serverInfo").is_some());
@@ -530,7 +531,12 @@ fn notification_carries_observer_keys_beside_subscription_id() {
         (ServerNotification::Log(log), None),
     ] {
         let mut text = Vec::new();
-        assert!(MODERN.encode_server_notification(&note, subscription, Some(&meta), &mut text));
+        assert!(wire::write_server(
+            &note,
+            (subscription, Some(&meta)),
+            VERSION,
+            &mut text
+        ));
         let value: Value = serde_json::from_slice(&text).unwrap();
         let meta = &value["params"]["_meta"];
         assert_eq!(meta["traceparent"], "t", "{value}");

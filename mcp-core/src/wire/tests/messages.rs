@@ -1,9 +1,11 @@
 //! Helpers that encode and decode messages over the wires of all revisions.
 
-use crate::wire::{self, ClientRequestContext, ReplyContext, ServerRequestContext};
+use std::sync::Arc;
+
+use crate::wire::{self, ClientRequestContext, ServerRequestContext};
 use crate::{
     ClientNotification, ClientProfile, ClientRequest, ClientResponse, Fault, InputState, Reply,
-    ServerNotification, ServerProfile, ServerRequest,
+    ReplyTarget, ServerNotification, ServerProfile, ServerRequest,
 };
 use mcp_types::{
     ClientCapabilities, Implementation, LoggingLevel, Message, Notification, ProgressToken,
@@ -32,14 +34,6 @@ impl Side {
         }
     }
 
-    fn wire(&self) -> &'static dyn wire::Wire {
-        wire::for_version(self.version)
-    }
-
-    fn client_wire(&self) -> &'static dyn wire::ClientWire {
-        wire::client_for_version(self.version)
-    }
-
     pub(crate) fn call(&self, asked: &ClientRequest) -> Vec<u8> {
         let mut profile = ClientProfile::new(self.info.clone());
         profile.capabilities.clone_from(&self.capabilities);
@@ -50,29 +44,29 @@ impl Side {
             .is_some_and(|method| method.spec().may_require_input);
         from.input = Some(&self.input).filter(|_| retries && self.version.is_modern());
         from.log_level = self.version.is_modern().then_some(LoggingLevel::Info);
-        self.client_wire().encode_request(asked, &from)
+        wire::encode_request(asked, &from, self.version)
     }
 
     pub(crate) fn read_call(&self, text: &[u8]) -> wire::DecodedRequest {
-        self.wire().decode_request(&request(text)).unwrap()
+        wire::decode_request(&request(text), self.version).unwrap()
     }
 
     pub(crate) fn reply(&self, reply: &Reply) -> Vec<u8> {
-        let profile = ServerProfile::new(self.info.clone());
-        let to = ReplyContext::new(&self.id, &profile);
-        let encoded = self.wire().encode_reply(reply.clone(), &to, Vec::new());
+        let to = ReplyTarget {
+            id: self.id.clone(),
+            profile: Arc::new(ServerProfile::new(self.info.clone())),
+            version: self.version,
+        };
+        let encoded = to.encode(reply.clone(), Vec::new());
         encoded.into_bytes().to_vec()
     }
 
     pub(crate) fn read_reply(&self, asked: &ClientRequest, text: &[u8]) -> Reply {
-        self.client_wire()
-            .decode_reply(asked, &response(text))
-            .unwrap()
+        Reply::decode(asked, &response(text), self.version).unwrap()
     }
 
     pub(crate) fn read_raw_reply(&self, asked: &ClientRequest, text: &[u8]) -> Reply {
-        let wire = self.client_wire();
-        wire.decode_raw_reply(asked, &response(text)).unwrap()
+        Reply::decode_raw(asked, &response(text), self.version).unwrap()
     }
 
     pub(crate) fn note(
@@ -81,62 +75,51 @@ impl Side {
         of: Option<&RequestId>,
     ) -> Option<Vec<u8>> {
         let mut out = Vec::new();
-        let written = self
-            .wire()
-            .encode_server_notification(note, of, None, &mut out);
+        let written = wire::write_server(note, (of, None), self.version, &mut out);
         assert_eq!(written, !out.is_empty());
         written.then_some(out)
     }
 
     pub(crate) fn read_note(&self, text: &[u8]) -> (ServerNotification, Option<RequestId>) {
         let note = notification(text);
-        let read = self
-            .client_wire()
-            .decode_server_notification(&note)
-            .unwrap();
+        let read = ServerNotification::decode(&note, self.version).unwrap();
         (read, wire::subscription_id(&note))
     }
 
     pub(crate) fn client_note(&self, note: &ClientNotification) -> Option<Vec<u8>> {
         let mut out = Vec::new();
-        let written = self
-            .client_wire()
-            .encode_client_notification(note, None, &mut out);
+        let written = wire::write_client(note, None, self.version, &mut out);
         assert_eq!(written, !out.is_empty());
         written.then_some(out)
     }
 
     pub(crate) fn read_client_note(&self, text: &[u8]) -> ClientNotification {
-        self.wire()
-            .decode_client_notification(&notification(text))
-            .unwrap()
+        ClientNotification::decode(&notification(text), self.version).unwrap()
     }
 
     pub(crate) fn ask(&self, ask: &ServerRequest) -> Result<Vec<u8>, Fault> {
         let mut from = ServerRequestContext::new(&self.id);
         from.progress_token = self.token.as_ref();
-        self.wire().encode_server_request(ask, &from)
+        wire::write_server_request(ask, &from, self.version)
     }
 
     pub(crate) fn read_ask(&self, text: &[u8]) -> ServerRequest {
-        self.client_wire()
-            .decode_server_request(&request(text))
-            .unwrap()
+        ServerRequest::decode(&request(text), self.version).unwrap()
     }
 
     pub(crate) fn answer(&self, answer: &ClientResponse) -> Vec<u8> {
         let mut out = Vec::new();
-        assert!(
-            self.client_wire()
-                .encode_client_response(answer, &self.id, &mut out)
-        );
+        assert!(wire::write_response(
+            answer,
+            &self.id,
+            self.version,
+            &mut out
+        ));
         out
     }
 
     pub(crate) fn read_answer(&self, asked: &ServerRequest, text: &[u8]) -> ClientResponse {
-        self.wire()
-            .decode_client_response(asked, &response(text))
-            .unwrap()
+        wire::read_response(asked, &response(text), self.version).unwrap()
     }
 }
 

@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use crate::wire::{self, ReplyContext, ServerRequestContext};
+use crate::wire::{self, ServerRequestContext};
 use crate::{
     BoxFuture, Call, ClientContext, ClientRequest, ClientResponse, Exchange, Extensions, Fault,
-    ItemKind, NotificationSender, Reply, RequestMetaObject, ServerProfile, ServerRequest, Service,
-    modern,
+    ItemKind, NotificationSender, Reply, ReplyTarget, RequestMetaObject, ServerProfile,
+    ServerRequest, Service, modern,
 };
 use mcp_types::{
     ClientCapabilities, ElicitUrlParams, ErrorObject, Implementation, InputRequest, Message,
@@ -33,7 +33,6 @@ const PARAMS: &str = r#"{"name":"a","uri":"file:///a","level":"info","ref":{"typ
 fn method_is_known_where_the_table_has_it() {
     // spec: LIFE-09
     for version in ProtocolVersion::ALL {
-        let wire = wire::for_version(version);
         for method in Method::ALL {
             let spec = method.spec();
             let text =
@@ -42,7 +41,7 @@ fn method_is_known_where_the_table_has_it() {
             let exists = spec.kind == MethodKind::Request && spec.exists_in(version);
 
             let by_client = matches!(spec.sender, Sender::Client | Sender::Both);
-            let read = wire.decode_request(&request);
+            let read = wire::decode_request(&request, version);
             assert_eq!(
                 read.is_ok(),
                 exists && by_client,
@@ -53,7 +52,7 @@ fn method_is_known_where_the_table_has_it() {
 
             let by_server =
                 !version.is_modern() && matches!(spec.sender, Sender::Server | Sender::Both);
-            let read = wire::client_for_version(version).decode_server_request(&request);
+            let read = ServerRequest::decode(&request, version);
             assert_eq!(
                 read.is_ok(),
                 exists && by_server,
@@ -69,20 +68,19 @@ fn method_is_known_where_the_table_has_it() {
 #[test]
 fn modern_era_has_no_server_requests() {
     // spec: HTTP-C-06
-    let wire = wire::for_version(ProtocolVersion::LATEST);
+    let latest = ProtocolVersion::LATEST;
     let id = RequestId::from(1);
     for ask in [ServerRequest::Ping, InputRequest::ListRoots.into()] {
-        let refused = wire.encode_server_request(&ask, &ServerRequestContext::new(&id));
+        let refused = wire::write_server_request(&ask, &ServerRequestContext::new(&id), latest);
         assert!(matches!(refused, Err(Fault::NoSuchMethod { .. })));
     }
     let mut out = Vec::new();
-    let wire = wire::client_for_version(ProtocolVersion::LATEST);
-    assert!(!wire.encode_client_response(&ClientResponse::Pong, &id, &mut out) && out.is_empty());
+    assert!(!wire::write_response(&ClientResponse::Pong, &id, latest, &mut out) && out.is_empty());
 }
 
 #[test]
 fn invalid_parameter_is_named_by_path() {
-    let wire = wire::for_version(ProtocolVersion::V2025_11_25);
+    let version = ProtocolVersion::V2025_11_25;
     for (method, params, named) in [
         ("initialize", r#"{"protocolVersion":7}"#, "protocolVersion"),
         ("logging/setLevel", r#"{"level":"loud"}"#, "level"),
@@ -94,14 +92,14 @@ fn invalid_parameter_is_named_by_path() {
         ),
     ] {
         let text = format!(r#"{{"jsonrpc":"2.0","id":1,"method":"{method}","params":{params}}}"#);
-        let Err(Fault::BadParams { message, .. }) = wire.decode_request(&parse(&text)) else {
+        let Err(Fault::BadParams { message, .. }) = wire::decode_request(&parse(&text), version)
+        else {
             panic!("{method}")
         };
         assert!(message.contains(named), "{message}");
     }
     let text = r#"{"jsonrpc":"2.0","id":1,"method":"sampling/createMessage","params":{"messages":[{"role":"user","content":7}],"maxTokens":1}}"#;
-    let wire = wire::client_for_version(ProtocolVersion::V2025_11_25);
-    let Err(Fault::BadParams { message, .. }) = wire.decode_server_request(&parse(text)) else {
+    let Err(Fault::BadParams { message, .. }) = ServerRequest::decode(&parse(text), version) else {
         panic!()
     };
     assert!(message.contains("messages[0].content"), "{message}");
@@ -148,7 +146,7 @@ fn fault_survives_the_wire() {
         (-32_001, -32_001),
         (7, 7),
     ] {
-        let error = wire::MODERN.error(&Fault::Protocol(ErrorObject::new(code, "x")));
+        let error = Fault::Protocol(ErrorObject::new(code, "x")).to_error(ProtocolVersion::LATEST);
         assert_eq!(error.code, written);
     }
     // The code of older servers for a missing resource is decoded.
@@ -279,8 +277,12 @@ fn listen_is_unknown_without_changes() {
         Extensions::default(),
     );
     let reply = futures::executor::block_on(answered);
-    let text =
-        wire::MODERN.encode_reply(reply, &ReplyContext::new(&request.id, &profile), Vec::new());
+    let to = ReplyTarget {
+        id: request.id,
+        profile,
+        version: ProtocolVersion::LATEST,
+    };
+    let text = to.encode(reply, Vec::new());
     let text = String::from_utf8(text.into_bytes().to_vec()).unwrap();
     assert!(
         text.contains(&codes::METHOD_NOT_FOUND.to_string()),
