@@ -102,7 +102,7 @@ pub use jsonrpc::{
 pub use lifecycle::{InitializeParams, InitializeResult};
 pub use logging::{LogMessage, LoggingLevel, SetLevelParams};
 pub use meta::Meta;
-pub use method::{Capability, Method, MethodKind, MethodSpec, Sender};
+pub use method::{Method, MethodKind, MethodSpec, Sender};
 pub use own_url::UrlError;
 pub use owned::{ClientMessage, ClientParams, Lossless, ServerMessage, ServerParams};
 pub use page::{Cursor, Page};

@@ -30,54 +30,26 @@ pub enum Sender {
     Both,
 }
 
-/// Capability that the receiver of a method has to declare.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Capability {
-    /// The server's `tools`.
-    Tools,
-    /// The server's `resources`.
-    Resources,
-    /// The server's `prompts`.
-    Prompts,
-    /// The server's `completions`.
-    Completions,
-    /// The server's `logging`.
-    Logging,
-    /// The client's `roots`.
-    Roots,
-    /// The client's `sampling`.
-    Sampling,
-    /// The client's `elicitation`.
-    Elicitation,
-    /// The receiver's experimental `tasks` of 2025-11-25.
-    Tasks,
-}
-
 /// The method table's row.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct MethodSpec {
-    /// The method.
-    pub method: Method,
-    /// Name of the method in messages.
-    pub name: &'static str,
+    method: Method,
+    name: &'static str,
     /// Request or notification.
     pub kind: MethodKind,
     /// Side that may send the method in the legacy era, or in the only era that defines it.
     pub sender: Sender,
     /// First revision that defines the method.
-    pub since: ProtocolVersion,
+    since: ProtocolVersion,
     /// Last revision that defines the method.
-    pub until: ProtocolVersion,
+    until: ProtocolVersion,
     /// Parameter that modern HTTP clients mirror in the header `Mcp-Name`.
     pub name_param: Option<&'static str>,
     /// `true` if complete results carry `ttlMs` and `cacheScope` in the modern era.
     pub cacheable: bool,
     /// `true` if a modern result may request input.
     pub may_require_input: bool,
-    /// Capability that the receiver has to declare.
-    pub capability: Option<Capability>,
     /// `true` for methods of official extensions and experimental tasks (2025-11-25), which a
     /// server without them does not have.
     pub of_extension: bool,
@@ -100,7 +72,6 @@ impl MethodSpec {
             name_param: None,
             cacheable: false,
             may_require_input: false,
-            capability: None,
             of_extension: false,
         }
     }
@@ -136,11 +107,6 @@ impl MethodSpec {
 
     const fn of_extension(mut self) -> Self {
         self.of_extension = true;
-        self
-    }
-
-    const fn needs(mut self, capability: Capability) -> Self {
-        self.capability = Some(capability);
         self
     }
 }

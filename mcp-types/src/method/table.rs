@@ -10,21 +10,21 @@ macro_rules! method_table {
         $use! {
             Client {
                 /// `tools/call`
-                CallTool(CallToolParams) = "tools/call", Request.named("name").may_require_input().needs(Capability::Tools);
+                CallTool(CallToolParams) = "tools/call", Request.named("name").may_require_input();
                 /// `tools/list`
-                ListTools(Page) = "tools/list", Request.cacheable().needs(Capability::Tools);
+                ListTools(Page) = "tools/list", Request.cacheable();
                 /// `resources/read`
-                ReadResource(ReadResourceParams) = "resources/read", Request.named("uri").cacheable().may_require_input().needs(Capability::Resources);
+                ReadResource(ReadResourceParams) = "resources/read", Request.named("uri").cacheable().may_require_input();
                 /// `resources/list`
-                ListResources(Page) = "resources/list", Request.cacheable().needs(Capability::Resources);
+                ListResources(Page) = "resources/list", Request.cacheable();
                 /// `resources/templates/list`
-                ListResourceTemplates(Page) = "resources/templates/list", Request.cacheable().needs(Capability::Resources);
+                ListResourceTemplates(Page) = "resources/templates/list", Request.cacheable();
                 /// `prompts/get`
-                GetPrompt(GetPromptParams) = "prompts/get", Request.named("name").may_require_input().needs(Capability::Prompts);
+                GetPrompt(GetPromptParams) = "prompts/get", Request.named("name").may_require_input();
                 /// `prompts/list`
-                ListPrompts(Page) = "prompts/list", Request.cacheable().needs(Capability::Prompts);
+                ListPrompts(Page) = "prompts/list", Request.cacheable();
                 /// `completion/complete`
-                Complete(CompleteParams) = "completion/complete", Request.needs(Capability::Completions);
+                Complete(CompleteParams) = "completion/complete", Request;
                 /// `server/discover`
                 Discover(JsonObject) = "server/discover", Request.since(V2026_07_28).cacheable();
                 /// `subscriptions/listen`
@@ -34,15 +34,15 @@ macro_rules! method_table {
                 /// `notifications/initialized`
                 Initialized(JsonObject) = "notifications/initialized", Notification.legacy();
                 /// `logging/setLevel`
-                SetLevel(SetLevelParams) = "logging/setLevel", Request.legacy().needs(Capability::Logging);
+                SetLevel(SetLevelParams) = "logging/setLevel", Request.legacy();
                 /// `resources/subscribe`
-                Subscribe(SubscribeParams) = "resources/subscribe", Request.legacy().needs(Capability::Resources);
+                Subscribe(SubscribeParams) = "resources/subscribe", Request.legacy();
                 /// `resources/unsubscribe`
-                Unsubscribe(SubscribeParams) = "resources/unsubscribe", Request.legacy().needs(Capability::Resources);
+                Unsubscribe(SubscribeParams) = "resources/unsubscribe", Request.legacy();
                 /// `notifications/roots/list_changed`
-                RootsChanged(JsonObject) = "notifications/roots/list_changed", Notification.legacy().needs(Capability::Roots);
+                RootsChanged(JsonObject) = "notifications/roots/list_changed", Notification.legacy();
                 /// `tasks/update` (tasks extension).
-                UpdateTask(UpdateTaskParams) = "tasks/update", Request.since(V2026_07_28).named("taskId").needs(Capability::Tasks).of_extension();
+                UpdateTask(UpdateTaskParams) = "tasks/update", Request.since(V2026_07_28).named("taskId").of_extension();
                 /// `skills/list` (skills extension).
                 ListSkills(Page) = "skills/list", Request.cacheable().of_extension();
                 /// `skills/get` (skills extension).
@@ -56,23 +56,23 @@ macro_rules! method_table {
                 /// `notifications/message`
                 LogMessage(LogMessage) = "notifications/message", Notification;
                 /// `notifications/tools/list_changed`
-                ToolsChanged(JsonObject) = "notifications/tools/list_changed", Notification.needs(Capability::Tools);
+                ToolsChanged(JsonObject) = "notifications/tools/list_changed", Notification;
                 /// `notifications/prompts/list_changed`
-                PromptsChanged(JsonObject) = "notifications/prompts/list_changed", Notification.needs(Capability::Prompts);
+                PromptsChanged(JsonObject) = "notifications/prompts/list_changed", Notification;
                 /// `notifications/resources/list_changed`
-                ResourcesChanged(JsonObject) = "notifications/resources/list_changed", Notification.needs(Capability::Resources);
+                ResourcesChanged(JsonObject) = "notifications/resources/list_changed", Notification;
                 /// `notifications/resources/updated`
-                ResourceUpdated(ResourceUpdated) = "notifications/resources/updated", Notification.needs(Capability::Resources);
+                ResourceUpdated(ResourceUpdated) = "notifications/resources/updated", Notification;
                 /// `roots/list`. In the modern era it is part of a result.
-                ListRoots(JsonObject) = "roots/list", Request.legacy().needs(Capability::Roots);
+                ListRoots(JsonObject) = "roots/list", Request.legacy();
                 /// `sampling/createMessage`. In the modern era it is part of a result.
-                CreateMessage(CreateMessageParams) = "sampling/createMessage", Request.legacy().needs(Capability::Sampling);
+                CreateMessage(CreateMessageParams) = "sampling/createMessage", Request.legacy();
                 /// `elicitation/create`. In the modern era it is part of a result.
-                Elicit(ElicitParams) = "elicitation/create", Request.since(V2025_06_18).legacy().needs(Capability::Elicitation);
+                Elicit(ElicitParams) = "elicitation/create", Request.since(V2025_06_18).legacy();
                 /// `notifications/elicitation/complete`
-                ElicitationComplete(ElicitationComplete) = "notifications/elicitation/complete", Notification.since(V2025_11_25).legacy().needs(Capability::Elicitation);
+                ElicitationComplete(ElicitationComplete) = "notifications/elicitation/complete", Notification.since(V2025_11_25).legacy();
                 /// `notifications/tasks` (tasks extension).
-                TaskChanged(Task) = "notifications/tasks", Notification.since(V2026_07_28).needs(Capability::Tasks).of_extension();
+                TaskChanged(Task) = "notifications/tasks", Notification.since(V2026_07_28).of_extension();
             }
             Both {
                 /// `notifications/progress`
@@ -82,15 +82,15 @@ macro_rules! method_table {
                 /// `ping`
                 Ping(JsonObject) = "ping", Request.legacy();
                 /// `tasks/get` (experimental in 2025-11-25, later the tasks extension).
-                GetTask(TaskParams) = "tasks/get", Request.since(V2025_11_25).named("taskId").needs(Capability::Tasks).of_extension();
+                GetTask(TaskParams) = "tasks/get", Request.since(V2025_11_25).named("taskId").of_extension();
                 /// `tasks/cancel` (experimental in 2025-11-25, later the tasks extension).
-                CancelTask(TaskParams) = "tasks/cancel", Request.since(V2025_11_25).named("taskId").needs(Capability::Tasks).of_extension();
+                CancelTask(TaskParams) = "tasks/cancel", Request.since(V2025_11_25).named("taskId").of_extension();
                 /// `tasks/result`
-                TaskResult(TaskParams) = "tasks/result", Request.since(V2025_11_25).legacy().needs(Capability::Tasks).of_extension();
+                TaskResult(TaskParams) = "tasks/result", Request.since(V2025_11_25).legacy().of_extension();
                 /// `tasks/list`
-                ListTasks(Page) = "tasks/list", Request.since(V2025_11_25).legacy().needs(Capability::Tasks).of_extension();
+                ListTasks(Page) = "tasks/list", Request.since(V2025_11_25).legacy().of_extension();
                 /// `notifications/tasks/status`
-                TaskStatus(LegacyTask) = "notifications/tasks/status", Notification.since(V2025_11_25).legacy().needs(Capability::Tasks).of_extension();
+                TaskStatus(LegacyTask) = "notifications/tasks/status", Notification.since(V2025_11_25).legacy().of_extension();
             }
         }
     };
