@@ -19,57 +19,53 @@ impl RawJson<'_> {
     /// # Ok::<(), mcp::types::RawObjectError>(())
     /// ```
     pub fn repeated_member(self) -> Option<String> {
-        repeated_member(self)
-    }
-}
-
-fn repeated_member(value: RawJson<'_>) -> Option<String> {
-    let text = value.as_str();
-    // The brackets that are open: `true` for an object.
-    let mut open: Vec<bool> = Vec::new();
-    // The members of the open objects, and where each object begins.
-    let mut names: Vec<Cow<'_, str>> = Vec::new();
-    let mut starts: Vec<usize> = Vec::new();
-    let (mut at, mut is_name) = (0, false);
-    while let Some(byte) = text.as_bytes().get(at) {
-        at += 1;
-        match byte {
-            b'{' => {
-                open.push(true);
-                starts.push(names.len());
-                is_name = true;
-            }
-            b'[' => {
-                open.push(false);
-                is_name = false;
-            }
-            b',' => is_name = open.last() == Some(&true),
-            b'}' => {
-                open.pop();
-                let mut members = names.split_off(starts.pop().unwrap_or_default());
-                members.sort_unstable();
-                let mut pairs = members.iter().zip(members.iter().skip(1));
-                if let Some((name, _)) = pairs.find(|(name, next)| name == next) {
-                    return Some(name.clone().into_owned());
+        let text = self.as_str();
+        // The brackets that are open: `true` for an object.
+        let mut open: Vec<bool> = Vec::new();
+        // The members of the open objects, and where each object begins.
+        let mut names: Vec<Cow<'_, str>> = Vec::new();
+        let mut starts: Vec<usize> = Vec::new();
+        let (mut at, mut is_name) = (0, false);
+        while let Some(byte) = text.as_bytes().get(at) {
+            at += 1;
+            match byte {
+                b'{' => {
+                    open.push(true);
+                    starts.push(names.len());
+                    is_name = true;
                 }
-            }
-            b']' => {
-                open.pop();
-            }
-            b'"' => {
-                let start = at - 1;
-                at = end_of_string(text, at);
-                if is_name {
+                b'[' => {
+                    open.push(false);
                     is_name = false;
-                    let name = text.get(start..at).unwrap_or_default();
-                    let decoded = RawJson::from_valid(name).text();
-                    names.push(decoded.unwrap_or(Cow::Borrowed(name)));
                 }
+                b',' => is_name = open.last() == Some(&true),
+                b'}' => {
+                    open.pop();
+                    let mut members = names.split_off(starts.pop().unwrap_or_default());
+                    members.sort_unstable();
+                    let mut pairs = members.iter().zip(members.iter().skip(1));
+                    if let Some((name, _)) = pairs.find(|(name, next)| name == next) {
+                        return Some(name.clone().into_owned());
+                    }
+                }
+                b']' => {
+                    open.pop();
+                }
+                b'"' => {
+                    let start = at - 1;
+                    at = end_of_string(text, at);
+                    if is_name {
+                        is_name = false;
+                        let name = text.get(start..at).unwrap_or_default();
+                        let decoded = RawJson::from_valid(name).text();
+                        names.push(decoded.unwrap_or(Cow::Borrowed(name)));
+                    }
+                }
+                _ => {}
             }
-            _ => {}
         }
+        None
     }
-    None
 }
 
 /// Returns the position behind the closing quote of a string. `at` is behind its opening quote.
@@ -89,12 +85,11 @@ mod tests {
     use proptest::prelude::*;
     use serde_json::Value;
 
-    use super::repeated_member;
     use crate::RawJson;
 
     fn repeated(text: &str) -> Option<String> {
         serde_json::from_str::<serde::de::IgnoredAny>(text).unwrap();
-        repeated_member(RawJson::from_valid(text))
+        RawJson::from_valid(text).repeated_member()
     }
 
     #[test]
@@ -120,10 +115,10 @@ mod tests {
             assert_eq!(repeated(text).as_deref(), expected, "{text}");
         }
         let deep = format!("{}1{}", r#"{"a":["#.repeat(50_000), "]}".repeat(50_000));
-        assert_eq!(repeated_member(RawJson::from_valid(&deep)), None);
+        assert_eq!(RawJson::from_valid(&deep).repeated_member(), None);
         let deep = deep.replace('1', r#"{"b":0,"b":1}"#);
         assert_eq!(
-            repeated_member(RawJson::from_valid(&deep)).as_deref(),
+            RawJson::from_valid(&deep).repeated_member().as_deref(),
             Some("b")
         );
     }

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{SamplingContent, SamplingMessage};
+use super::SamplingContent;
 use crate::text_enum::text_enum;
 use crate::{Meta, Role};
 
@@ -44,11 +44,6 @@ impl CreateMessageResult {
     pub fn stop_reason(mut self, reason: impl Into<StopReason>) -> Self {
         self.stop_reason = Some(reason.into());
         self
-    }
-
-    /// Converts the result into a message that continues the conversation.
-    pub fn into_message(self) -> SamplingMessage {
-        SamplingMessage::new(self.role, self.content)
     }
 }
 

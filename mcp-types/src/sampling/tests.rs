@@ -63,7 +63,11 @@ fn conversation_with_tool_calls_and_results_is_valid() {
         answers
     );
     let next = CreateMessageParams::new(
-        [SamplingMessage::user("?"), result.into_message(), answers],
+        [
+            SamplingMessage::user("?"),
+            SamplingMessage::new(result.role, result.content),
+            answers,
+        ],
         10,
     );
     assert_eq!(next.check_messages(), Ok(()));
