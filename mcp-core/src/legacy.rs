@@ -13,7 +13,7 @@ mod stateless;
 
 pub use handshake::decode_initialize;
 pub use record::SessionRecord;
-pub use session::{HandledNotification, HandledRequest, PendingResponse, Session, SessionLimits};
+pub use session::{HandledNotification, HandledRequest, Session, SessionLimits};
 pub use stateless::{DEFAULT_VERSION, read_stateless};
 
 pub use crate::wire::batch::read as read_batch;

@@ -30,36 +30,19 @@ pub(crate) struct PendingRequests<T> {
 #[derive(Debug)]
 struct Entry<T> {
     value: T,
-    idle: Option<Duration>,
+    idle: Duration,
     /// The latest value that progress can move the deadline to.
     last_deadline: Option<Instant>,
 }
 
 /// Request timeouts.
 // spec: LIFE-12, LIFE-14
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy)]
 pub(crate) struct RequestTimeouts {
-    /// The time since the request was sent, or since its latest progress. `None`: no limit.
-    pub(crate) idle: Option<Duration>,
-    /// The total time, whatever progress is reported. `None`: no limit.
-    pub(crate) total: Option<Duration>,
-}
-
-impl RequestTimeouts {
-    /// A timeout that starts when the request is sent, and again with each progress notification.
-    pub(crate) const fn idle(time: Duration) -> Self {
-        Self {
-            idle: Some(time),
-            total: None,
-        }
-    }
-
-    /// Sets the total time, whatever progress is reported.
-    #[must_use]
-    pub(crate) const fn total(mut self, time: Duration) -> Self {
-        self.total = Some(time);
-        self
-    }
+    /// The time since the request was sent, or since its latest progress.
+    pub(crate) idle: Duration,
+    /// The total time, whatever progress is reported.
+    pub(crate) total: Duration,
 }
 
 /// A request that cannot be inserted into [`PendingRequests`].
@@ -73,20 +56,13 @@ pub(crate) enum InsertError {
 
 impl<T> PendingRequests<T> {
     /// A table with space for `capacity` requests.
-    pub(crate) fn new(capacity: usize) -> Self {
+    pub(crate) fn new(capacity: usize, ids: RequestIds) -> Self {
         Self {
             entries: Expiring::default(),
-            ids: RequestIds::new(),
+            ids,
             capacity,
             closed: false,
         }
-    }
-
-    /// Sets the id generator.
-    #[must_use]
-    pub(crate) fn with_ids(mut self, ids: RequestIds) -> Self {
-        self.ids = ids;
-        self
     }
 
     /// Inserts a request under a new id, and returns the id.
@@ -111,7 +87,7 @@ impl<T> PendingRequests<T> {
             value,
             idle: timeouts.idle,
             // An instant that cannot be represented is never reached.
-            last_deadline: timeouts.total.and_then(|total| now.checked_add(total)),
+            last_deadline: now.checked_add(timeouts.total),
         };
         let deadline = entry.deadline_after(now);
         self.entries.insert(id.clone(), entry, deadline);
@@ -163,11 +139,8 @@ impl<T> PendingRequests<T> {
 
 impl<T> Entry<T> {
     fn deadline_after(&self, now: Instant) -> Option<Instant> {
-        let idle = self.idle.and_then(|idle| now.checked_add(idle));
-        match (idle, self.last_deadline) {
-            (Some(idle), Some(last)) => Some(idle.min(last)),
-            (idle, last) => idle.or(last),
-        }
+        let deadlines = [now.checked_add(self.idle), self.last_deadline];
+        deadlines.into_iter().flatten().min()
     }
 }
 

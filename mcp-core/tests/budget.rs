@@ -71,7 +71,7 @@ fn session() -> Session {
     let info = Implementation::new("agent", "1.0.0");
     let capabilities = ClientCapabilities::default();
     let params = InitializeParams::new(ProtocolVersion::V2025_11_25, capabilities, info);
-    let opened = Session::open(&params, &Server, None, SessionLimits::default());
+    let opened = Session::open(None, &params, &Server, None, SessionLimits::default());
     opened.unwrap_or_else(|fault| panic!("{fault}")).0
 }
 

@@ -22,7 +22,6 @@ use mcp_types::{
 };
 use parking_lot::Mutex;
 
-pub use back_channel::PendingResponse;
 pub use handle::{HandledNotification, HandledRequest};
 pub use limits::SessionLimits;
 use observe::SessionObserver;
@@ -73,37 +72,14 @@ struct WatchedChanges {
 }
 
 impl Session {
-    /// Opens a session. Returns it with the reply to `initialize`.
+    /// Opens a session. Returns it with the reply to `initialize`. Observers of the service see the request with the
+    /// id `id`.
     ///
     /// # Errors
     ///
     /// Returns [`Fault::UnsupportedVersion`] when the server offers no revision with sessions, and
     /// [`Fault::BadParams`] when the client has more than 16 KiB of JSON.
     pub fn open(
-        params: &InitializeParams,
-        service: &dyn Service,
-        principal: Option<&Principal>,
-        limits: SessionLimits,
-    ) -> Result<(Self, Reply), Fault> {
-        Self::initialize(None, params, service, principal, limits)
-    }
-
-    /// Opens a session by the request with the id `id`, which observers of the service see.
-    ///
-    /// # Errors
-    ///
-    /// See [`open`](Self::open).
-    pub fn open_request(
-        id: &RequestId,
-        params: &InitializeParams,
-        service: &dyn Service,
-        principal: Option<&Principal>,
-        limits: SessionLimits,
-    ) -> Result<(Self, Reply), Fault> {
-        Self::initialize(Some(id), params, service, principal, limits)
-    }
-
-    fn initialize(
         id: Option<&RequestId>,
         params: &InitializeParams,
         service: &dyn Service,

@@ -14,11 +14,6 @@ pub(crate) struct RequestIds {
 }
 
 impl RequestIds {
-    /// A generator that starts at 1.
-    pub(crate) fn new() -> Self {
-        Self::default()
-    }
-
     /// A generator that starts at `start + 1`, for several generators with distinct ids.
     pub(crate) fn starting_after(start: i64) -> Self {
         Self { start, last: start }

@@ -5,7 +5,12 @@ use std::time::{Duration, Instant};
 use mcp_types::RequestId;
 use proptest::prelude::*;
 
-use super::{InsertError, PendingRequests, RequestTimeouts};
+use super::{InsertError, PendingRequests, RequestIds, RequestTimeouts};
+
+const FOREVER: RequestTimeouts = RequestTimeouts {
+    idle: Duration::MAX,
+    total: Duration::MAX,
+};
 
 fn seconds(count: u64) -> Duration {
     Duration::from_secs(count)
@@ -14,8 +19,11 @@ fn seconds(count: u64) -> Duration {
 #[test]
 fn progress_moves_the_deadline_up_to_the_total() {
     let start = Instant::now();
-    let mut pending = PendingRequests::new(8);
-    let timeouts = RequestTimeouts::idle(seconds(10)).total(seconds(25));
+    let mut pending = PendingRequests::new(8, RequestIds::default());
+    let timeouts = RequestTimeouts {
+        idle: seconds(10),
+        total: seconds(25),
+    };
     let id = pending.insert(start, timeouts, ()).unwrap();
     for (progress, deadline) in [(0, 10), (9, 19), (18, 25), (24, 25)] {
         assert!(pending.touch(&id, start + seconds(progress)).is_some());
@@ -34,10 +42,9 @@ fn progress_moves_the_deadline_up_to_the_total() {
 #[test]
 fn request_without_timeouts_has_no_deadline() {
     let now = Instant::now();
-    let mut pending = PendingRequests::new(2);
-    pending.insert(now, RequestTimeouts::default(), ()).unwrap();
-    let forever = RequestTimeouts::idle(Duration::MAX).total(Duration::MAX);
-    pending.insert(now, forever, ()).unwrap();
+    let mut pending = PendingRequests::new(2, RequestIds::default());
+    pending.insert(now, FOREVER, ()).unwrap();
+    pending.insert(now, FOREVER, ()).unwrap();
     assert_eq!(pending.next_deadline(), None);
     assert_eq!(pending.len(), 2);
 }
@@ -45,9 +52,8 @@ fn request_without_timeouts_has_no_deadline() {
 #[test]
 fn full_or_closed_table_refuses_requests() {
     let now = Instant::now();
-    let mut pending = PendingRequests::new(1);
-    let open =
-        |pending: &mut PendingRequests<()>| pending.insert(now, RequestTimeouts::default(), ());
+    let mut pending = PendingRequests::new(1, RequestIds::default());
+    let open = |pending: &mut PendingRequests<()>| pending.insert(now, FOREVER, ());
     let first = open(&mut pending).unwrap();
     assert_eq!(open(&mut pending), Err(InsertError::Full));
     assert_eq!(pending.remove(&first), Some(()));
@@ -59,10 +65,8 @@ fn full_or_closed_table_refuses_requests() {
 
 #[test]
 fn generator_contains_the_ids_it_made() {
-    let mut pending = PendingRequests::new(1);
-    let id = pending
-        .insert(Instant::now(), RequestTimeouts::default(), ())
-        .unwrap();
+    let mut pending = PendingRequests::new(1, RequestIds::default());
+    let id = pending.insert(Instant::now(), FOREVER, ()).unwrap();
     assert!(pending.ids().contains(&id));
     for foreign in [0.into(), 2.into(), RequestId::from("1")] {
         assert!(!pending.ids().contains(&foreign));
@@ -75,8 +79,11 @@ fn generator_contains_the_ids_it_made() {
 fn request_ids_are_not_reused() {
     // spec: BASE-04
     let now = Instant::now();
-    let timeouts = RequestTimeouts::idle(Duration::from_secs(1));
-    let mut pending = PendingRequests::new(2);
+    let timeouts = RequestTimeouts {
+        idle: seconds(1),
+        ..FOREVER
+    };
+    let mut pending = PendingRequests::new(2, RequestIds::default());
     let first = pending.insert(now, timeouts, "first").unwrap();
     assert_eq!(pending.remove(&first), Some("first"));
     let second = pending.insert(now, timeouts, "second").unwrap();
@@ -126,15 +133,15 @@ proptest! {
     #[test]
     fn every_request_leaves_the_table_exactly_once(steps in proptest::collection::vec(step(), 0..80)) {
         let mut now = Instant::now();
-        let mut pending = PendingRequests::new(16);
+        let mut pending = PendingRequests::new(16, RequestIds::default());
         let mut ids = Vec::new();
         let mut left = Vec::new();
         for step in steps {
             match step {
                 Step::Open { idle, total } => {
                     let timeouts = RequestTimeouts {
-                        idle: idle.map(seconds),
-                        total: total.map(seconds),
+                        idle: idle.map_or(Duration::MAX, seconds),
+                        total: total.map_or(Duration::MAX, seconds),
                     };
                     if let Ok(id) = pending.insert(now, timeouts, ids.len()) {
                         ids.push(id);

@@ -42,7 +42,7 @@ fn session(principal: Option<&Principal>) -> Session {
     let info = Implementation::new("client", "1");
     let capabilities = ClientCapabilities::default();
     let params = InitializeParams::new(ProtocolVersion::V2025_11_25, capabilities, info);
-    let opened = Session::open(&params, &Server, principal, SessionLimits::default());
+    let opened = Session::open(None, &params, &Server, principal, SessionLimits::default());
     opened.unwrap().0
 }
 

@@ -52,7 +52,7 @@ fn session(server: &[ProtocolVersion], requested: ProtocolVersion) -> Option<Pro
     let info = Implementation::new("client", "1");
     let params = InitializeParams::new(requested, ClientCapabilities::default(), info);
     let server = Server(server.to_vec());
-    let opened = Session::open(&params, &server, None, SessionLimits::default());
+    let opened = Session::open(None, &params, &server, None, SessionLimits::default());
     match opened.ok()?.1 {
         Reply::Complete {
             body: ResultBody::Initialize(result),

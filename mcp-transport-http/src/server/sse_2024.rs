@@ -177,7 +177,7 @@ fn initialize(
         limits.request_ids_after = previous.session.protocol.last_request_number();
     }
     let (protocol, reply) =
-        Session::open_request(&request.id, &params, context.service, principal, limits)?;
+        Session::open(Some(&request.id), &params, context.service, principal, limits)?;
     let (session, output) = match &*slot {
         Some(previous) => {
             let session = Arc::new(previous.session.successor(protocol));

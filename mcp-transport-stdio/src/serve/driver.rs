@@ -398,7 +398,7 @@ impl Driver {
         }
         let principal = self.settings.extensions.get::<Principal>();
         let (session, reply) =
-            Session::open_request(&request.id, &params, &*self.service, principal, limits)?;
+            Session::open(Some(&request.id), &params, &*self.service, principal, limits)?;
         if let Some(previous) = self.session.replace(Arc::new(session)) {
             previous.close();
         }

@@ -2,11 +2,8 @@
 //!
 //! Spec: <https://modelcontextprotocol.io/specification/2025-11-25/client/elicitation>
 
-use std::fmt;
-use std::future::{Future, ready};
-use std::pin::Pin;
+use std::future::ready;
 use std::sync::Arc;
-use std::task::{self, Context, Poll};
 use std::time::Instant;
 
 use bytes::Bytes;
@@ -36,7 +33,7 @@ impl BackChannel for Session {
         // spec: HTTP-SL-04
         let pending = self.send_request(request.into(), &sink);
         Box::pin(async move {
-            match pending?.await? {
+            match pending?.wait().await? {
                 ClientResponse::Input(response) => Ok(response),
                 ClientResponse::Fault(fault) => Err(BackChannelError::Refused(fault)),
                 ClientResponse::Pong => Err(BackChannelError::Malformed("no input".to_owned())),
@@ -50,8 +47,7 @@ impl BackChannel for Session {
 }
 
 /// A future that resolves to the client's response. Dropping it cancels the request.
-#[must_use = "dropping the future cancels the request"]
-pub struct PendingResponse {
+struct PendingResponse {
     session: Arc<Session>,
     id: RequestId,
     response: oneshot::Receiver<Result<ClientResponse, BackChannelError>>,
@@ -59,16 +55,14 @@ pub struct PendingResponse {
     observation: Option<Box<dyn Observation>>,
 }
 
-impl Future for PendingResponse {
-    type Output = Result<ClientResponse, BackChannelError>;
-
-    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
-        let response = task::ready!(Pin::new(&mut self.response).poll(cx));
+impl PendingResponse {
+    async fn wait(mut self) -> Result<ClientResponse, BackChannelError> {
+        let response = (&mut self.response).await;
         let response = response.unwrap_or(Err(BackChannelError::Closed));
         if let Some(observation) = self.observation.take() {
             end_observation(observation, &response);
         }
-        Poll::Ready(response)
+        response
     }
 }
 
@@ -83,14 +77,6 @@ fn end_observation(
         Ok(_) => observation.end(Ok(())),
         Err(BackChannelError::TimedOut) => observation.end(Err(&Fault::Deadline)),
         Err(error) => observation.end(Err(&Fault::internal(error.to_string()))),
-    }
-}
-
-impl fmt::Debug for PendingResponse {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("PendingResponse")
-            .field("id", &self.id)
-            .finish_non_exhaustive()
     }
 }
 
@@ -128,7 +114,7 @@ impl Session {
     ///
     /// Returns [`BackChannelError`] when the request cannot be sent: the session is closed, the
     /// limit of pending requests is reached, or the client does not support the request.
-    pub fn send_request(
+    fn send_request(
         self: &Arc<Self>,
         request: ServerRequest,
         sink: &Arc<dyn MessageSink>,
@@ -255,7 +241,7 @@ impl SessionState {
     fn sent_requests(&mut self, limits: &SessionLimits) -> &mut PendingRequests<SentRequest> {
         self.sent.get_or_insert_with(|| {
             let ids = RequestIds::starting_after(limits.request_ids_after);
-            Box::new(PendingRequests::new(limits.pending_requests).with_ids(ids))
+            Box::new(PendingRequests::new(limits.pending_requests, ids))
         })
     }
 }

@@ -45,6 +45,9 @@ impl Default for SessionLimits {
 
 impl SessionLimits {
     pub(super) fn timeouts(&self) -> RequestTimeouts {
-        RequestTimeouts::idle(self.response_timeout).total(self.max_response_time)
+        RequestTimeouts {
+            idle: self.response_timeout,
+            total: self.max_response_time,
+        }
     }
 }

@@ -71,7 +71,7 @@ fn initialize(version: &str) -> InitializeParams {
 fn opened_with(limits: SessionLimits) -> (Server, Arc<Session>) {
     let server = server();
     let params = initialize("2025-11-25");
-    let (session, _) = Session::open(&params, &server, None, limits).unwrap();
+    let (session, _) = Session::open(None, &params, &server, None, limits).unwrap();
     (server, Arc::new(session))
 }
 

@@ -39,7 +39,7 @@ pub(super) async fn open(
     let permit = context.reserve(principal, head)?;
     let limits = context.config.sessions.limits;
     let (protocol, reply) =
-        Session::open_request(&request.id, &params, context.service, principal, limits)
+        Session::open(Some(&request.id), &params, context.service, principal, limits)
             .map_err(reject)?;
     let id = new_id(context, head).map_err(reject)?;
     let session = context.new_session(id, key, protocol, permit, None);

@@ -67,7 +67,8 @@ fn question_to_a_client_without_capabilities_is_refused_before_it_is_sent() {
     assert!(session.can_be_asked());
     let mut params = initialize("2025-11-25");
     params.capabilities = ClientCapabilities::default();
-    let (session, _) = Session::open(&params, &server(), None, SessionLimits::default()).unwrap();
+    let (session, _) =
+        Session::open(None, &params, &server(), None, SessionLimits::default()).unwrap();
     let session = Arc::new(session);
     assert!(!session.can_be_asked());
     let Input::Live { channel, sink } = session.input(session.clone()) else {
@@ -215,7 +216,8 @@ fn closed_session_fails_pending_requests() {
 #[test]
 fn request_that_the_revision_lacks_is_refused() {
     let params = initialize("2024-11-05");
-    let (session, _) = Session::open(&params, &server(), None, SessionLimits::default()).unwrap();
+    let (session, _) =
+        Session::open(None, &params, &server(), None, SessionLimits::default()).unwrap();
     let session = Arc::new(session);
     let sink = Arc::new(Sent::default());
     let outcome = poll(&mut ask(&session, &sink));
@@ -234,7 +236,7 @@ fn client_at_an_older_revision_is_asked_if_it_declares_urls() {
             params.capabilities = params.capabilities.with_url_elicitation();
         }
         let (session, _) =
-            Session::open(&params, &server(), None, SessionLimits::default()).unwrap();
+            Session::open(None, &params, &server(), None, SessionLimits::default()).unwrap();
         let sink = Arc::new(Sent::default());
         let Input::Live { channel, sink: out } = Arc::new(session).input(sink.clone()) else {
             panic!()

@@ -21,6 +21,7 @@ fn session_has_the_requested_or_the_newest_revision() {
         ("never", V2025_11_25),
     ] {
         let (session, reply) = Session::open(
+            None,
             &initialize(requested),
             &server(),
             None,
@@ -47,7 +48,7 @@ fn modern_server_refuses_initialize_with_its_revisions() {
     let mut server = server();
     Arc::make_mut(&mut server.profile).versions = vec![V2026_07_28];
     let params = initialize("2025-11-25");
-    let fault = Session::open(&params, &server, None, SessionLimits::default()).unwrap_err();
+    let fault = Session::open(None, &params, &server, None, SessionLimits::default()).unwrap_err();
     assert!(matches!(fault, Fault::UnsupportedVersion { .. }), "{fault}");
 }
 
@@ -67,7 +68,7 @@ fn initialize_with_bytes(bytes: usize) -> InitializeParams {
 #[test]
 fn client_above_its_limits_is_refused() {
     let open = |params: &InitializeParams| {
-        let opened = Session::open(params, &server(), None, SessionLimits::default());
+        let opened = Session::open(None, params, &server(), None, SessionLimits::default());
         opened.map(|(session, _)| session.record())
     };
     let largest = open(&initialize_with_bytes(ClientContext::MAX_BYTES)).unwrap();

@@ -18,7 +18,7 @@ fn stored_session_is_restored() {
     let ann = Principal::new("https://issuer", "ann");
     let params = initialize("2025-03-26");
     let (session, _) =
-        Session::open(&params, &server, Some(&ann), SessionLimits::default()).unwrap();
+        Session::open(None, &params, &server, Some(&ann), SessionLimits::default()).unwrap();
     for text in [
         asks("resources/subscribe", r#"{"uri":"a:b"}"#),
         asks("logging/setLevel", r#"{"level":"debug"}"#),
@@ -57,10 +57,10 @@ fn stored_session_is_restored() {
 fn finished_visit_reaches_the_session_at_all_nodes() {
     let server = server();
     let mut params = initialize("2025-11-25");
-    let without = Session::open(&params, &server, None, SessionLimits::default());
+    let without = Session::open(None, &params, &server, None, SessionLimits::default());
     assert_eq!(without.unwrap().0.topic(), None);
     params.capabilities = params.capabilities.with_url_elicitation();
-    let open = || Session::open(&params, &server, None, SessionLimits::default());
+    let open = || Session::open(None, &params, &server, None, SessionLimits::default());
     let (here, other) = (open().unwrap().0, open().unwrap().0);
     let topic = here.topic().unwrap();
     let there = Session::restore(here.record(), &server, SessionLimits::default());

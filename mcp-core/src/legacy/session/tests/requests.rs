@@ -77,7 +77,8 @@ fn set_level_applies_to_later_calls() {
 fn set_level_without_logging_is_an_unknown_method() {
     let server = server_with(ServerCapabilities::default().with_tools(false));
     let params = initialize("2025-11-25");
-    let (session, _) = Session::open(&params, &server, None, SessionLimits::default()).unwrap();
+    let (session, _) =
+        Session::open(None, &params, &server, None, SessionLimits::default()).unwrap();
     let text = asks("logging/setLevel", r#"{"level":"error"}"#);
     let request = request(&text);
     for outcome in [
