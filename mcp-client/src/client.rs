@@ -15,7 +15,7 @@ use mcp_core::close_signal::CloseSignal;
 use mcp_core::tower::Layers;
 use mcp_core::{
     Channel, ClientContext, ClientProfile, ClientRequest, CloseReason, Connection, Observation,
-    ServerIdentity, ServerNotification,
+    Omission, ServerIdentity, ServerNotification,
 };
 use mcp_types::meta::keys;
 use mcp_types::{
@@ -35,7 +35,7 @@ use crate::events::Events;
 use crate::inputs::{Asker, Inputs};
 use crate::negotiation::Negotiation;
 use crate::notification_queue::NotificationQueue;
-use crate::omissions::{Omission, Omissions};
+use crate::omissions::Omissions;
 use crate::resource_subscriptions::ResourceSubscriptions;
 use crate::tool_index::{ParamHeaderValues, ToolIndex};
 

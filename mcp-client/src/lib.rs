@@ -127,7 +127,6 @@ pub use inputs::{
     Asker, ElicitRequest, InputError, InputKind, IntoInput, Rejected, SampleRequest, UrlRequest,
 };
 pub use negotiation::{Negotiation, Tried};
-pub use omissions::Omission;
 pub use prepared::PreparedCall;
 pub use prepared_notification::PreparedNotification;
 pub use probe::Verdict;
@@ -138,3 +137,5 @@ pub use target::Io;
 pub use target::{InProcess, Over, Target};
 pub use task::TaskHandle;
 pub use typed_call::TypedCall;
+
+pub use mcp_core::Omission;

@@ -1,9 +1,8 @@
 //! Parts of a server's lists that the client leaves out, because they are malformed or repeated.
 
 use std::collections::BTreeMap;
-use std::fmt;
 
-use mcp_core::{Call, ClientRequest, Defect, Listing, ResultBody};
+use mcp_core::{Call, ClientRequest, Listing, Omission, ResultBody};
 use mcp_types::{Cursor, shorten};
 use parking_lot::Mutex;
 use tokio::sync::broadcast;
@@ -17,53 +16,10 @@ const CAPACITY: usize = 256;
 /// Characters of a name or URI that are kept.
 const NAME_EXCERPT: usize = 64;
 
-/// A part of a server's list that the client has left out, so that the other parts can be used.
-///
-/// It is reported once: as an event of [`Client::omission_events`](crate::Client::omission_events), and as a warning in
-/// the log.
-#[derive(Debug, Clone, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Omission {
-    /// The list's method, such as `tools/list`.
-    pub list: String,
-    /// The place in the list's page, such as `tools[3]`.
-    pub place: String,
-    /// The name or URI of an item, if it has a readable one. Of a name above 64 characters, only the start is kept.
-    pub name: Option<String>,
-    /// The reason.
-    pub reason: String,
-}
-
-impl Omission {
-    pub(crate) fn new(list: &str, place: String, name: Option<&str>, reason: String) -> Self {
-        Self {
-            list: list.to_owned(),
-            place,
-            name: name.map(|name| shorten(name, NAME_EXCERPT).into_owned()),
-            reason,
-        }
-    }
-
-    pub(crate) fn from_defect(list: &str, defect: &Defect) -> Self {
-        let name = defect.name.as_deref();
-        Self::new(list, defect.place.clone(), name, defect.reason.clone())
-    }
-
-    /// The item's name if there is one: its place differs from list to list.
-    fn key(&self) -> Key {
-        let item = self.name.as_ref().unwrap_or(&self.place);
-        (self.list.clone(), item.clone())
-    }
-}
-
-impl fmt::Display for Omission {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { list, place, .. } = self;
-        match &self.name {
-            Some(name) => write!(f, "{list}: `{name}` ({place}) is left out: {}", self.reason),
-            None => write!(f, "{list}: {place} is left out: {}", self.reason),
-        }
-    }
+/// Returns the item's name if there is one: its place differs from list to list.
+fn key(omission: &Omission) -> Key {
+    let item = omission.name.as_ref().unwrap_or(&omission.place);
+    (omission.list.clone(), item.clone())
 }
 
 /// The method of a list, and the name or place of an item.
@@ -111,7 +67,7 @@ impl Omissions {
         }
     }
 
-    /// Records a page with its defects and other omissions.
+    /// Records a page with its own and other omissions.
     pub(crate) fn record<T>(
         &self,
         request: &ClientRequest,
@@ -121,13 +77,11 @@ impl Omissions {
     ) {
         let list = request.method_name();
         let mut present = self.present.lock();
-        if page.defects.is_empty() && others.is_empty() && present.omissions.is_empty() {
+        if page.omissions.is_empty() && others.is_empty() && present.omissions.is_empty() {
             return;
         }
         present.list += u64::from(is_first_page(request));
-        let defects = page.defects.iter();
-        let defects = defects.map(|defect| Omission::from_defect(list, defect));
-        for omission in defects.chain(others) {
+        for omission in page.omissions.iter().cloned().chain(others) {
             self.insert(&mut present, omission);
         }
         if next.is_none() {
@@ -143,8 +97,12 @@ impl Omissions {
         self.insert(&mut self.present.lock(), omission);
     }
 
-    fn insert(&self, present: &mut Present, omission: Omission) {
-        let (key, number) = (omission.key(), present.list);
+    fn insert(&self, present: &mut Present, mut omission: Omission) {
+        let name = omission
+            .name
+            .map(|name| shorten(&name, NAME_EXCERPT).into_owned());
+        omission.name = name;
+        let (key, number) = (key(&omission), present.list);
         let is_full = present.omissions.len() >= MAX_OMISSIONS;
         match present.omissions.get_mut(&key) {
             Some((known, list)) if known.reason == omission.reason => {
@@ -159,6 +117,7 @@ impl Omissions {
             place,
             name,
             reason,
+            ..
         } = &omission;
         tracing::warn!(
             server = &*self.peer,

@@ -4,13 +4,12 @@
 
 use std::collections::HashSet;
 
-use mcp_core::{Call, ClientRequest, ResultBody};
+use mcp_core::{Call, ClientRequest, Omission, ResultBody};
 use mcp_types::{Cursor, Page};
 
 use crate::call::{ActiveCall, Reader};
 use crate::call_timer::CallTimer;
 use crate::error::ErrorKind;
-use crate::omissions::Omission;
 use crate::options::CallOptions;
 use crate::{Client, Error};
 

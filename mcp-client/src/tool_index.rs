@@ -8,11 +8,11 @@ use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, OnceLock};
 
 use mcp_core::schema::{Check, Validator, check_result};
-use mcp_core::{Call, ClientRequest, Listing, ParamHeaders, ResultBody};
+use mcp_core::{Call, ClientRequest, Listing, Omission, ParamHeaders, ResultBody};
 use mcp_types::{CallToolResult, JsonObject, ListToolsResult, Method, Tool};
 use parking_lot::RwLock;
 
-use crate::omissions::{Omission, Omissions, is_first_page};
+use crate::omissions::{Omissions, is_first_page};
 
 /// Largest number of indexed tools. When it is exceeded, the index is cleared.
 const MAX_TOOLS: usize = 10_000;
@@ -135,17 +135,17 @@ impl ToolIndex {
         let mut entries = self.entries.write();
         entries.list += u64::from(is_first);
         let mut dropped = HashSet::new();
-        for defect in page.defects.iter().filter(|defect| defect.is_item()) {
-            let name = defect.name.as_ref().unwrap_or(&defect.place);
+        for name in page.omissions.iter().filter_map(|part| part.name.as_deref()) {
             entries.remove(name);
-            dropped.insert(&**name);
+            dropped.insert(name);
         }
         for (index, tool) in page.tools.iter().enumerate() {
             let headers = match headers(tool, mirrors) {
                 Ok(headers) => headers,
                 Err(reason) => {
                     let place = format!("tools[{index}]");
-                    invalid.push(Omission::new(list, place, Some(&tool.name), reason));
+                    let name = Some(tool.name.clone());
+                    invalid.push(Omission::new(list, place, name, reason));
                     entries.remove(&tool.name);
                     dropped.insert(&*tool.name);
                     continue;

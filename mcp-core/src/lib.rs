@@ -139,7 +139,7 @@ pub use observe::{Observation, ObservedMessage, Observer};
 pub use pace::Pace;
 pub use panic::{CatchPanic, Panicked, catch_panic, catch_panic_sync};
 pub use raw_result::RawResult;
-pub use reply::{Defect, Listing, Reply, ResultBody};
+pub use reply::{Listing, Omission, Reply, ResultBody};
 pub use reply_target::ReplyTarget;
 pub use request_meta_object::RequestMetaObject;
 pub use request_name::RequestName;

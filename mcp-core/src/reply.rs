@@ -1,5 +1,6 @@
 //! Replies to calls, independent of the wire.
 
+use std::fmt;
 use std::ops::Deref;
 use std::sync::{Arc, OnceLock};
 
@@ -146,29 +147,41 @@ impl From<Result<Self, Fault>> for Reply {
     }
 }
 
-/// A part of a received page that cannot be read and is left out.
+/// A part of a server's list that a client leaves out, so that the other parts can be used.
+///
+/// It is reported once: as an event of `Client::omission_events`, and as a warning in the log.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Defect {
-    /// The place in the result, such as `tools[3]`.
+pub struct Omission {
+    /// The list's method, such as `tools/list`.
+    pub list: String,
+    /// The place in the list's page, such as `tools[3]`.
     pub place: String,
-    /// The name or URI, if the part is an item that has a readable one.
+    /// The name or URI of an item, if it has a readable one. Of a name above 64 characters, a client reports only the
+    /// start.
     pub name: Option<String>,
     /// The reason.
     pub reason: String,
 }
 
-impl Defect {
-    /// Returns true for an item of the list.
-    pub fn is_item(&self) -> bool {
-        self.place.ends_with(']')
-    }
-
-    pub(crate) fn new(place: String, name: Option<String>, reason: String) -> Self {
+impl Omission {
+    /// A part at a place in the list with the method `list`.
+    pub fn new(list: &str, place: String, name: Option<String>, reason: String) -> Self {
         Self {
+            list: list.to_owned(),
             place,
             name,
             reason,
+        }
+    }
+}
+
+impl fmt::Display for Omission {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { list, place, .. } = self;
+        match &self.name {
+            Some(name) => write!(f, "{list}: `{name}` ({place}) is left out: {}", self.reason),
+            None => write!(f, "{list}: {place} is left out: {}", self.reason),
         }
     }
 }
@@ -179,7 +192,7 @@ impl Defect {
 pub struct Listing<T> {
     page: T,
     /// The parts of a received page that cannot be read and are not in the page.
-    pub defects: Vec<Defect>,
+    pub omissions: Vec<Omission>,
     encoded: [OnceLock<Bytes>; ProtocolVersion::ALL.len()],
 }
 
@@ -188,13 +201,13 @@ impl<T> Listing<T> {
     pub fn new(page: T) -> Self {
         Self {
             page,
-            defects: Vec::new(),
+            omissions: Vec::new(),
             encoded: Default::default(),
         }
     }
 
-    pub(crate) fn with_defects(self, defects: Vec<Defect>) -> Self {
-        Self { defects, ..self }
+    pub(crate) fn with_omissions(self, omissions: Vec<Omission>) -> Self {
+        Self { omissions, ..self }
     }
 
     /// Returns the page.

@@ -1,11 +1,10 @@
 //! Server notifications, for any number of readers.
 
 use futures_core::Stream;
-use mcp_core::ServerNotification;
+use mcp_core::{Omission, ServerNotification};
 
 use crate::client::Client;
 use crate::events::{LostNotifications, received};
-use crate::omissions::Omission;
 use crate::session;
 
 impl Client {

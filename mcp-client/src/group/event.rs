@@ -3,8 +3,9 @@
 use std::fmt;
 use std::sync::Arc;
 
+use mcp_core::Omission;
+
 use crate::change::Change;
-use crate::omissions::Omission;
 
 /// A server event in a group.
 #[derive(Debug, Clone, PartialEq)]

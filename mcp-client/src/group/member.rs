@@ -6,7 +6,7 @@ use std::time::Duration;
 use futures_core::Stream;
 use futures_util::StreamExt;
 use mcp_core::backoff::Backoff;
-use mcp_core::{BoxFuture, CloseReason};
+use mcp_core::{BoxFuture, CloseReason, Omission};
 use parking_lot::RwLock;
 use tokio::sync::{Mutex, broadcast, oneshot};
 use tokio::time::{Instant, sleep, timeout};
@@ -18,7 +18,6 @@ use super::login::GroupLogin;
 use crate::change::Change;
 use crate::client::Client;
 use crate::error::{Error, ErrorKind};
-use crate::omissions::Omission;
 use crate::probe_memory::ProbeMemory;
 
 /// A server that ran for this time is started again without a delay, and a subscription that was open for it is

@@ -19,12 +19,12 @@ use serde_json::value::RawValue;
 use super::mend::{self, DECISIVE, Mended, Repairs};
 use super::strict::{self, mend_schemas};
 use crate::deserialize::DeserializeError;
-use crate::{Defect, Listing, ResultBody};
+use crate::{Listing, Omission, ResultBody};
 
-/// The maximum number of defects that a page names. The last one counts the others.
-const MAX_DEFECTS: usize = 100;
+/// The maximum number of omissions that a page names. The last one counts the others.
+const MAX_OMISSIONS: usize = 100;
 
-/// The maximum number of characters of a name or URI in a defect or note.
+/// The maximum number of characters of a name or URI in a note.
 const MAX_NAME: usize = 64;
 
 const NO_DEFAULTS: Repairs = Repairs::Optional(&[]);
@@ -41,15 +41,18 @@ pub(super) fn read(method: Option<Method>, raw: RawJson<'_>) -> Option<ResultBod
         return Some(body);
     }
     let object = Members::read(&object)?;
-    Some(match method? {
+    let method = method?;
+    Some(match method {
         Method::ListTools => {
-            let mut page = list(&object)?;
+            let mut page = list(method, &object)?;
             mend_schemas(&mut page.0);
             ResultBody::ListTools(listing(page))
         }
-        Method::ListResources => ResultBody::ListResources(listing(list(&object)?)),
-        Method::ListResourceTemplates => ResultBody::ListResourceTemplates(listing(list(&object)?)),
-        Method::ListPrompts => ResultBody::ListPrompts(listing(list(&object)?)),
+        Method::ListResources => ResultBody::ListResources(listing(list(method, &object)?)),
+        Method::ListResourceTemplates => {
+            ResultBody::ListResourceTemplates(listing(list(method, &object)?))
+        }
+        Method::ListPrompts => ResultBody::ListPrompts(listing(list(method, &object)?)),
         Method::CallTool => ResultBody::CallTool(call_tool(&object)?),
         Method::ReadResource => ResultBody::ReadResource(read_resource(&object)?),
         Method::GetPrompt => ResultBody::GetPrompt(get_prompt(&object)?),
@@ -184,18 +187,19 @@ received_page! {
     ListPromptsResult of Prompt: "prompts" in prompts by "name";
 }
 
-fn listing<T>((page, defects): (T, Vec<Defect>)) -> Arc<Listing<T>> {
-    Arc::new(Listing::new(page).with_defects(defects))
+fn listing<T>((page, omissions): (T, Vec<Omission>)) -> Arc<Listing<T>> {
+    Arc::new(Listing::new(page).with_omissions(omissions))
 }
 
 /// Reads a page whose unreadable items are left out.
-fn list<T: ReceivedPage>(object: &Members<'_>) -> Option<(T, Vec<Defect>)> {
+fn list<T: ReceivedPage>(method: Method, object: &Members<'_>) -> Option<(T, Vec<Omission>)> {
+    let omission = |place, name, reason| Omission::new(method.as_str(), place, name, reason);
     let items = object.items(T::ITEMS)?;
     let Mended { value, absent } = object.read_as::<T>(Some(T::ITEMS), NO_DEFAULTS)?;
     let mut page = value;
-    let mut defects = absent
+    let mut omissions = absent
         .into_iter()
-        .map(|(place, reason)| Defect::new(place, None, reason))
+        .map(|(place, reason)| omission(place, None, reason))
         .collect::<Vec<_>>();
     let mut more = 0;
     for (index, item) in items.into_iter().enumerate() {
@@ -203,19 +207,19 @@ fn list<T: ReceivedPage>(object: &Members<'_>) -> Option<(T, Vec<Defect>)> {
         let alone = format!(r#"{{"{}":[{item}]}}"#, T::ITEMS);
         match mend::read::<T>(&alone, Repairs::Evident) {
             Ok(mut read) => page.items().append(read.value.items()),
-            Err(_) if defects.len() >= MAX_DEFECTS => more += 1,
+            Err(_) if omissions.len() >= MAX_OMISSIONS => more += 1,
             Err(error) => {
                 let reason = mend::reason(&error, &format!("{}[0]", T::ITEMS));
                 let place = format!("{}[{index}]", T::ITEMS);
-                defects.push(Defect::new(place, name(item, T::NAME), reason));
+                omissions.push(omission(place, name(item, T::NAME), reason));
             }
         }
     }
     if more > 0 {
         let reason = format!("{more} more items cannot be read");
-        defects.push(Defect::new(T::ITEMS.to_owned(), None, reason));
+        omissions.push(omission(T::ITEMS.to_owned(), None, reason));
     }
-    Some((page, defects))
+    Some((page, omissions))
 }
 
 /// Returns a member that is a text.
