@@ -1,8 +1,8 @@
 //! The two sides of a connection: their identity and capabilities.
 
+use std::fmt;
 use std::sync::Arc;
 use std::time::SystemTime;
-use std::{fmt, io};
 
 use mcp_types::meta::keys;
 use mcp_types::{
@@ -90,31 +90,17 @@ pub(crate) fn check_client_size(
     info: Option<&RawObject>,
     capabilities: &ClientCapabilities,
 ) -> Result<(), ClientTooLarge> {
-    let mut bytes = ByteCount(info.map_or(0, |info| info.as_str().len()));
     // Capabilities come from JSON, and can be written as JSON again.
-    let _ = serde_json::to_writer(&mut bytes, capabilities);
-    if bytes.0 > ClientContext::MAX_BYTES {
-        return Err(ClientTooLarge::Bytes(bytes.0));
+    let json = serde_json::to_vec(capabilities).unwrap_or_default();
+    let bytes = info.map_or(0, |info| info.as_str().len()) + json.len();
+    if bytes > ClientContext::MAX_BYTES {
+        return Err(ClientTooLarge::Bytes(bytes));
     }
     let values = serde_json::to_value(capabilities).map_or(0, |value| count_values(&value));
     if values > ClientContext::MAX_VALUES {
         return Err(ClientTooLarge::Values(values));
     }
     Ok(())
-}
-
-/// A writer that counts bytes.
-struct ByteCount(usize);
-
-impl io::Write for ByteCount {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0 += bytes.len();
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
 }
 
 pub(crate) fn count_values(value: &Value) -> usize {

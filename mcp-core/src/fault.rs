@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use mcp_types::{ClientCapabilities, ElicitUrlParams, ErrorObject, ParseError};
 use serde::Serialize;
-use serde_json::value::RawValue;
+use serde_json::Value;
 
 /// The error of a call.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
@@ -26,7 +26,7 @@ pub enum Fault {
         /// The error, its location, and its remedy.
         message: Cow<'static, str>,
         /// Additional data for the error's `data`.
-        data: Option<ErrorData>,
+        data: Option<Box<Value>>,
     },
     /// The method does not exist, or is not offered here.
     #[error("method not found: {method}")]
@@ -116,28 +116,6 @@ pub enum Fault {
     Protocol(ErrorObject),
 }
 
-/// Raw JSON for an error's `data`.
-#[derive(Debug, Clone)]
-pub struct ErrorData(Box<RawValue>);
-
-impl ErrorData {
-    /// Serializes a value. Returns `None` when the value cannot be serialized.
-    pub(crate) fn new(value: &impl Serialize) -> Option<Self> {
-        serde_json::value::to_raw_value(value).ok().map(Self)
-    }
-
-    /// Returns the raw JSON.
-    pub(crate) fn as_raw(&self) -> &RawValue {
-        &self.0
-    }
-}
-
-impl PartialEq for ErrorData {
-    fn eq(&self, other: &Self) -> bool {
-        self.0.get() == other.0.get()
-    }
-}
-
 /// The kind of an item that a call names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
@@ -173,7 +151,7 @@ impl Fault {
     #[must_use]
     pub fn with_data(mut self, value: &impl Serialize) -> Self {
         if let Self::BadParams { data, .. } = &mut self {
-            *data = ErrorData::new(value);
+            *data = serde_json::to_value(value).ok().map(Box::new);
         }
         self
     }

@@ -123,7 +123,7 @@ pub use connection::{ClientAddress, Connection, ConnectionState, SessionId, Tran
 pub use endpoint_metrics::{AuthMetrics, EndpointMetrics, TaskMetrics};
 pub use exchange::Exchange;
 pub use extensions::Extensions;
-pub use fault::{ErrorData, Fault, ItemKind};
+pub use fault::{Fault, ItemKind};
 pub use framing::Framing;
 pub use gate::Gate;
 pub use header_mismatch::HeaderMismatch;

@@ -36,11 +36,6 @@ impl Layers {
         self.next.is_none()
     }
 
-    /// Returns the layers as a service. Its calls end in each call's endpoint.
-    pub fn into_service(self) -> Next {
-        self.next.unwrap_or_else(Next::endpoint)
-    }
-
     /// Returns the observer of the messages that layers do not see.
     pub fn observer(&self) -> Option<&Arc<dyn Observer>> {
         self.observer.as_ref()

@@ -19,11 +19,10 @@ pub(in crate::wire) fn to_error(fault: &Fault) -> ErrorObject {
     match fault {
         Fault::InvalidMessage(error) => error.to_error(),
         Fault::InvalidRequest(_) => plain(codes::INVALID_REQUEST),
-        Fault::BadParams { data, .. } => {
-            let mut error = plain(codes::INVALID_PARAMS);
-            error.data = data.as_ref().map(|data| data.as_raw().to_owned());
-            error
-        }
+        Fault::BadParams {
+            data: Some(data), ..
+        } => plain(codes::INVALID_PARAMS).with_data(data),
+        Fault::BadParams { data: None, .. } => plain(codes::INVALID_PARAMS),
         Fault::NoSuchMethod { .. } => plain(codes::METHOD_NOT_FOUND),
         Fault::NoSuchItem {
             kind: ItemKind::Resource,
