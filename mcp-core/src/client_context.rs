@@ -197,11 +197,14 @@ pub struct Principal {
     /// The person or program, as the issuer names it.
     pub subject: String,
     /// The OAuth client that acts for the subject, as the issuer names it. `None`: unknown.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub client: Option<String>,
     /// The scopes that the issuer has granted.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub scopes: Vec<String>,
     /// The end of the authorization, such as a token's `exp`. Streams of the caller end then.
     /// `None`: no end.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expires_at: Option<SystemTime>,
 }
 
@@ -223,13 +226,6 @@ impl Principal {
     pub fn client(mut self, client: impl Into<String>) -> Self {
         self.client = Some(client.into());
         self
-    }
-
-    /// Returns true if both are the same subject of the same issuer, through the same client. Scopes and
-    /// the end of the authorization may differ: they change with each token.
-    // spec: SESS-11
-    pub fn is_same(&self, other: &Self) -> bool {
-        self.issuer == other.issuer && self.subject == other.subject && self.client == other.client
     }
 
     /// Sets the scopes.
@@ -276,7 +272,7 @@ pub struct RequiredScopes {
 /// principal are one anonymous caller. The key of what a program keeps for its callers, such as sessions and
 /// counters.
 ///
-/// Two keys are equal if their principals are [the same](Principal::is_same). Clones are cheap.
+/// Scopes and the end of the authorization do not matter: they change with each token. Clones are cheap.
 ///
 /// # Examples
 ///
@@ -291,7 +287,7 @@ pub struct RequiredScopes {
 /// assert_ne!(first, CallerKey::new(Some(&ada.client("app"))));
 /// assert!(CallerKey::new(None).principal().is_none());
 /// ```
-#[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct CallerKey(Option<Arc<Principal>>);
 
 impl CallerKey {
@@ -302,6 +298,20 @@ impl CallerKey {
             key.client.clone_from(&principal.client);
             Arc::new(key)
         }))
+    }
+
+    /// Returns true if this is the key for a request's caller.
+    // spec: SESS-11, TASK-22
+    pub fn matches(&self, principal: Option<&Principal>) -> bool {
+        match (self.principal(), principal) {
+            (None, None) => true,
+            (Some(own), Some(other)) => {
+                own.issuer == other.issuer
+                    && own.subject == other.subject
+                    && own.client == other.client
+            }
+            _ => false,
+        }
     }
 
     /// Returns the principal, without scopes and without an end. `None` for the anonymous caller.

@@ -23,8 +23,8 @@ pub(crate) use filter::{authorize, check_client, check_size};
 use crate::changes::SubscriptionPermit;
 use crate::extension;
 use crate::{
-    BoxFuture, ChangeEvent, Changes, ClientContext, Extensions, Fault, Gate, NotificationSender,
-    Reply, ResultBody, ServerNotification, Service, Subscriber, Watch,
+    BoxFuture, CallerKey, ChangeEvent, Changes, ClientContext, Extensions, Fault, Gate,
+    NotificationSender, Reply, ResultBody, ServerNotification, Service, Subscriber, Watch,
 };
 
 /// Returns the notification of a change, or `None` when the granted filter does not cover it.
@@ -102,7 +102,8 @@ pub(crate) fn serve(
     let watch = changes.watch(granted.clone());
     let ids = extensions_of(&granted, &facts, service);
     let has_extensions = !ids.is_empty();
-    watch.add_notifications(ids, None, subscriber.extensions.get());
+    let caller = CallerKey::new(subscriber.extensions.get());
+    watch.add_notifications(ids, None, caller);
     let mut running = RunningSubscription {
         granted,
         has_extensions,

@@ -93,10 +93,10 @@ impl RedisTasks {
 
 /// Returns the name of an owner in the totals, empty for callers without identity.
 fn owner_name(record: &TaskRecord) -> String {
-    let owner = record.owner.as_ref();
+    let owner = record.owner.principal();
     // The length keeps different pairs different.
-    owner.map_or_else(String::new, |(issuer, subject)| {
-        format!("{}:{issuer}{subject}", issuer.len())
+    owner.map_or_else(String::new, |owner| {
+        format!("{}:{}{}", owner.issuer.len(), owner.issuer, owner.subject)
     })
 }
 

@@ -57,7 +57,7 @@ async fn find(
         None
     };
     record
-        .filter(|record| record.belongs_to(principal))
+        .filter(|record| record.owner.matches(principal))
         .ok_or_else(Fault::no_such_task)
 }
 

@@ -25,7 +25,7 @@ pub(crate) async fn subscribe(
     let mut streams = Vec::new();
     for id in ids.into_iter().filter(|id| id.len() <= ids::MAX_LEN) {
         let record = shared.load(&id).await?;
-        if let Some(record) = record.filter(|record| record.belongs_to(principal.as_ref())) {
+        if let Some(record) = record.filter(|record| record.owner.matches(principal.as_ref())) {
             streams.push(changes(shared.clone(), record));
             granted.push(id);
         }

@@ -13,7 +13,7 @@ use slab::Slab;
 use super::event::ChangeEvent;
 use super::notifications::BroadcastQueue;
 use super::subscribed::SubscribedUris;
-use crate::{CallerKey, Principal};
+use crate::CallerKey;
 
 /// A bus that carries changes from handlers to subscribers: within one process ([`MemoryBus`]), or
 /// between the nodes that serve one endpoint.
@@ -273,10 +273,10 @@ impl Watch {
         &self,
         extensions: Vec<Box<str>>,
         topic: Option<Arc<str>>,
-        principal: Option<&Principal>,
+        caller: CallerKey,
     ) {
         if !extensions.is_empty() || topic.is_some() {
-            let queue = BroadcastQueue::new(extensions, topic, CallerKey::new(principal));
+            let queue = BroadcastQueue::new(extensions, topic, caller);
             self.unread.lock().notifications = Some(Box::new(queue));
         }
     }

@@ -5,7 +5,7 @@ use serde::de::{Deserializer, Error};
 use serde::{Deserialize, Serialize, Serializer};
 
 use crate::client_context::check_client_size;
-use crate::{ClientContext, Principal};
+use crate::{CallerKey, ClientContext};
 
 /// The stored state of a session, with which another node or a later process continues it. Running
 /// calls and pending requests to the client are not stored.
@@ -31,13 +31,10 @@ pub struct SessionRecord {
     /// The URIs of the resources that the client subscribed to.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub subscriptions: Vec<String>,
-    /// The issuer and subject of the principal that opened the session.
+    /// The caller that opened the session.
     // spec: SESS-11
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub owner: Option<(String, String)>,
-    /// This principal's OAuth client.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub owner_client: Option<String>,
+    #[serde(default)]
+    pub owner: CallerKey,
     /// The key that binds the session to a part of the program, over HTTP: by default its path.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub key: Option<String>,
@@ -65,14 +62,6 @@ impl Serialize for SessionRecord {
 }
 
 impl SessionRecord {
-    /// Returns the principal that opened the session. It has no scopes.
-    pub fn principal(&self) -> Option<Principal> {
-        let (issuer, subject) = self.owner.as_ref()?;
-        let mut principal = Principal::new(issuer, subject);
-        principal.client.clone_from(&self.owner_client);
-        Some(principal)
-    }
-
     pub(super) fn facts(&self) -> ClientContext {
         let mut facts = ClientContext::new(self.version);
         facts.capabilities.clone_from(&self.capabilities);
@@ -80,12 +69,4 @@ impl SessionRecord {
         facts.info.clone_from(&self.client_info);
         facts
     }
-}
-
-/// Returns the part of a principal that a session is bound to. Scopes may change from request to
-/// request.
-pub(super) fn owner(principal: &Principal) -> Principal {
-    let mut owner = Principal::new(&*principal.issuer, &*principal.subject);
-    owner.client.clone_from(&principal.client);
-    owner
 }

@@ -28,13 +28,13 @@ use observe::SessionObserver;
 use sent_request::SentRequest;
 
 use super::handshake;
-use super::record::{self, SessionRecord};
+use super::record::SessionRecord;
 use crate::extension;
 use crate::pending::PendingRequests;
 use crate::wire;
 use crate::{
-    ChangeEvent, Changes, ClientContext, Fault, Principal, Reply, ResultBody, ServerNotification,
-    ServerProfile, Service, SessionId, Subscriber, Watch,
+    CallerKey, ChangeEvent, Changes, ClientContext, Fault, Principal, Reply, ResultBody,
+    ServerNotification, ServerProfile, Service, SessionId, Subscriber, Watch,
 };
 
 /// A session of a legacy client.
@@ -47,7 +47,7 @@ pub struct Session {
     /// The server, as it was when the session was opened.
     profile: Arc<ServerProfile>,
     /// Without scopes.
-    owner: Option<Box<Principal>>,
+    owner: CallerKey,
     state: Mutex<SessionState>,
     changes: Option<WatchedChanges>,
     observer: Option<Box<SessionObserver>>,
@@ -89,7 +89,7 @@ impl Session {
         let profile = service.profile();
         let (facts, result) =
             handshake::initialize(params, &profile, profile.capabilities.clone())?;
-        let owner = principal.map(record::owner);
+        let owner = CallerKey::new(principal);
         let session = Self::new(facts, service, profile, owner, (None, limits));
         if let Some(observer) = &session.observer {
             let meta = params.meta.as_ref();
@@ -111,7 +111,7 @@ impl Session {
     /// Continues a stored session.
     pub fn restore(record: SessionRecord, service: &dyn Service, limits: SessionLimits) -> Self {
         let facts = record.facts();
-        let owner = record.principal();
+        let owner = record.owner;
         let profile = service.profile();
         let topic = record.topic.map(Into::into);
         let session = Self::new(facts, service, profile, owner, (topic, limits));
@@ -127,7 +127,7 @@ impl Session {
         facts: ClientContext,
         service: &dyn Service,
         profile: Arc<ServerProfile>,
-        owner: Option<Principal>,
+        owner: CallerKey,
         (topic, limits): (Option<Arc<str>>, SessionLimits),
     ) -> Self {
         let interest = offered_lists(&profile.capabilities);
@@ -136,7 +136,7 @@ impl Session {
         let topic = has_topic.then(|| topic.unwrap_or_else(new_topic));
         let changes = service.changes().map(|changes| {
             let watch = changes.watch(interest);
-            watch.add_notifications(extensions, topic, owner.as_ref());
+            watch.add_notifications(extensions, topic, owner.clone());
             WatchedChanges { watch, changes }
         });
         Self {
@@ -145,7 +145,7 @@ impl Session {
             limits,
             profile,
             can_be_asked: facts.capabilities != ClientCapabilities::default(),
-            owner: owner.map(Box::new),
+            owner,
             state: Mutex::new(SessionState {
                 facts: Arc::new(facts),
                 ready: false,
@@ -160,7 +160,6 @@ impl Session {
     /// Returns the state to store.
     pub fn record(&self) -> SessionRecord {
         let state = self.state.lock();
-        let owner = self.owner.as_deref();
         SessionRecord {
             server: self.profile.info().name.clone(),
             version: state.facts.version,
@@ -168,8 +167,7 @@ impl Session {
             client_info: state.facts.info.clone(),
             log_level: state.facts.log_level,
             subscriptions: state.subscribed_uris().to_vec(),
-            owner: owner.map(|owner| (owner.issuer.clone(), owner.subject.clone())),
-            owner_client: owner.and_then(|owner| owner.client.clone()),
+            owner: self.owner.clone(),
             key: None,
             topic: self.topic().map(|topic| (*topic).to_owned()),
             ready: state.ready,
@@ -232,11 +230,7 @@ impl Session {
     /// Returns true if the principal is the one that opened the session.
     // spec: SESS-11
     pub fn belongs_to(&self, principal: Option<&Principal>) -> bool {
-        match (self.owner.as_deref(), principal) {
-            (None, None) => true,
-            (Some(owner), Some(principal)) => owner.is_same(principal),
-            _ => false,
-        }
+        self.owner.matches(principal)
     }
 
     /// Marks everything that the session is interested in as changed, because changes may have been

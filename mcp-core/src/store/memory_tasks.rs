@@ -83,12 +83,12 @@ impl StoredTasks {
         if self.tasks.len() >= limits.tasks || self.bytes + size > limits.bytes {
             return TaskWrite::Full;
         }
-        if let Some(owner) = &record.owner {
-            let count = self.owners.get(owner).copied().unwrap_or(0);
+        if let Some(owner) = owner(&record) {
+            let count = self.owners.get(&owner).copied().unwrap_or(0);
             if count >= limits.tasks_per_principal {
                 return TaskWrite::PrincipalFull;
             }
-            self.owners.insert(owner.clone(), count + 1);
+            self.owners.insert(owner, count + 1);
         }
         let id: Arc<str> = record.task.task_id.as_str().into();
         self.bytes += size;
@@ -129,12 +129,12 @@ impl StoredTasks {
     /// Frees the limits of a task that was removed. Returns the signal of its watchers.
     fn release(&mut self, stored: StoredTask) -> CloseSignal {
         self.bytes -= stored.size;
-        if let Some(owner) = &stored.record.owner
-            && let Some(count) = self.owners.get_mut(owner)
+        if let Some(owner) = owner(&stored.record)
+            && let Some(count) = self.owners.get_mut(&owner)
         {
             *count -= 1;
             if *count == 0 {
-                self.owners.remove(owner);
+                self.owners.remove(&owner);
             }
         }
         if self.tasks.len() == 0 {
@@ -143,6 +143,12 @@ impl StoredTasks {
         }
         stored.changed
     }
+}
+
+/// Returns the issuer and subject whose tasks are limited together.
+fn owner(record: &TaskRecord) -> Option<(String, String)> {
+    let owner = record.owner.principal()?;
+    Some((owner.issuer.clone(), owner.subject.clone()))
 }
 
 #[async_trait]

@@ -8,7 +8,7 @@ use mcp_types::ext::tasks::Task;
 use serde::{Deserialize, Serialize};
 
 use super::StoreError;
-use crate::Principal;
+use crate::{CallerKey, Principal};
 
 /// A task as a store keeps it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -17,11 +17,10 @@ use crate::Principal;
 pub struct TaskRecord {
     /// The task, as `tasks/get` returns it.
     pub task: Task,
-    /// Issuer and subject of the principal that created the task. `None`: a caller without identity.
-    pub owner: Option<(String, String)>,
-    /// This principal's OAuth client.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub owner_client: Option<String>,
+    /// The caller that created the task. A task of a caller without identity belongs to every caller without
+    /// identity that knows its id.
+    // spec: TASK-22
+    pub owner: CallerKey,
     /// The node that runs the task.
     pub node: Box<str>,
     /// Responses that were accepted and that the running call has not received.
@@ -35,26 +34,10 @@ impl TaskRecord {
     pub fn new(task: Task, owner: Option<&Principal>, node: impl Into<Box<str>>) -> Self {
         Self {
             task,
-            owner: owner.map(|owner| (owner.issuer.clone(), owner.subject.clone())),
-            owner_client: owner.and_then(|owner| owner.client.clone()),
+            owner: CallerKey::new(owner),
             node: node.into(),
             answers: InputResponses::new(),
             revision: 0,
-        }
-    }
-
-    /// Returns true if the principal created the task. A task of a caller without identity belongs to
-    /// every caller without identity that knows its id.
-    // spec: TASK-22
-    pub fn belongs_to(&self, principal: Option<&Principal>) -> bool {
-        match (&self.owner, principal) {
-            (None, None) => true,
-            (Some((issuer, subject)), Some(principal)) => {
-                *issuer == principal.issuer
-                    && *subject == principal.subject
-                    && self.owner_client == principal.client
-            }
-            _ => false,
         }
     }
 

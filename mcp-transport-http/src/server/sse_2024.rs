@@ -176,8 +176,13 @@ fn initialize(
     if let Some(previous) = &*slot {
         limits.request_ids_after = previous.session.protocol.last_request_number();
     }
-    let (protocol, reply) =
-        Session::open(Some(&request.id), &params, context.service, principal, limits)?;
+    let (protocol, reply) = Session::open(
+        Some(&request.id),
+        &params,
+        context.service,
+        principal,
+        limits,
+    )?;
     let (session, output) = match &*slot {
         Some(previous) => {
             let session = Arc::new(previous.session.successor(protocol));

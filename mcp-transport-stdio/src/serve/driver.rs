@@ -397,8 +397,13 @@ impl Driver {
             limits.request_ids_after = previous.last_request_number();
         }
         let principal = self.settings.extensions.get::<Principal>();
-        let (session, reply) =
-            Session::open(Some(&request.id), &params, &*self.service, principal, limits)?;
+        let (session, reply) = Session::open(
+            Some(&request.id),
+            &params,
+            &*self.service,
+            principal,
+            limits,
+        )?;
         if let Some(previous) = self.session.replace(Arc::new(session)) {
             previous.close();
         }

@@ -84,7 +84,7 @@ async fn load_from(
         return Ok(());
     };
     let key = context.table.share_key(key);
-    let permit = context.reserve(record.principal().as_ref(), head)?;
+    let permit = context.reserve(record.owner.principal(), head)?;
     let limits = context.config.sessions.limits;
     let protocol = Session::restore(record.clone(), context.service, limits);
     let session = context.new_session(id.into(), key, protocol, permit, None);

@@ -38,9 +38,14 @@ pub(super) async fn open(
     let principal = head.extensions.get::<Principal>();
     let permit = context.reserve(principal, head)?;
     let limits = context.config.sessions.limits;
-    let (protocol, reply) =
-        Session::open(Some(&request.id), &params, context.service, principal, limits)
-            .map_err(reject)?;
+    let (protocol, reply) = Session::open(
+        Some(&request.id),
+        &params,
+        context.service,
+        principal,
+        limits,
+    )
+    .map_err(reject)?;
     let id = new_id(context, head).map_err(reject)?;
     let session = context.new_session(id, key, protocol, permit, None);
     context

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use mcp_core::{NotificationBuffer, Principal, Reply, ReplyTarget};
+use mcp_core::{CallerKey, NotificationBuffer, Principal, Reply, ReplyTarget};
 use mcp_types::ProtocolVersion;
 use parking_lot::Mutex;
 use uuid::Uuid;
@@ -26,7 +26,7 @@ pub(super) struct SseConnection {
     pub(super) key: Arc<str>,
     pub(super) reader: Arc<ReaderSlot>,
     /// The principal that opened the connection.
-    owner: Option<Principal>,
+    owner: CallerKey,
     /// Permission for a session, until `initialize` opens it.
     permit: Mutex<Option<SessionPermit>>,
     /// Replies before the session is open.
@@ -52,7 +52,7 @@ impl SseConnection {
             id: Uuid::new_v4().to_string().into(),
             key,
             reader: Arc::default(),
-            owner: principal.cloned(),
+            owner: CallerKey::new(principal),
             permit: Mutex::new(Some(permit)),
             early_replies: new_buffer(ProtocolVersion::V2024_11_05).replacing_when_full(),
             session: Mutex::default(),
@@ -67,11 +67,7 @@ impl SseConnection {
     /// Returns true if the principal is the one that opened the connection.
     // spec: SESS-11
     pub(super) fn belongs_to(&self, principal: Option<&Principal>) -> bool {
-        match (&self.owner, principal) {
-            (None, None) => true,
-            (Some(owner), Some(principal)) => owner.is_same(principal),
-            _ => false,
-        }
+        self.owner.matches(principal)
     }
 
     /// Returns the number of bytes that the client has not read.
