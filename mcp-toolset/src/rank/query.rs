@@ -22,8 +22,6 @@ const SIMILAR: f32 = 0.9;
 const MAX_SIMILAR: usize = 3;
 /// The effect of a query that has all words of a tool name.
 const WHOLE_NAME: f32 = 0.2;
-/// Rarity of a word that no tool has, as a share of the rarest word.
-const UNKNOWN_RARITY: f32 = 0.85;
 /// Rarity that a query has at least, in rarest words: one word alone says little.
 const MIN_RARITY: f32 = 1.3;
 
@@ -58,8 +56,8 @@ type Scores = Vec<f32>;
 /// One search in an index.
 pub(super) struct Search<'a> {
     index: &'a Index,
-    /// The meanings of words, with those of the next word that they are a phrase with.
-    known: Map<(String, Option<String>), Rc<Meanings>>,
+    /// The meanings of words by their forms.
+    known: Map<String, Rc<Meanings>>,
     pub(super) steps: usize,
 }
 
@@ -143,7 +141,7 @@ impl<'a> Search<'a> {
             if query[..at].iter().any(|other| other.stem == word.stem) {
                 continue;
             }
-            let meanings = self.meanings(word, query.get(at + 1));
+            let meanings = self.meanings(word);
             total += meanings.rarity;
             for (&entry, &effect) in &meanings.entries {
                 raise(&mut found, entry, effect);
@@ -168,40 +166,33 @@ impl<'a> Search<'a> {
 
     /// Returns the words of tools that a word of a query stands for: itself and its synonyms, or similar words and
     /// theirs.
-    fn meanings(&mut self, word: &Word, next: Option<&Word>) -> Rc<Meanings> {
-        let phrase = next.map(|next| [word.stem.clone(), next.stem.clone()]);
-        let phrase = phrase.filter(|phrase| !synonyms(phrase).is_empty());
-        let next = phrase.as_ref().map(|[_, next]| next.clone());
-        let key = (word.form.clone(), next);
-        if let Some(known) = self.known.get(&key) {
+    fn meanings(&mut self, word: &Word) -> Rc<Meanings> {
+        if let Some(known) = self.known.get(&word.form) {
             return known.clone();
         }
         let meanings = if self.steps < MAX_STEPS {
-            let phrase = phrase.as_ref().map_or(&[][..], |phrase| &phrase[..]);
-            self.find_meanings(word, phrase)
+            self.find_meanings(word)
         } else {
             Meanings::default()
         };
         let meanings = Rc::new(meanings);
-        self.known.insert(key, meanings.clone());
+        self.known.insert(word.form.clone(), meanings.clone());
         meanings
     }
 
-    fn find_meanings(&mut self, word: &Word, phrase: &[String]) -> Meanings {
+    fn find_meanings(&mut self, word: &Word) -> Meanings {
         let mut entries = Map::default();
-        let own = std::slice::from_ref(&word.stem);
         let known = self.index.words.get(&*word.stem);
         if let Some(&entry) = known {
             raise(&mut entries, entry, 1.0);
         }
-        self.add_synonyms(&mut entries, own, SYNONYM);
-        self.add_synonyms(&mut entries, phrase, SYNONYM);
-        if known.is_none() && synonyms(own).is_empty() {
+        self.add_synonyms(&mut entries, &word.stem, SYNONYM);
+        if known.is_none() && synonyms(&word.stem).is_empty() {
             for (entry, similarity) in self.similar(&word.form) {
                 let effect = similarity * SIMILAR;
                 raise(&mut entries, entry, effect);
-                let similar = [self.index.entries[entry].word.to_string()];
-                self.add_synonyms(&mut entries, &similar, effect * SYNONYM);
+                let similar = &self.index.entries[entry].word;
+                self.add_synonyms(&mut entries, similar, effect * SYNONYM);
             }
         }
         let rarities = entries
@@ -209,9 +200,8 @@ impl<'a> Search<'a> {
             .map(|&entry| self.index.entries[entry].rarity);
         let rarity = match known {
             Some(&entry) => self.index.entries[entry].rarity,
-            None => rarities
-                .reduce(f32::max)
-                .unwrap_or(UNKNOWN_RARITY * self.index.max_rarity),
+            // A word that no tool has counts as the rarest.
+            None => rarities.reduce(f32::max).unwrap_or(self.index.max_rarity),
         };
         let tools = self.best(&entries);
         Meanings {
@@ -237,17 +227,10 @@ impl<'a> Search<'a> {
         best.filter(|(_, score)| *score > 0.0).collect()
     }
 
-    fn add_synonyms(&self, entries: &mut Map<usize, f32>, phrase: &[String], effect: f32) {
-        for synonym in synonyms(phrase) {
-            // The words of a phrase share its effect.
-            let effect = match phrase.len() {
-                1 => effect / (synonym.len() as f32).sqrt(),
-                _ => effect,
-            };
-            for word in synonym {
-                if let Some(&entry) = self.index.words.get(&**word) {
-                    raise(entries, entry, effect);
-                }
+    fn add_synonyms(&self, entries: &mut Map<usize, f32>, word: &str, effect: f32) {
+        for synonym in synonyms(word).iter().flatten() {
+            if let Some(&entry) = self.index.words.get(&**synonym) {
+                raise(entries, entry, effect);
             }
         }
     }

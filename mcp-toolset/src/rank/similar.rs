@@ -12,8 +12,6 @@ const MIN_SIMILARITY: f32 = 0.6;
 const SAME_LETTERS: f32 = 0.85;
 /// Fewest letter pairs of a word that is compared: each pair of a short word is a large share of it.
 const MIN_PAIRS: usize = 5;
-/// Largest difference in the number of letter pairs.
-const MAX_DIFFERENCE: usize = 3;
 /// Forms of words that are known. Those in names and titles come first.
 const MAX_FORMS: usize = 20_000;
 
@@ -88,7 +86,7 @@ impl Forms {
         let same = self.by_letters.get(&letters(word)).into_iter().flatten();
         let same = same.filter_map(|&form| Some((self.forms.get(form as usize)?, SAME_LETTERS)));
         for (form, similarity) in similar.chain(same) {
-            if similarity >= MIN_SIMILARITY && form.pairs.abs_diff(pairs.len()) <= MAX_DIFFERENCE {
+            if similarity >= MIN_SIMILARITY {
                 let best: &mut f32 = found.entry(form.entry).or_default();
                 *best = best.max(similarity);
             }

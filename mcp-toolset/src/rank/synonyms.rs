@@ -5,9 +5,9 @@ use std::sync::LazyLock;
 
 use super::words::stem;
 
-/// The phrases with the meaning of a phrase, as stems. Most phrases are one word.
-static SYNONYMS: LazyLock<HashMap<Vec<String>, Vec<Vec<String>>>> = LazyLock::new(|| {
-    let mut synonyms: HashMap<Vec<String>, Vec<Vec<String>>> = HashMap::new();
+/// The phrases with the meaning of a word, as stems. Most phrases are one word.
+static SYNONYMS: LazyLock<HashMap<String, Vec<Vec<String>>>> = LazyLock::new(|| {
+    let mut synonyms: HashMap<String, Vec<Vec<String>>> = HashMap::new();
     let lines = include_str!("synonyms.txt").lines();
     for line in lines.filter(|line| !line.starts_with('#')) {
         let phrases = line.split_whitespace();
@@ -15,7 +15,8 @@ static SYNONYMS: LazyLock<HashMap<Vec<String>, Vec<Vec<String>>>> = LazyLock::ne
             .map(|phrase| phrase.split('_').map(stem).collect())
             .collect();
         for phrase in &group {
-            let known = synonyms.entry(phrase.clone()).or_default();
+            let [word] = &phrase[..] else { continue };
+            let known = synonyms.entry(word.clone()).or_default();
             let others = group.iter().filter(|other| *other != phrase);
             for other in others {
                 if !known.contains(other) {
@@ -27,7 +28,7 @@ static SYNONYMS: LazyLock<HashMap<Vec<String>, Vec<Vec<String>>>> = LazyLock::ne
     synonyms
 });
 
-/// Returns the phrases with the meaning of a phrase.
-pub(super) fn synonyms(phrase: &[String]) -> &'static [Vec<String>] {
-    SYNONYMS.get(phrase).map_or(&[], Vec::as_slice)
+/// Returns the phrases with the meaning of a word.
+pub(super) fn synonyms(word: &str) -> &'static [Vec<String>] {
+    SYNONYMS.get(word).map_or(&[], Vec::as_slice)
 }
