@@ -74,13 +74,7 @@ pub(crate) fn media(
     let Some(profile) = profile else {
         return Err(note(""));
     };
-    let accepts = |kind: &str| {
-        profile
-            .images
-            .iter()
-            .chain(profile.audio)
-            .any(|one| *one == kind)
-    };
+    let accepts = |kind: &str| profile.images.contains(&kind) || profile.audio.contains(&kind);
     let Some(Sniffed { kind, sides }) = sniffed else {
         let is_known = accepts(&essence(declared));
         return Err(note(if is_known { ", not of that type" } else { "" }));
@@ -132,93 +126,44 @@ struct Sniffed {
     sides: Option<(usize, usize)>,
 }
 
+/// A type, its first bytes, and the bytes at a place behind them.
+type Signature = (&'static str, &'static [u8], usize, &'static [u8]);
+
+const SIGNATURES: [Signature; 11] = [
+    ("image/png", b"\x89PNG\r\n\x1a\n", 12, b"IHDR"),
+    ("image/jpeg", b"\xff\xd8\xff", 0, b""),
+    ("image/gif", b"GIF87a", 0, b""),
+    ("image/gif", b"GIF89a", 0, b""),
+    ("image/webp", b"RIFF", 8, b"WEBP"),
+    ("audio/wav", b"RIFF", 8, b"WAVE"),
+    ("audio/flac", b"fLaC", 0, b""),
+    ("audio/ogg", b"OggS", 0, b""),
+    ("audio/aiff", b"FORM", 8, b"AIFF"),
+    ("audio/aiff", b"FORM", 8, b"AIFC"),
+    ("audio/mp3", b"ID3", 0, b""),
+];
+
 /// Returns the type of an image or a sound by its first bytes.
 fn sniff(bytes: &[u8], declared: &str) -> Option<Sniffed> {
-    let image = match bytes {
-        [
-            0x89,
-            b'P',
-            b'N',
-            b'G',
-            b'\r',
-            b'\n',
-            0x1a,
-            b'\n',
-            _,
-            _,
-            _,
-            _,
-            b'I',
-            b'H',
-            b'D',
-            b'R',
-            ..,
-        ] => Some("image/png"),
-        [0xff, 0xd8, 0xff, ..] => Some("image/jpeg"),
-        [b'G', b'I', b'F', b'8', b'7' | b'9', b'a', ..] => Some("image/gif"),
-        [
-            b'R',
-            b'I',
-            b'F',
-            b'F',
-            _,
-            _,
-            _,
-            _,
-            b'W',
-            b'E',
-            b'B',
-            b'P',
-            ..,
-        ] => Some("image/webp"),
-        _ => None,
+    let has = |(_, start, at, mark): &&Signature| {
+        let rest = bytes.get(*at..).unwrap_or_default();
+        bytes.starts_with(start) && rest.starts_with(mark)
     };
-    if let Some(kind) = image {
-        let size = imagesize::blob_size(bytes).ok()?;
-        let sides = Some((size.width, size.height));
-        return (size.width > 0 && size.height > 0).then_some(Sniffed { kind, sides });
-    }
-    // The first bytes of these two are too common without a declared type.
-    let is_sound = essence(declared).starts_with("audio/");
-    let kind = match bytes {
-        [
-            b'R',
-            b'I',
-            b'F',
-            b'F',
-            _,
-            _,
-            _,
-            _,
-            b'W',
-            b'A',
-            b'V',
-            b'E',
-            ..,
-        ] => "audio/wav",
-        [b'f', b'L', b'a', b'C', ..] => "audio/flac",
-        [b'O', b'g', b'g', b'S', ..] => "audio/ogg",
-        [
-            b'F',
-            b'O',
-            b'R',
-            b'M',
-            _,
-            _,
-            _,
-            _,
-            b'A',
-            b'I',
-            b'F',
-            b'F' | b'C',
-            ..,
-        ] => "audio/aiff",
-        [b'I', b'D', b'3', ..] => "audio/mp3",
-        [0xff, 0xf1 | 0xf9, ..] if is_sound => "audio/aac",
-        [0xff, 0xe2 | 0xe3 | 0xf2 | 0xf3 | 0xfa | 0xfb, ..] if is_sound => "audio/mp3",
+    let kind = match (SIGNATURES.iter().find(has), bytes) {
+        (Some((kind, ..)), _) => kind,
+        // These first bytes are too common without a declared type.
+        _ if !essence(declared).starts_with("audio/") => return None,
+        (None, [0xff, 0xf1 | 0xf9, ..]) => "audio/aac",
+        (None, [0xff, 0xe2 | 0xe3 | 0xf2 | 0xf3 | 0xfa | 0xfb, ..]) => "audio/mp3",
         _ => return None,
     };
-    Some(Sniffed { kind, sides: None })
+    let mut sides = None;
+    if kind.starts_with("image/") {
+        let size = imagesize::blob_size(bytes).ok()?;
+        sides = Some((size.width, size.height)).filter(|_| size.width > 0 && size.height > 0);
+        sides?;
+    }
+    Some(Sniffed { kind, sides })
 }
 
 #[cfg(test)]
