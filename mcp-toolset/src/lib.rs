@@ -14,7 +14,7 @@
 //! |---|---|
 //! | `rank` | [`Ranker`], [`Ranking`], and [`WordRanker`]: tools by the words of a task |
 //! | [`search`] | `search_tools`, `describe_tools` and `call_tool` over a list of tools |
-//! | `provider` | [`Provider`], [`Profile`]: what providers accept |
+//! | `provider` | [`Provider`]: what providers accept |
 //! | `names`, `schema` | names and schemas for a provider, and arguments back for the server |
 //! | `media` | images and sounds that a provider accepts |
 //! | `reply` | the shapes of replies, [`ReplyError`] |
@@ -68,7 +68,7 @@ pub use approval::{Answer, Approval, ProposedCall, Verdict};
 pub use budget::Tokens;
 pub use pins::{HeldItem, PinFile};
 #[cfg(feature = "client")]
-pub use provider::{Profile, Provider, SchemaLimits};
+pub use provider::Provider;
 pub use rank::{Ranker, Ranking, WordRanker};
 #[cfg(feature = "client")]
 pub use reply::ReplyError;

@@ -1,4 +1,4 @@
-//! Formats of model providers: [`Provider`], and its [`Profile`] as data.
+//! Formats of model providers: [`Provider`], and the [`Profile`] of each one as data.
 
 /// The interface of a model provider: the shape of definitions, calls and results.
 ///
@@ -7,8 +7,7 @@
 /// ```
 /// use mcp::toolset::Provider;
 ///
-/// let profile = Provider::OpenAiChat.profile();
-/// assert_eq!(profile.max_tools, Some(128));
+/// assert_eq!(Provider::OpenAiChat.max_tools(), Some(128));
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
@@ -27,85 +26,57 @@ pub enum Provider {
 
 /// Limits of a provider for definitions.
 #[derive(Debug, Clone, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Profile {
-    /// The document with the rules.
-    pub document: &'static str,
-    /// Month of the rules, such as `2026-11`.
-    pub date: &'static str,
-    /// Keywords of constraints and annotations that stay. The others become a part of the description.
-    pub keywords: &'static [&'static str],
+pub(crate) struct Profile {
+    /// Keywords of constraints and annotations that stay. The others become a part of the description. `None`: all.
+    pub(crate) keywords: Option<&'static [&'static str]>,
     /// Values of `format` that stay. `None`: all.
-    pub formats: Option<&'static [&'static str]>,
+    pub(crate) formats: Option<&'static [&'static str]>,
     /// `type` may be a list.
-    pub has_type_lists: bool,
+    pub(crate) has_type_lists: bool,
     /// `null` is allowed by `nullable`, not by a type.
-    pub has_nullable: bool,
+    pub(crate) has_nullable: bool,
     /// Values of `enum` are strings.
-    pub has_string_enums_only: bool,
+    pub(crate) has_string_enums_only: bool,
     /// `anyOf` is the only field of its schema.
-    pub has_sole_unions: bool,
+    pub(crate) has_sole_unions: bool,
     /// Patterns have no look-around, and nothing that only some engines of regular expressions know.
-    pub has_plain_patterns: bool,
+    pub(crate) has_plain_patterns: bool,
     /// Each schema has a type.
-    pub needs_types: bool,
+    pub(crate) needs_types: bool,
     /// Objects have all their properties and no others.
-    pub is_strict: bool,
+    pub(crate) is_strict: bool,
     /// Objects have at least one property. A tool without arguments has no schema.
-    pub needs_properties: bool,
+    pub(crate) needs_properties: bool,
     /// Levels of objects and arrays.
-    pub max_depth: usize,
+    pub(crate) max_depth: usize,
     /// Maximum length of a description, in characters. `None`: not documented.
-    pub max_description: Option<usize>,
+    pub(crate) max_description: Option<usize>,
     /// Maximum number of tools in a request. `None`: not documented.
-    pub max_tools: Option<usize>,
+    pub(crate) max_tools: Option<usize>,
     /// Limits for all of a schema. `None`: not documented.
-    pub limits: Option<SchemaLimits>,
+    pub(crate) limits: Option<SchemaLimits>,
     /// Maximum size of an image or a sound in a result, in bytes. Larger ones are lines of text.
-    pub max_media_bytes: usize,
+    pub(crate) max_media_bytes: usize,
     /// Maximum width and height of an image in a result, in pixels. `None`: not documented. Larger ones are lines of text.
-    pub max_image_side: Option<usize>,
+    pub(crate) max_image_side: Option<usize>,
     /// MIME types of images in results. Others are lines of text.
-    pub images: &'static [&'static str],
+    pub(crate) images: &'static [&'static str],
     /// MIME types of sounds in results. Others are lines of text.
-    pub audio: &'static [&'static str],
+    pub(crate) audio: &'static [&'static str],
 }
 
 /// Limits of a provider for all of a schema.
 #[derive(Debug, Clone, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct SchemaLimits {
+pub(crate) struct SchemaLimits {
     /// Maximum number of properties. A tool with more is left out.
-    pub properties: usize,
+    pub(crate) properties: usize,
     /// Maximum number of values in all enumerations. Further enumerations become a part of the description.
-    pub values: usize,
+    pub(crate) values: usize,
     /// An enumeration of more values than the first number has strings with at most the second number of bytes.
-    pub long_values: (usize, usize),
+    pub(crate) long_values: (usize, usize),
     /// Maximum size of the property names and the strings in enumerations, in bytes. A tool with more is left out.
-    pub chars: usize,
+    pub(crate) chars: usize,
 }
-
-/// Constraints and annotations of JSON Schema that have no other place in a profile.
-const ALL_KEYWORDS: &[&str] = &[
-    "title",
-    "default",
-    "examples",
-    "minimum",
-    "maximum",
-    "exclusiveMinimum",
-    "exclusiveMaximum",
-    "multipleOf",
-    "minLength",
-    "maxLength",
-    "pattern",
-    "format",
-    "minItems",
-    "maxItems",
-    "uniqueItems",
-    "minProperties",
-    "maxProperties",
-    "additionalProperties",
-];
 
 /// Depth of schemas where none is documented.
 const MAX_DEPTH: usize = 32;
@@ -115,11 +86,10 @@ const MAX_DEPTH: usize = 32;
 // `.` and `:`, and its names start with a letter or `_`.
 
 /// JSON Schema 2020-12, without a limit of tools or descriptions. Properties have 64 characters of `A-Za-z0-9_.-`
-/// (error "Property keys should match pattern").
+/// (error "Property keys should match pattern"). See
+/// <https://docs.claude.com/en/docs/agents-and-tools/tool-use/implement-tool-use>.
 const ANTHROPIC: Profile = Profile {
-    document: "https://docs.claude.com/en/docs/agents-and-tools/tool-use/implement-tool-use",
-    date: "2026-11",
-    keywords: ALL_KEYWORDS,
+    keywords: None,
     formats: None,
     has_type_lists: true,
     has_nullable: false,
@@ -141,8 +111,8 @@ const ANTHROPIC: Profile = Profile {
     audio: &[],
 };
 
+/// <https://platform.openai.com/docs/guides/function-calling>
 const OPENAI: Profile = Profile {
-    document: "https://platform.openai.com/docs/guides/function-calling",
     // Error "string too long … maximum length 1024" of OpenAI and Azure. Newer models accept more.
     max_description: Some(1024),
     // Reference of chat completions: "A max of 128 functions are supported". Error of responses: "array too long".
@@ -160,10 +130,10 @@ const OPENAI_CHAT: Profile = Profile {
     ..OPENAI
 };
 
+/// <https://platform.openai.com/docs/guides/structured-outputs#supported-schemas>
 const OPENAI_STRICT: Profile = Profile {
-    document: "https://platform.openai.com/docs/guides/structured-outputs#supported-schemas",
     // The document has all of these but `title`, and the formats.
-    keywords: &[
+    keywords: Some(&[
         "title",
         "minimum",
         "maximum",
@@ -174,7 +144,7 @@ const OPENAI_STRICT: Profile = Profile {
         "format",
         "minItems",
         "maxItems",
-    ],
+    ]),
     formats: Some(&[
         "date-time",
         "time",
@@ -199,10 +169,10 @@ const OPENAI_STRICT: Profile = Profile {
     ..OPENAI
 };
 
+/// <https://ai.google.dev/api/caching#Schema>
 const GEMINI: Profile = Profile {
-    document: "https://ai.google.dev/api/caching#Schema",
     // The fields of `Schema`. Its `default` is ignored.
-    keywords: &[
+    keywords: Some(&[
         "title",
         "minimum",
         "maximum",
@@ -214,7 +184,7 @@ const GEMINI: Profile = Profile {
         "maxItems",
         "minProperties",
         "maxProperties",
-    ],
+    ]),
     // The newest document allows any. Errors have allowed `enum` and `date-time` only for strings.
     formats: Some(&["date-time", "enum", "float", "double", "int32", "int64"]),
     has_type_lists: false,
@@ -243,8 +213,18 @@ const GEMINI: Profile = Profile {
 };
 
 impl Provider {
+    /// Returns the maximum number of tools in a request. `None`: not documented.
+    pub fn max_tools(self) -> Option<usize> {
+        self.profile().max_tools
+    }
+
+    /// Returns the maximum length of a description, in characters. `None`: not documented.
+    pub fn max_description(self) -> Option<usize> {
+        self.profile().max_description
+    }
+
     /// Returns what the provider accepts.
-    pub fn profile(self) -> &'static Profile {
+    pub(crate) fn profile(self) -> &'static Profile {
         match self {
             Self::Anthropic => &ANTHROPIC,
             Self::OpenAiChat => &OPENAI_CHAT,

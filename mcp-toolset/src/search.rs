@@ -25,7 +25,6 @@
 //! ```
 
 use std::collections::{BTreeSet, HashMap};
-use std::io;
 use std::sync::Arc;
 
 use mcp_types::{CallToolParams, CallToolResult, JsonObject, RawObject, Tool, escape_json};
@@ -251,15 +250,15 @@ pub fn describe_tools(tools: &[Tool], arguments: Option<&RawObject>) -> CallTool
         unknown: Vec::new(),
         omitted_because_too_large: Vec::new(),
     };
-    let mut bytes = MAX_DEFINITION_BYTES;
+    let mut room = vec![0; MAX_DEFINITION_BYTES];
     for name in names {
         let Some(tool) = known.get(name) else {
             answer.unknown.push(cut(name, MAX_QUERY_CHARS));
             continue;
         };
-        match definition(tool, bytes) {
+        match definition(tool, &mut room) {
             Some(definition) => {
-                bytes -= definition.get().len();
+                room.truncate(room.len() - definition.get().len());
                 answer.tools.push(definition);
             }
             None => {
@@ -275,35 +274,20 @@ pub fn describe_tools(tools: &[Tool], arguments: Option<&RawObject>) -> CallTool
     CallToolResult::from_text(escape_json(&answer))
 }
 
-/// Returns the escaped JSON of a definition. `None`: it has more bytes. No more than these are written before it is escaped.
-fn definition(tool: &Tool, max_bytes: usize) -> Option<Box<RawValue>> {
-    struct Bounded(Vec<u8>, usize);
-
-    impl io::Write for Bounded {
-        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-            if self.0.len() + bytes.len() > self.1 {
-                return Err(io::ErrorKind::FileTooLarge.into());
-            }
-            self.0.extend_from_slice(bytes);
-            Ok(bytes.len())
-        }
-
-        fn flush(&mut self) -> io::Result<()> {
-            Ok(())
-        }
-    }
-
+/// Returns the escaped JSON of a definition. `None`: there is no room for it, escaped or not.
+fn definition(tool: &Tool, room: &mut [u8]) -> Option<Box<RawValue>> {
     let definition = Definition {
         name: &tool.name,
         title: tool.title.as_deref(),
         description: tool.description.as_deref(),
         input_schema: &tool.input_schema,
     };
-    let mut json = Bounded(Vec::new(), max_bytes);
-    serde_json::to_writer(&mut json, &definition).ok()?;
-    let json = String::from_utf8(json.0).ok()?;
-    let json = escape_json(&json).into_owned();
-    (json.len() <= max_bytes).then(|| RawValue::from_string(json).ok())?
+    let max = room.len();
+    let mut free = &mut room[..];
+    serde_json::to_writer(&mut free, &definition).ok()?;
+    let written = max - free.len();
+    let json = escape_json(std::str::from_utf8(&room[..written]).ok()?).into_owned();
+    (json.len() <= max).then(|| RawValue::from_string(json).ok())?
 }
 
 /// Returns the call in a call of `call_tool`. Arguments that are JSON in a string are read.

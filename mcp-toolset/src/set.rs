@@ -20,7 +20,7 @@ use crate::media::MediaLeft;
 use crate::names::folded;
 use crate::pins::PinFile;
 use crate::provider::Provider;
-use crate::rank::{Ranker, WordRanker};
+use crate::rank::WordRanker;
 use crate::reply::{self, ReplyError};
 use crate::result::{self, ModelCall, Part, clean};
 use crate::schema::{restore, rewrite};
@@ -50,7 +50,7 @@ const CHANGED: &str = "the tool has changed while the user was asked, so that th
 /// results as the provider's blocks.
 ///
 /// Lists are those of the servers at the time of [`definitions`](Self::definitions); clients with a cache request them again
-/// only after a change. Schemas, names and results are rewritten for the provider's [`Profile`](crate::Profile), and
+/// only after a change. Schemas, names and results are rewritten for the provider, and
 /// arguments back for the server.
 ///
 /// # Examples
@@ -81,7 +81,7 @@ pub struct ToolSet {
     approval: Option<Approval>,
     budget: Option<Tokens>,
     is_text_only: bool,
-    ranker: Option<Arc<dyn Ranker>>,
+    ranker: Option<WordRanker>,
     results: StoredResults,
     logged: Mutex<Logged>,
 }
@@ -139,7 +139,7 @@ impl ToolSet {
     }
 
     /// Replaces images and sounds in results by lines of text, for models that read text only: their provider refuses a request
-    /// with media. Default: media that the [`Profile`](crate::Profile) names stay.
+    /// with media. Default: media that the provider accepts stay.
     pub fn text_only(mut self) -> Self {
         self.is_text_only = true;
         self
@@ -156,13 +156,8 @@ impl ToolSet {
     }
 
     /// Offers the three [`search`] tools instead of all tools, ranked by [`WordRanker`].
-    pub fn deferred(self) -> Self {
-        self.deferred_with(WordRanker::new())
-    }
-
-    /// Offers the three [`search`] tools instead of all tools.
-    pub fn deferred_with(mut self, ranker: impl Ranker) -> Self {
-        self.ranker = Some(Arc::new(ranker));
+    pub fn deferred(mut self) -> Self {
+        self.ranker = Some(WordRanker::new());
         let own = [
             search::SEARCH_TOOLS,
             search::DESCRIBE_TOOLS,
@@ -306,7 +301,7 @@ impl ToolSet {
         let arguments = RawObject::from_value(&call.arguments).ok();
         match own {
             search::SEARCH_TOOLS => {
-                search::search_tools(&**ranker, &list.tools, arguments.as_ref()).await
+                search::search_tools(ranker, &list.tools, arguments.as_ref()).await
             }
             search::DESCRIBE_TOOLS => search::describe_tools(&list.tools, arguments.as_ref()),
             _ => match search::inner_call(arguments.as_ref()) {

@@ -99,8 +99,9 @@ pub(super) fn keyword(name: &str, value: &Value, kinds: &[&str], profile: &Profi
         }
     };
     let is_invalid = valid.is_none();
+    let stays = || profile.keywords.is_none_or(|all| all.contains(&name));
     match valid {
-        Some(value) if profile.keywords.contains(&name) => Keyword::Valid(value),
+        Some(value) if stays() => Keyword::Valid(value),
         None if matches!(values, Values::Number | Values::Factor | Values::Count) => Keyword::Void,
         _ if name == "title" => Keyword::Void,
         _ if is_invalid && matches!(values, Values::Flag | Values::Text) => Keyword::Void,

@@ -1,7 +1,7 @@
 //! The schema for a profile.
 
 use std::collections::HashSet;
-use std::{io, ptr};
+use std::ptr;
 
 use mcp_core::schema::SchemaError;
 use mcp_types::{JsonObject, shorten};
@@ -19,8 +19,8 @@ const MAX_NODES: usize = 2000;
 const MAX_NOTE: usize = 300;
 const MAX_NOTES: usize = 2000;
 
-/// Keywords that say nothing to a model.
-const DROPPED: [&str; 11] = [
+/// Keywords that are not told: those that say nothing to a model, and those that have a function of their own.
+const NOT_TOLD: [&str; 23] = [
     "$schema",
     "$id",
     "$anchor",
@@ -32,9 +32,6 @@ const DROPPED: [&str; 11] = [
     "writeOnly",
     "deprecated",
     "nullable",
-];
-/// Keywords that have a function of their own.
-const HANDLED: [&str; 12] = [
     "type",
     "description",
     "properties",
@@ -177,14 +174,10 @@ impl<'a> Rewriter<'a> {
         } else if has_fields {
             self.whole_object(schema, at)?
         } else {
-            let mut variants = Vec::new();
-            let mut known = HashSet::new();
-            for alternative in alternatives {
-                let variant = self.nested(alternative, Some(schema), at.beside())?;
-                if known.insert(variant.to_string()) {
-                    variants.push(variant);
-                }
-            }
+            let variants = alternatives
+                .into_iter()
+                .map(|alternative| self.nested(alternative, Some(schema), at.beside()));
+            let variants = variants.collect::<Result<_, _>>()?;
             self.union(variants, schema.description())
         };
         if is_nullable {
@@ -194,18 +187,13 @@ impl<'a> Rewriter<'a> {
     }
 
     /// Returns a schema with alternatives.
-    fn union(&self, mut variants: Vec<Value>, text: &str) -> Value {
+    fn union(&self, variants: Vec<Value>, text: &str) -> Value {
         let is_described = !text.is_empty();
         let describe = |node: &mut Value| {
             if let (true, Some(node)) = (is_described, node.as_object_mut()) {
                 node.entry("description").or_insert_with(|| text.into());
             }
         };
-        if variants.len() == 1 {
-            let mut node = variants.remove(0);
-            describe(&mut node);
-            return node;
-        }
         let mut flat: Vec<Value> = Vec::new();
         let mut known = HashSet::new();
         for mut variant in variants {
@@ -221,10 +209,15 @@ impl<'a> Rewriter<'a> {
                 }
             }
         }
-        if self.profile.has_sole_unions {
+        let is_one = flat.len() == 1;
+        if self.profile.has_sole_unions || is_one {
             flat.iter_mut().for_each(describe);
         }
-        let mut node = json!({ "anyOf": flat });
+        let mut node = if is_one {
+            flat.remove(0)
+        } else {
+            json!({ "anyOf": flat })
+        };
         if !self.profile.has_sole_unions {
             describe(&mut node);
         }
@@ -266,10 +259,10 @@ impl<'a> Rewriter<'a> {
                 Value::Object(node)
             }
             kinds => {
-                let mut variants = Vec::new();
-                for kind in kinds {
-                    variants.push(self.typed(schema, &[kind], at.beside())?);
-                }
+                let variants = kinds
+                    .iter()
+                    .map(|kind| self.typed(schema, &[kind], at.beside()));
+                let variants = variants.collect::<Result<_, _>>()?;
                 self.union(variants, "")
             }
         })
@@ -363,7 +356,7 @@ impl<'a> Rewriter<'a> {
         if self.profile.is_strict {
             node.insert("additionalProperties".to_owned(), json!(false));
         } else if let Some(further) = further {
-            if !self.profile.keywords.contains(&"additionalProperties") {
+            if self.profile.keywords.is_some() {
                 notes.extend(
                     further
                         .is_object()
@@ -474,12 +467,8 @@ impl<'a> Rewriter<'a> {
         mut notes: Vec<String>,
     ) {
         for (name, value) in schema.keywords() {
-            if HANDLED.contains(&name) || DROPPED.contains(&name) {
-                continue;
-            }
-            let Some(name) = in_draft_2020(schema, name) else {
-                continue;
-            };
+            let name = in_draft_2020(schema, name).filter(|name| !NOT_TOLD.contains(name));
+            let Some(name) = name else { continue };
             match keyword(name, value, kinds, self.profile) {
                 Keyword::Valid(value) => {
                     node.insert(name.to_owned(), value);
@@ -626,10 +615,13 @@ fn note(name: &str, value: &impl Serialize) -> String {
     /// Maximum length of a keyword, in characters.
     const MAX_NAME: usize = 64;
 
-    let mut start = Start(Vec::new());
+    // More than `MAX_NOTE` characters have.
+    let mut room = [0; 4 * MAX_NOTE + 8];
+    let mut free = &mut room[..];
     // An error: the rest is not shown.
-    let is_whole = serde_json::to_writer(&mut start, value).is_ok();
-    let start = String::from_utf8_lossy(&start.0);
+    let is_whole = serde_json::to_writer(&mut free, value).is_ok();
+    let written = 4 * MAX_NOTE + 8 - free.len();
+    let start = String::from_utf8_lossy(&room[..written]);
     let text = is_whole.then(|| serde_json::from_str::<String>(&start).ok());
     let value = match text.flatten() {
         Some(text) => text,
@@ -658,23 +650,4 @@ impl Serialize for Shown<'_> {
 
 fn start(text: &str) -> &str {
     cut(text, MAX_NOTE + 1)
-}
-
-/// The first bytes that are written: more than [`MAX_NOTE`] characters have.
-struct Start(Vec<u8>);
-
-impl io::Write for Start {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let left = (4 * MAX_NOTE + 8).saturating_sub(self.0.len());
-        if left == 0 {
-            return Err(io::ErrorKind::FileTooLarge.into());
-        }
-        let written = bytes.len().min(left);
-        self.0.extend_from_slice(&bytes[..written]);
-        Ok(written)
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
 }

@@ -63,7 +63,7 @@ pub(super) fn check(tools: &[Tool], version: ProtocolVersion) -> Check {
                 .unwrap_or_default()
                 .chars()
                 .count();
-            if let Some(limit) = provider.profile().max_description
+            if let Some(limit) = provider.max_description()
                 && length > limit
             {
                 let what = format!(
@@ -82,7 +82,7 @@ pub(super) fn check(tools: &[Tool], version: ProtocolVersion) -> Check {
         }
     }
     for (name, provider) in PROVIDERS {
-        if let Some(limit) = provider.profile().max_tools
+        if let Some(limit) = provider.max_tools()
             && tools.len() > limit
         {
             let what = format!(
