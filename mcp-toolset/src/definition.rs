@@ -12,14 +12,20 @@ pub(crate) const PROMPT: &str = "prompt";
 /// Members of a tool's `_meta` that hosts act on.
 const ACTED_ON: [&str; 3] = [keys::UI, keys::UI_RESOURCE_URI, "openai/outputTemplate"];
 
-/// A tool or a prompt.
-pub(crate) trait Definition: Serialize + Sized {
+/// A tool or a prompt. Other crates cannot implement it.
+#[expect(unnameable_types, reason = "programs pass tools and prompts")]
+pub trait Definition: Serialize + Sized {
     const KIND: &'static str;
 
     fn name(&self) -> &str;
 
     /// Returns the parts of a definition that models read, and that hosts act on or decide by.
     fn pinned(&self) -> Self;
+
+    /// Returns an approved definition with the parts that are not texts, and need no approval.
+    fn complete(&self, pinned: Self) -> Self {
+        pinned
+    }
 
     fn to_json(&self) -> Value {
         serde_json::to_value(self).unwrap_or_default()
@@ -49,6 +55,12 @@ impl Definition for Tool {
         let acted_on: Meta = members.collect();
         pinned.meta = (!acted_on.is_empty()).then_some(acted_on);
         pinned.extra = ExtraFields::default();
+        pinned
+    }
+
+    /// Adds the server's support for tasks.
+    fn complete(&self, mut pinned: Self) -> Self {
+        pinned.execution.clone_from(&self.execution);
         pinned
     }
 }

@@ -12,6 +12,7 @@ use mcp_client::{Client, Error};
 use mcp_types::Tool;
 use parking_lot::Mutex;
 use tokio::runtime::Handle;
+use tokio::task::JoinError;
 use tokio::time::timeout;
 
 use crate::definition::Definition as _;
@@ -303,17 +304,11 @@ impl Lists {
         let Some(pins) = self.pins.clone() else {
             return 0;
         };
-        match Handle::try_current() {
-            Ok(runtime) => {
-                let refreshing = runtime.spawn_blocking(move || pins.refresh());
-                refreshing.await.unwrap_or_default()
-            }
-            Err(_) => pins.refresh(),
-        }
+        let refreshed = run_blocking(move || pins.refresh()).await;
+        refreshed.unwrap_or_default()
     }
 
-    /// Compares the tools of a server with the pins, on a thread for blocking work in a Tokio runtime: another process may
-    /// have the lock of the file. Returns the names of those that are held.
+    /// Compares the tools of a server with the pins. Returns the names of those that are held.
     async fn held(&self, server: &Arc<str>, items: Vec<&Item>) -> Vec<String> {
         let Some(pins) = &self.pins else {
             return Vec::new();
@@ -324,18 +319,13 @@ impl Lists {
             tool
         });
         let listed: Arc<Vec<Tool>> = Arc::new(listed.collect());
-        if let Ok(runtime) = Handle::try_current() {
-            let (pins, server, listed) = (pins.clone(), server.clone(), listed.clone());
-            let checked = runtime.spawn_blocking(move || pins.check(&server, &listed));
-            if let Err(error) = checked.await {
-                // What was not recorded is not offered.
-                tracing::error!(error = %mcp_types::escaped(&error), "the pins cannot be checked");
-            }
-        } else {
-            pins.check(server, &listed);
+        let (file, name, checked) = (pins.clone(), server.clone(), listed.clone());
+        if let Err(error) = run_blocking(move || file.check(&name, &checked)).await {
+            // What was not recorded is not offered.
+            tracing::error!(error = %mcp_types::escaped(&error), "the pins cannot be checked");
         }
         let items = items.iter().zip(&*listed);
-        let held = items.filter(|(_, tool)| !pins.offers(server, tool));
+        let held = items.filter(|(_, tool)| pins.offered(server, *tool).is_none());
         held.map(|(item, _)| item.tool.name.clone()).collect()
     }
 
@@ -359,6 +349,16 @@ impl Lists {
         };
         now.name.clone_from(&tool.name);
         now.pinned() == tool.pinned()
+    }
+}
+
+/// Runs work with the file of pins, on a thread for blocking work in a Tokio runtime: another process may have the lock.
+async fn run_blocking<T: Send + 'static>(
+    work: impl FnOnce() -> T + Send + 'static,
+) -> Result<T, JoinError> {
+    match Handle::try_current() {
+        Ok(runtime) => runtime.spawn_blocking(work).await,
+        Err(_) => Ok(work()),
     }
 }
 

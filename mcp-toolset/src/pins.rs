@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use mcp_client::catalog::{Diff, Snapshot, SnapshotError};
 use mcp_client::group::{Consent, ConsentError, Consents, Subject};
 use mcp_core::Pace;
-use mcp_types::{Prompt, Tool, escape_line, escaped};
+use mcp_types::{escape_line, escaped};
 use parking_lot::Mutex;
 use serde_json::{Value, json};
 
@@ -140,17 +140,12 @@ impl PinFile {
         self
     }
 
-    /// Compares all tools that a server lists with the file: approves those of a new server, and records which ones are held.
-    /// The log names them, with their differences. Reads and writes the file on this thread.
+    /// Compares all tools, or all prompts, that a server lists with the file: approves those of a new server, and records which
+    /// ones are held. The log names them, with their differences. Reads and writes the file on this thread.
     ///
     /// Tool sets and gateways call it. Programs need it only for lists of their own.
-    pub fn check(&self, server: &str, tools: &[Tool]) {
-        self.check_at(server, tools, Instant::now());
-    }
-
-    /// Compares all prompts that a server lists with the file, as [`check`](Self::check) does with tools.
-    pub fn check_prompts(&self, server: &str, prompts: &[Prompt]) {
-        self.check_at(server, prompts, Instant::now());
+    pub fn check<T: Definition>(&self, server: &str, items: &[T]) {
+        self.check_at(server, items, Instant::now());
     }
 
     fn check_at<T: Definition>(&self, server: &str, items: &[T], now: Instant) {
@@ -255,32 +250,15 @@ impl PinFile {
         }
     }
 
-    /// Returns whether models may see and call a tool as the server lists it.
-    pub fn offers(&self, server: &str, tool: &Tool) -> bool {
-        self.approved(server, tool).is_some()
-    }
-
-    /// Returns a tool as models and hosts may see it: without what is not compared, such as icons and further members of
-    /// `_meta`, in which a server could put other instructions. `None`: it is held.
-    pub fn offered(&self, server: &str, tool: &Tool) -> Option<Tool> {
-        let mut offered = self.approved(server, tool)?;
-        // The server's support for tasks is not a text.
-        offered.execution.clone_from(&tool.execution);
-        Some(offered)
-    }
-
-    /// Returns a prompt as users and models may see it, without what is not compared. `None`: it is held.
-    pub fn offered_prompt(&self, server: &str, prompt: &Prompt) -> Option<Prompt> {
-        self.approved(server, prompt)
-    }
-
-    fn approved<T: Definition>(&self, server: &str, item: &T) -> Option<T> {
+    /// Returns a tool or a prompt as users, models and hosts may see it: without what is not compared, such as icons and further
+    /// members of `_meta`, in which a server could put other instructions. `None`: it is held.
+    pub fn offered<T: Definition>(&self, server: &str, item: &T) -> Option<T> {
         let pinned = item.pinned();
         let is_agreed = self.0.consents.view(T::KIND, |all| {
             let agreed = all.get(server)?.get(item.name())?.agreed.as_ref()?;
             Some(*agreed == pinned.to_json())
         });
-        is_agreed?.then_some(pinned)
+        is_agreed?.then(|| item.complete(pinned))
     }
 
     /// Returns the tools and then the prompts that are held, by server and name.

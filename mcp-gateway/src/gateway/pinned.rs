@@ -58,7 +58,7 @@ impl PinnedItems {
                 pins.check(&server, &tools);
             }
             if let Some(prompts) = prompts {
-                pins.check_prompts(&server, &prompts);
+                pins.check(&server, &prompts);
             }
         });
         if let Err(error) = checked.await {
@@ -76,7 +76,7 @@ impl PinnedItems {
 
     /// Takes the prompts of a server that are held out of its prompts.
     pub(super) fn hold_prompts(&self, upstream: &Arc<Upstream>, items: &mut Vec<Named<Prompt>>) {
-        let offered = |prompt: &Prompt| self.0.pins.offered_prompt(&upstream.server, prompt);
+        let offered = |prompt: &Prompt| self.0.pins.offered(&upstream.server, prompt);
         let own = |prompt: &Prompt| prompt.name.clone();
         hold(&mut self.0.prompts.write(), upstream, items, own, offered);
     }
