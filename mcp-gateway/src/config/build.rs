@@ -127,15 +127,10 @@ impl ServerBuilder<'_> {
         let config = self.config;
         let mut server = self.connection(name, connect)?;
         server = server.deny_tools(&config.deny);
-        if config.one_session {
-            server = server.one_session();
-        }
-        if config.forward_client_name {
-            server = server.forward_client_name();
-        }
-        if config.share_sessions {
-            server = server.share_sessions();
-        }
+        server.settings.has_one_session = config.one_session;
+        server.settings.forwards_client_name = config.forward_client_name;
+        server.settings.shares_sessions = config.share_sessions;
+        server.settings.prefix.clone_from(&config.prefix);
         if let Some(folder) = &self.file.manifests {
             server = server.store_lists(self.file.path(folder));
         }
@@ -144,17 +139,12 @@ impl ServerBuilder<'_> {
                 let message = "a lazy server needs `manifests`, a folder for its lists, at the start of the file";
                 return Err(ConfigError::invalid(self.at("start"), message));
             }
-            server = server.lazy_start();
+            server = server.lazy();
         }
-        if let Some(time) = config.idle_timeout_seconds {
-            server = server.idle_timeout(seconds(&self.at("idle_timeout_seconds"), time)?);
-        }
-        if let Some(period) = config.health_check_seconds {
-            server = server.health_check(seconds(&self.at("health_check_seconds"), period)?);
-        }
-        if let Some(prefix) = &config.prefix {
-            server = server.prefix(prefix);
-        }
+        server.start.idle_timeout =
+            self.seconds("idle_timeout_seconds", config.idle_timeout_seconds)?;
+        server.start.health_check =
+            self.seconds("health_check_seconds", config.health_check_seconds)?;
         if let Some(allowed) = &config.allow {
             server = server.allow_tools(allowed);
         }
@@ -201,9 +191,7 @@ impl ServerBuilder<'_> {
             return super::service::server(name, &self.key, &api, target, self.create);
         }
         let mode = self.mode()?;
-        let key = self.at("timeout_seconds");
-        let timeout = self.config.timeout_seconds.map(|time| seconds(&key, time));
-        let timeout = timeout.transpose()?;
+        let timeout = self.seconds("timeout_seconds", self.config.timeout_seconds)?;
         let id = format!("{} {mode:?} {timeout:?}", spec_id(&spec));
         let server = GatewayServer::new(name, move |client| {
             let client = client.mode(mode.clone());
@@ -272,6 +260,10 @@ impl ServerBuilder<'_> {
 
     fn at(&self, key: &str) -> String {
         format!("{}.{key}", self.key)
+    }
+
+    fn seconds(&self, key: &str, value: Option<f64>) -> Result<Option<Duration>, ConfigError> {
+        value.map(|value| seconds(&self.at(key), value)).transpose()
     }
 
     fn spec(&self) -> Result<ServerSpec, ConfigError> {

@@ -81,8 +81,7 @@ impl ListedServer {
     pub(super) fn set_start(&mut self, start: StartSettings) {
         if self.start.manifest != start.manifest {
             self.is_saved = false;
-            let manifest = |path| Manifest::new(path, start.is_own_file);
-            self.manifest = start.manifest.clone().map(manifest);
+            self.manifest = start.manifest.clone().map(Manifest::new);
         }
         self.start = start;
     }

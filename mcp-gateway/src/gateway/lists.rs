@@ -164,7 +164,7 @@ impl ServerLists {
             };
             self.servers.push(listed);
         }
-        for removed in old.iter().filter(|server| server.start.is_own_file) {
+        for removed in &old {
             let file = &removed.start.manifest;
             let is_used = self
                 .servers

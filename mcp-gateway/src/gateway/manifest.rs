@@ -1,6 +1,6 @@
 //! The lists of a server in a file, so that the server need not run to be listed.
 
-use std::fs::{self, File};
+use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -18,8 +18,6 @@ const MAX_BYTES: usize = 64 << 20;
 #[derive(Debug)]
 pub(super) struct Manifest {
     path: PathBuf,
-    /// The gateway has named the file, so that only the gateway writes it.
-    is_own: bool,
     /// The content that is to be written.
     next: Mutex<Option<Vec<u8>>>,
     /// Held while the file is written, so that an older content never replaces a newer one.
@@ -27,10 +25,9 @@ pub(super) struct Manifest {
 }
 
 impl Manifest {
-    pub(super) fn new(path: PathBuf, is_own: bool) -> Arc<Self> {
+    pub(super) fn new(path: PathBuf) -> Arc<Self> {
         Arc::new(Self {
             path,
-            is_own,
             next: Mutex::default(),
             writing: Mutex::default(),
         })
@@ -39,7 +36,7 @@ impl Manifest {
     /// Returns the lists of the file. A file that cannot be used is reported in the log, and written again when
     /// the server has started.
     pub(super) async fn read(self: Arc<Self>) -> Option<Listing> {
-        let read = spawn_blocking(move || match read(&self.path, self.is_own) {
+        let read = spawn_blocking(move || match read(&self.path) {
             Ok(listing) => Some(listing),
             Err(error) if error.kind() == io::ErrorKind::NotFound => None,
             Err(error) => {
@@ -88,17 +85,10 @@ impl Manifest {
     }
 }
 
-fn read(path: &Path, is_own: bool) -> io::Result<Listing> {
-    let file = if is_own {
-        path.parent().into_iter().for_each(files::remove_leftovers);
-        files::open_own(path)?
-    } else {
-        File::open(path)?
-    };
-    Ok(serde_json::from_str(&files::read_from(
-        file,
-        MAX_BYTES as u64,
-    )?)?)
+fn read(path: &Path) -> io::Result<Listing> {
+    path.parent().into_iter().for_each(files::remove_leftovers);
+    let content = files::read_from(files::open_own(path)?, MAX_BYTES as u64)?;
+    Ok(serde_json::from_str(&content)?)
 }
 
 fn write(path: &Path, content: &[u8]) -> io::Result<()> {

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
+use std::hash::{Hash as _, Hasher};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -49,21 +50,19 @@ pub struct GatewayServer {
     pub(super) name: Arc<str>,
     pub(super) connect: Connect,
     pub(super) connection_id: Option<String>,
-    pub(super) start: StartSettings,
-    pub(super) settings: ServerSettings,
+    pub(crate) start: StartSettings,
+    pub(crate) settings: ServerSettings,
 }
 
 /// The start and the end of a server.
 #[derive(Debug, Clone, Default)]
-pub(super) struct StartSettings {
+pub(crate) struct StartSettings {
     /// The file with the lists.
     pub(super) manifest: Option<PathBuf>,
-    /// The gateway has named the file, and removes it with the server.
-    pub(super) is_own_file: bool,
     /// The server starts at its first call.
     pub(super) is_lazy: bool,
-    pub(super) idle_timeout: Option<Duration>,
-    pub(super) health_check: Option<Duration>,
+    pub(crate) idle_timeout: Option<Duration>,
+    pub(crate) health_check: Option<Duration>,
 }
 
 /// Returns true for the tools that clients may know.
@@ -71,12 +70,12 @@ type ToolFilter = dyn Fn(&str) -> bool + Send + Sync;
 
 /// The settings of a server that calls of it need.
 #[derive(Clone, Default)]
-pub(super) struct ServerSettings {
+pub(crate) struct ServerSettings {
     /// All calls of a caller use one session.
-    pub(super) has_one_session: bool,
+    pub(crate) has_one_session: bool,
     /// Callers are not separated.
-    pub(super) shares_sessions: bool,
-    pub(super) prefix: Option<String>,
+    pub(crate) shares_sessions: bool,
+    pub(crate) prefix: Option<String>,
     pub(super) tools: BTreeMap<String, Arc<ToolOptions>>,
     pub(super) limiter: Arc<Limiter>,
     /// Extensions that only the server and its clients know.
@@ -87,7 +86,7 @@ pub(super) struct ServerSettings {
     allowed: Vec<String>,
     visible_to: Vec<Visible>,
     /// Calls have the name of the client that makes them.
-    pub(super) forwards_client_name: bool,
+    pub(crate) forwards_client_name: bool,
     /// The call tokens. `None`: calls have the gateway's credentials.
     pub(super) caller_tokens: Option<CallerTokens>,
     /// The header of calls that names their caller.
@@ -185,12 +184,8 @@ impl GatewayServer {
         self
     }
 
-    /// Starts the server at its first call. Until then its lists are those of the file `manifest`. Without the file,
-    /// the server starts with the gateway, and its lists are written to the file. They are written again when the
-    /// server lists something else; clients are notified then. The folder of the file is created.
-    ///
-    /// The file belongs to this server alone. It has the format of [`Snapshot`](mcp_client::catalog::Snapshot), so that
-    /// it can be made by `mcp snapshot`. An unreadable file is ignored and logged.
+    /// Starts the server at its first call. Until then its lists are those of its [file](Self::store_lists). Without the file,
+    /// the server starts with the gateway, so that it is listed.
     ///
     /// # Examples
     ///
@@ -199,17 +194,11 @@ impl GatewayServer {
     /// use mcp::gateway::GatewayServer;
     ///
     /// let files = GatewayServer::new("files", |client| client.connect("http://127.0.0.1:8001/mcp"))
-    ///     .lazy("/var/cache/gateway/files.json")
+    ///     .store_lists("/var/cache/gateway")
+    ///     .lazy()
     ///     .idle_timeout(Duration::from_secs(300));
     /// ```
-    pub fn lazy(mut self, manifest: impl Into<PathBuf>) -> Self {
-        self.start.manifest = Some(manifest.into());
-        self.start.is_own_file = false;
-        self.lazy_start()
-    }
-
-    /// Starts a server with a file at its first call.
-    pub(crate) fn lazy_start(mut self) -> Self {
+    pub fn lazy(mut self) -> Self {
         self.start.is_lazy = true;
         self
     }
@@ -221,8 +210,8 @@ impl GatewayServer {
     /// The lists are those that the server shows to the gateway itself, with the credentials of the function given to
     /// [`new`](Self::new). The file is named by a hash of the name and the [connection id](Self::connection_id): with
     /// other settings the server has another file. Only the user can read it, and it has at most 64 MiB. An unreadable
-    /// file is ignored and logged. A reload without the server removes the file. Does nothing after
-    /// [`lazy`](Self::lazy), which names a file.
+    /// file is ignored and logged. A reload without the server removes the file. Its format is that of
+    /// [`Snapshot`](mcp_client::catalog::Snapshot). A second call does nothing.
     ///
     /// # Examples
     ///
@@ -238,7 +227,6 @@ impl GatewayServer {
             let id = self.connection_id.as_deref().unwrap_or_default();
             let id = ServerIdentity::from_parts("manifest", [&*self.name, id]);
             self.start.manifest = Some(folder.as_ref().join(format!("{id}.json")));
-            self.start.is_own_file = true;
         }
         self
     }
@@ -485,47 +473,23 @@ impl ServerSettings {
 
 /// Returns a hash of the entry settings.
 pub(crate) fn spec_id(spec: &ServerSpec) -> String {
-    let mut parts = Vec::new();
-    match spec {
-        ServerSpec::Command {
-            command,
-            args,
-            env,
-            env_file,
-            cwd,
-            ..
-        } => {
-            parts.extend([
-                "command".to_owned(),
-                command.clone(),
-                args.len().to_string(),
-            ]);
-            parts.extend(args.iter().cloned());
-            parts.push(format!("{env_file:?} {cwd:?}"));
-            parts.extend(
-                env.iter()
-                    .flat_map(|(name, value)| [name.clone(), value.clone()]),
-            );
+    /// The parts that are hashed.
+    #[derive(Default)]
+    struct Parts(Vec<u8>);
+
+    impl Hasher for Parts {
+        fn write(&mut self, bytes: &[u8]) {
+            self.0.extend_from_slice(bytes);
         }
-        ServerSpec::Url {
-            url,
-            headers,
-            oauth,
-            ..
-        } => {
-            parts.extend(["url".to_owned(), url.clone()]);
-            if let Some(oauth) = oauth {
-                parts.push(format!("{oauth:?} {:?}", oauth.client_secret));
-            }
-            parts.extend(
-                headers
-                    .iter()
-                    .flat_map(|(name, value)| [name.clone(), value.clone()]),
-            );
+
+        fn finish(&self) -> u64 {
+            0
         }
-        _ => {}
     }
-    ServerIdentity::from_parts("gateway", &parts).to_string()
+
+    let mut parts = Parts::default();
+    spec.hash(&mut parts);
+    ServerIdentity::from_parts("gateway", [parts.0]).to_string()
 }
 
 impl fmt::Debug for GatewayServer {

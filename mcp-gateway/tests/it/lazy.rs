@@ -26,13 +26,23 @@ const ERAS: [ConnectMode; 2] = [
     ConnectMode::Pin(ProtocolVersion::LATEST),
 ];
 
-/// A file that is removed with this.
+/// A file in a folder that is removed with this.
 struct TemporaryFile(PathBuf);
 
 impl TemporaryFile {
+    /// The file with the lists of the server `shop`.
     fn new(test: &str) -> Self {
         let folder = format!("mcp-gateway-{test}-{}", std::process::id());
-        Self(std::env::temp_dir().join(folder).join("shop.json"))
+        let server = GatewayServer::new("shop", |client| client.connect("shop"));
+        let server = server.store_lists(std::env::temp_dir().join(folder));
+        Self(server.lists_file().unwrap().to_owned())
+    }
+
+    /// Returns a server with the file, which starts at its first call.
+    fn lazy(&self, server: GatewayServer) -> GatewayServer {
+        let server = server.store_lists(self.0.parent().unwrap()).lazy();
+        assert_eq!(server.lists_file(), Some(&*self.0));
+        server
     }
 
     /// Waits until a gateway has written the file.
@@ -159,7 +169,7 @@ async fn lazy_server_is_listed_from_its_manifest_and_started_once_by_calls() {
     for (number, era) in ERAS.iter().enumerate() {
         let file = TemporaryFile::new(&format!("lazy-{number}"));
         let (server, starts) = counted(shop(&["buy", "add"]), era);
-        let first = open(server.lazy(&file.0)).await;
+        let first = open(file.lazy(server)).await;
         let expected = names(&first.client).await;
         assert_eq!(starts.count(), 1, "there was no manifest");
         let snapshot = file.written().await;
@@ -172,7 +182,7 @@ async fn lazy_server_is_listed_from_its_manifest_and_started_once_by_calls() {
         drop(first);
 
         let (server, starts) = counted(shop(&["buy", "add"]), era);
-        let second = open(server.lazy(&file.0)).await;
+        let second = open(file.lazy(server)).await;
         let client = &second.client;
         assert_eq!(names(client).await, expected);
         assert_eq!(client.list_prompts().await.unwrap()[0].name, "shop__help");
@@ -192,12 +202,12 @@ async fn changes_against_the_manifest_are_announced_and_logged() {
     for (number, era) in ERAS.iter().enumerate() {
         let file = TemporaryFile::new(&format!("changed-{number}"));
         let (server, _) = counted(shop(&["buy", "old"]), era);
-        let first = open(server.lazy(&file.0)).await;
+        let first = open(file.lazy(server)).await;
         file.written().await;
         drop(first);
 
         let (server, _) = counted(shop(&["buy", "new"]), era);
-        let second = open(server.lazy(&file.0)).await;
+        let second = open(file.lazy(server)).await;
         let client = &second.client;
         assert!(names(client).await.contains(&"shop__old".to_owned()));
         let mut changes = client.changes().tools_changed().await.unwrap();
@@ -232,7 +242,7 @@ async fn manifest_that_cannot_be_read_is_replaced() {
     std::fs::create_dir_all(file.0.parent().unwrap()).unwrap();
     std::fs::write(&file.0, "{\"tools\": 5}").unwrap();
     let (server, starts) = counted(shop(&["buy"]), &ERAS[1]);
-    let opened = open(server.lazy(&file.0)).await;
+    let opened = open(file.lazy(server)).await;
     assert_eq!(starts.count(), 1);
     let listed = names(&opened.client).await;
     assert!(listed.contains(&"shop__buy".to_owned()), "{listed:?}");

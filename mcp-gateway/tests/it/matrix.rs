@@ -51,7 +51,7 @@ impl Mode {
             Self::NoPrefix => server.prefix(""),
             Self::OneSession => server.one_session(),
             Self::SharedSessions => server.share_sessions(),
-            Self::Lazy => server.lazy(file),
+            Self::Lazy => server.store_lists(file).lazy(),
             Self::StoredLists => server.store_lists(file),
             Self::Idle => server.idle_timeout(Duration::from_secs(1)),
             Self::Checked => server.health_check(Duration::from_secs(1)),

@@ -304,7 +304,7 @@ async fn held_tool_is_neither_found_nor_described_nor_called() {
 
 #[tokio::test]
 async fn manifest_for_a_lazy_server_does_not_approve_its_tools() {
-    let (file, manifest) = (lock_file("lazy"), lock_file("lazy-manifest"));
+    let file = lock_file("lazy");
     drop(
         gateway(server_of("files", files("Reads a file.")), &file)
             .connect()
@@ -313,8 +313,10 @@ async fn manifest_for_a_lazy_server_does_not_approve_its_tools() {
     );
     let changed =
         json!({"name": "read", "description": "Changed.", "inputSchema": {"type": "object"}});
-    fs::write(&manifest, json!({ "tools": [changed] }).to_string()).unwrap();
-    let server = server_of("files", files("Changed.")).lazy(&manifest);
+    let server = server_of("files", files("Changed."));
+    let server = server.store_lists(file.parent().unwrap()).lazy();
+    let manifest = json!({ "tools": [changed] }).to_string();
+    fs::write(server.lists_file().unwrap(), manifest).unwrap();
     let opened = gateway(server, &file).connect().await.unwrap();
     let client = Client::connect(InProcess(opened.server)).await.unwrap();
     assert!(names(&client).await.is_empty());
