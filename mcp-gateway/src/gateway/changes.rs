@@ -7,38 +7,17 @@ use mcp_client::Change;
 use mcp_core::Call;
 use tokio::sync::watch;
 
-/// Kinds of lists.
+/// Kinds of lists, one bit each.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) struct Kinds {
-    pub(super) tools: bool,
-    pub(super) prompts: bool,
-    pub(super) resources: bool,
-}
+pub(super) struct Kinds(u8);
 
 impl Kinds {
-    pub(super) const NONE: Self = Self {
-        tools: false,
-        prompts: false,
-        resources: false,
-    };
-    pub(super) const TOOLS: Self = Self {
-        tools: true,
-        ..Self::NONE
-    };
-    pub(super) const PROMPTS: Self = Self {
-        prompts: true,
-        ..Self::NONE
-    };
+    pub(super) const NONE: Self = Self(0);
+    pub(super) const TOOLS: Self = Self(1);
+    pub(super) const PROMPTS: Self = Self(2);
     /// Resources and templates.
-    pub(super) const RESOURCES: Self = Self {
-        resources: true,
-        ..Self::NONE
-    };
-    pub(super) const ALL: Self = Self {
-        tools: true,
-        prompts: true,
-        resources: true,
-    };
+    pub(super) const RESOURCES: Self = Self(4);
+    pub(super) const ALL: Self = Self(7);
 
     /// Returns the lists that a change concerns.
     pub(super) fn of_change(change: &Change) -> Self {
@@ -65,26 +44,26 @@ impl Kinds {
         self == Self::NONE
     }
 
+    /// Returns whether the two have a kind in common.
+    pub(super) fn has(self, kind: Self) -> bool {
+        !self.and(kind).is_empty()
+    }
+
     pub(super) fn add(&mut self, other: Self) {
-        self.tools |= other.tools;
-        self.prompts |= other.prompts;
-        self.resources |= other.resources;
+        self.0 |= other.0;
+    }
+
+    /// Adds kinds if `is_added`.
+    pub(super) fn add_if(&mut self, other: Self, is_added: bool) {
+        self.add(if is_added { other } else { Self::NONE });
     }
 
     pub(super) fn and(self, other: Self) -> Self {
-        Self {
-            tools: self.tools && other.tools,
-            prompts: self.prompts && other.prompts,
-            resources: self.resources && other.resources,
-        }
+        Self(self.0 & other.0)
     }
 
     pub(super) fn without(self, other: Self) -> Self {
-        self.and(Self {
-            tools: !other.tools,
-            prompts: !other.prompts,
-            resources: !other.resources,
-        })
+        Self(self.0 & !other.0)
     }
 }
 

@@ -55,11 +55,12 @@ impl Listing {
 
     /// Returns the kinds that are not known.
     pub(super) fn missing(&self) -> Kinds {
-        Kinds {
-            tools: self.tools.is_none(),
-            prompts: self.prompts.is_none(),
-            resources: self.resources.is_none() || self.templates.is_none(),
-        }
+        let mut missing = Kinds::NONE;
+        missing.add_if(Kinds::TOOLS, self.tools.is_none());
+        missing.add_if(Kinds::PROMPTS, self.prompts.is_none());
+        let has_resources = self.resources.is_some() && self.templates.is_some();
+        missing.add_if(Kinds::RESOURCES, !has_resources);
+        missing
     }
 
     /// Replaces the lists that are known in another listing. Returns true if one has changed.
@@ -136,7 +137,7 @@ pub(super) async fn request(
             if timeout(LIMIT, requesting).await.is_err() {
                 warn(&"it lists too slowly");
             }
-            if !requested.and(listing.missing()).is_empty() {
+            if requested.has(listing.missing()) {
                 problem = Some("its lists cannot be read");
             }
         }
@@ -175,15 +176,15 @@ async fn fill(
     listing: &mut Listing,
 ) {
     listing.capabilities = client.server_capabilities();
-    if kinds.tools {
+    if kinds.has(Kinds::TOOLS) {
         let tools = client.list_tools();
         listing.tools = list(client, |has| has.tools.is_some(), tools, warn).await;
     }
-    if kinds.prompts {
+    if kinds.has(Kinds::PROMPTS) {
         let prompts = client.list_prompts();
         listing.prompts = list(client, |has| has.prompts.is_some(), prompts, warn).await;
     }
-    if kinds.resources {
+    if kinds.has(Kinds::RESOURCES) {
         let offers = |has: &ServerCapabilities| has.resources.is_some();
         let resources = client.list_resources();
         listing.resources = list(client, offers, resources, warn).await;

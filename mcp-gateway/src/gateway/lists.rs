@@ -544,16 +544,19 @@ impl ServerLists {
         let announced = std::mem::take(&mut self.servers[index].announced);
         self.serve_extensions();
         let mut unchanged = Kinds::NONE;
-        if kinds.tools {
-            unchanged.tools = !self.serve_tools(&[index], false) && self.always_listed.is_none();
+        if kinds.has(Kinds::TOOLS) {
+            let differ = self.serve_tools(&[index], false);
+            unchanged.add_if(Kinds::TOOLS, !differ && self.always_listed.is_none());
         }
-        if kinds.prompts {
-            unchanged.prompts = !self.serve_prompts(&[index], false);
+        if kinds.has(Kinds::PROMPTS) {
+            let differ = self.serve_prompts(&[index], false);
+            unchanged.add_if(Kinds::PROMPTS, !differ);
         }
         // No server answers for the page of another server's tool.
-        let differ = (kinds.resources || kinds.tools) && self.serve_resources(false);
-        if kinds.resources {
-            unchanged.resources = !differ;
+        let may_differ = kinds.has(Kinds::RESOURCES) || kinds.has(Kinds::TOOLS);
+        let differ = may_differ && self.serve_resources(false);
+        if kinds.has(Kinds::RESOURCES) {
+            unchanged.add_if(Kinds::RESOURCES, !differ);
             self.update_sources(&[index]);
         }
         // The server may know of a difference that its list does not show.

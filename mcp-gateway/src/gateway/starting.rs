@@ -76,7 +76,7 @@ impl Starting {
 
     /// Returns true if a client may have seen the list of a kind. A client that has not needs no notification of a change.
     pub(super) fn has_listed(&self, kind: Kinds) -> bool {
-        !self.0.listed.lock().and(kind).is_empty()
+        self.0.listed.lock().has(kind)
     }
 
     /// Names the servers without a list of tools for a caller's language model, if the caller may know one of the tools.
@@ -86,7 +86,7 @@ impl Starting {
         let caller = Caller::new(&exchange.facts, &exchange.extensions);
         let servers = state.servers.iter();
         let missing = servers.filter(|server| {
-            server.kinds.tools && server.upstream.settings.may_show_tools(&caller)
+            server.kinds.has(Kinds::TOOLS) && server.upstream.settings.may_show_tools(&caller)
         });
         let (starting, failed): (Vec<_>, Vec<_>) =
             missing.partition(|server| server.problem.is_none());
@@ -195,13 +195,13 @@ impl SharedStarting {
         let item = exchange.call.item()?;
         let caller = Caller::new(&exchange.facts, &exchange.extensions);
         let mut may_have = servers.iter().filter(|server| {
-            let is_missing = match exchange.call {
-                Call::CallTool(_) => server.kinds.tools,
-                Call::GetPrompt(_) => server.kinds.prompts,
-                Call::ReadResource(_) => server.kinds.resources,
-                _ => false,
+            let kind = match exchange.call {
+                Call::CallTool(_) => Kinds::TOOLS,
+                Call::GetPrompt(_) => Kinds::PROMPTS,
+                Call::ReadResource(_) => Kinds::RESOURCES,
+                _ => Kinds::NONE,
             };
-            is_missing && server.upstream.settings.is_visible(None, &caller)
+            server.kinds.has(kind) && server.upstream.settings.is_visible(None, &caller)
         });
         let is_resource = matches!(exchange.call, Call::ReadResource(_));
         let has_name = |server: &&UnlistedServer| !is_resource && server.has_prefix_of(item);

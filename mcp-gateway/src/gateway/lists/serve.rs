@@ -37,7 +37,7 @@ impl ServerLists {
 
     /// Notifies the clients that may have listed these kinds.
     pub(super) fn announce(&self, kinds: Kinds) {
-        let is_announced = |kind| !kinds.and(kind).is_empty() && self.starting.has_listed(kind);
+        let is_announced = |kind| kinds.has(kind) && self.starting.has_listed(kind);
         if is_announced(Kinds::TOOLS) {
             self.handles.notify.tools_changed();
         }
