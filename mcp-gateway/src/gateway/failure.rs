@@ -94,14 +94,6 @@ impl CallFailure {
     }
 }
 
-/// Returns the outcome of a call whose result cannot be an error.
-pub(super) fn outcome_of<T>(called: &Result<T, CallFailure>) -> CallOutcome {
-    match called {
-        Ok(_) => CallOutcome::Ok,
-        Err(failure) => failure.outcome(),
-    }
-}
-
 impl fmt::Display for CallFailure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.fault.fmt(f)

@@ -11,7 +11,7 @@ use mcp_types::RawObject;
 use serde_json::Value;
 use tokio_util::task::AbortOnDropHandle;
 
-use super::failure::{CallFailure, outcome_of};
+use super::failure::CallFailure;
 use super::forward::Request;
 use super::questions::Broadcast;
 use super::running::CallSession;
@@ -109,10 +109,9 @@ impl ExtensionOwner {
         if !request.caller.facts.capabilities.has_extension(&self.id) {
             return Ok(());
         }
-        let mut entry = upstream.audit(&request.caller.key, KIND, method);
-        let sent = pass_notification(upstream, method, params, request).await;
-        entry.end(outcome_of(&sent));
-        sent.map_err(|failure| RequestError::fault(failure.into_fault()))
+        let sent = pass_notification(upstream, method, params, request);
+        let sent = upstream.audited(&request.caller.key, (KIND, method), sent);
+        sent.await.map_err(RequestError::fault)
     }
 }
 
@@ -154,13 +153,10 @@ async fn pass_request(
     params: RawObject,
     request: &Request,
 ) -> Result<RawObject, RequestError> {
-    let mut entry = upstream.audit(&request.caller.key, KIND, method);
     let call = upstream.call(request, |client| client.request(method, params.clone()));
-    let result = call.await;
-    entry.end(outcome_of(&result));
-    result
-        .map(server_info::without)
-        .map_err(|failure| RequestError::fault(failure.into_fault()))
+    let result = upstream.audited(&request.caller.key, (KIND, method), call);
+    let result = result.await.map_err(RequestError::fault)?;
+    Ok(server_info::without(result))
 }
 
 /// The caller of a request, for filters.

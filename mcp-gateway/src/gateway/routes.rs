@@ -17,7 +17,7 @@ use mcp_types::{
 };
 
 use super::credentials::Caller;
-use super::failure::{CallFailure, outcome_of};
+use super::failure::CallFailure;
 use super::follow::{follow, resume};
 use super::forward::{CallEnd, Request, Waiting};
 use super::server_info;
@@ -152,13 +152,11 @@ pub(super) fn prompt(upstream: &Arc<Upstream>, listed: &Named<Prompt>) -> Prompt
     let route = prompt.handler(move |request: Request, RawArgs(arguments): RawArgs| {
         let (upstream, own) = (server.clone(), own.clone());
         async move {
-            let mut entry = upstream.audit(&request.caller.key, "prompt", own.clone());
             let call = upstream.call(&request, |client| {
                 client.get_prompt(&*own, arguments.clone()).raw()
             });
-            let got = call.await;
-            entry.end(outcome_of(&got));
-            let mut body = got.map_err(|failure| PromptError::fault(failure.into_fault()))?;
+            let got = upstream.audited(&request.caller.key, ("prompt", &own), call);
+            let mut body = got.await.map_err(PromptError::fault)?;
             server_info::remove(&mut body);
             Ok::<_, PromptError>(body)
         }
@@ -199,13 +197,11 @@ fn reader(
     move |request: Request| {
         let upstream = upstream.clone();
         async move {
-            let uri = request.item.clone();
-            let mut entry = upstream.audit(&request.caller.key, "resource", &*uri);
-            let read = upstream.call(&request, |client| client.read_resource(&*uri).raw());
-            let read = read.await;
-            entry.end(outcome_of(&read));
-            read.map(for_one_principal)
-                .map_err(|failure| ResourceError::fault(failure.into_fault()))
+            let uri = &*request.item;
+            let read = upstream.call(&request, |client| client.read_resource(uri).raw());
+            let read = upstream.audited(&request.caller.key, ("resource", uri), read);
+            let read = read.await.map(for_one_principal);
+            read.map_err(ResourceError::fault)
         }
     }
 }

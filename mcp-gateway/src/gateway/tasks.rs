@@ -9,7 +9,7 @@ use mcp_core::{
 use mcp_types::RawObject;
 use mcp_types::ext::tasks::GET;
 
-use super::failure::{CallFailure, outcome_of};
+use super::failure::CallFailure;
 use super::server_info;
 use super::task_body::TaskBody;
 use super::task_changes;
@@ -91,10 +91,9 @@ impl TaskEngine for TaskIds {
             let meta = meta.and_then(|meta| meta.parse().ok());
             let origin = (&caller, extensions.get(), meta.as_ref());
             let client = task.upstream.task_client(&facts, true, origin);
-            let mut entry = task.upstream.audit(&caller, method, &*task.tool);
-            let answer = tasks.forward(method, params, sealed, task, client).await;
-            entry.end(outcome_of(&answer));
-            answer.map_err(CallFailure::into_fault)
+            let (upstream, tool) = (task.upstream.clone(), task.tool.clone());
+            let answer = tasks.forward(method, params, sealed, task, client);
+            upstream.audited(&caller, (method, &tool), answer).await
         })
     }
 

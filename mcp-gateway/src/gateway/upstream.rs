@@ -27,7 +27,7 @@ use super::questions::{CallerRoots, Parked, Questions};
 use super::quota::WaitingCalls;
 use super::running::CallSession;
 use super::sessions::{SessionKey, Sessions};
-use super::status::{AuditEntry, Counters};
+use super::status::{AuditEntry, CallOutcome, Counters};
 use super::usage::Usage;
 
 /// A client, as the server of a task sees it.
@@ -196,6 +196,20 @@ impl Upstream {
     ) -> AuditEntry {
         let (server, counters) = (self.server.clone(), self.counters.clone());
         AuditEntry::new(caller.clone(), (server, counters), kind, item.into())
+    }
+
+    /// Runs a call whose result cannot be an error, with its [audit entry](Self::audit).
+    pub(super) async fn audited<T>(
+        &self,
+        caller: &CallerKey,
+        (kind, item): (&'static str, &str),
+        call: impl Future<Output = Result<T, CallFailure>>,
+    ) -> Result<T, Fault> {
+        let mut entry = self.audit(caller, kind, item);
+        let called = call.await;
+        let failed = called.as_ref().err().map(CallFailure::outcome);
+        entry.end(failed.unwrap_or(CallOutcome::Ok));
+        called.map_err(CallFailure::into_fault)
     }
 
     /// Returns the server's client. Starts the server if it does not run.
