@@ -224,12 +224,9 @@ impl ApiOperation {
 
 /// Returns the parameters of an operation, and those of its path unless the operation replaces them.
 fn parameters(spec: &Spec, path: &str, operation: &Operation) -> Result<Vec<Parameter>, String> {
-    let components = spec
-        .components
-        .as_ref()
-        .map(|components| &components.parameters);
-    let resolve =
-        |parameter: &ObjectOrReference<Parameter>| resolve(parameter, "parameters", components);
+    let resolve = |parameter: &ObjectOrReference<Parameter>| {
+        resolve(spec, parameter, "parameters", |all| &all.parameters)
+    };
     let own = operation.parameters.iter().map(resolve);
     let mut all = own.collect::<Result<Vec<_>, _>>()?;
     let item = spec.paths.as_ref().and_then(|paths| paths.get(path));
@@ -251,11 +248,7 @@ fn add_body(
     let Some(body) = &operation.request_body else {
         return Ok(None);
     };
-    let components = spec
-        .components
-        .as_ref()
-        .map(|components| &components.request_bodies);
-    let body = resolve(body, "requestBodies", components)?;
+    let body = resolve(spec, body, "requestBodies", |all| &all.request_bodies)?;
     let is_required = body.required == Some(true);
     let json = body.content.iter().find(|(kind, _)| is_json(kind));
     let form = || body.content.iter().find(|(kind, _)| is_form(kind));
@@ -292,10 +285,6 @@ fn add_body(
 
 /// Returns the structured content's schema: the schema of the first 2xx response with JSON.
 fn output_schema(spec: &Spec, operation: &Operation) -> Option<JsonObject> {
-    let components = spec
-        .components
-        .as_ref()
-        .map(|components| &components.responses);
     let responses = operation
         .responses
         .iter()
@@ -305,10 +294,8 @@ fn output_schema(spec: &Spec, operation: &Operation) -> Option<JsonObject> {
         .collect();
     successes.sort_by_key(|(status, _)| *status);
     let schema = successes.into_iter().find_map(|(_, response)| {
-        let mut content = resolve(response, "responses", components)
-            .ok()?
-            .content
-            .into_iter();
+        let response = resolve(spec, response, "responses", |all| &all.responses);
+        let mut content = response.ok()?.content.into_iter();
         content.find(|(kind, _)| is_json(kind))?.1.schema
     })?;
     let output = of_output(spec, &schema)?;

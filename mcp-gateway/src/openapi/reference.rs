@@ -1,7 +1,7 @@
 //! References into a document, and names in URLs.
 
-use oas3::Map;
-use oas3::spec::ObjectOrReference;
+use oas3::spec::{Components, ObjectOrReference};
+use oas3::{Map, Spec};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
 
 /// Longest chain of references between components.
@@ -31,10 +31,12 @@ pub(super) fn name_of(reference: &str, section: &str) -> Option<String> {
 ///
 /// Returns the reason when the component does not exist, or is behind more than 16 references.
 pub(super) fn resolve<'a, T: Clone>(
+    spec: &'a Spec,
     mut item: &'a ObjectOrReference<T>,
     section: &str,
-    components: Option<&'a Map<String, ObjectOrReference<T>>>,
+    components: fn(&Components) -> &Map<String, ObjectOrReference<T>>,
 ) -> Result<T, String> {
+    let components = spec.components.as_ref().map(components);
     for _ in 0..=MAX_STEPS {
         match item {
             ObjectOrReference::Object(object) => return Ok(object.clone()),
