@@ -27,7 +27,7 @@ use mcp_core::BoxFuture;
 use mcp_types::Tool;
 use parking_lot::Mutex;
 use tokio::runtime::Handle;
-use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
+use tokio::sync::{OwnedMutexGuard, oneshot};
 use tokio::task::yield_now;
 
 use index::{Index, IndexBuilder};
@@ -89,11 +89,11 @@ pub trait Ranker: Send + Sync + 'static {
 ///
 /// The work of a list and of a search is bounded, whatever their texts are: up to 500 words for each tool, and up to 24 for each
 /// of four phrasings.
-#[derive(Clone)]
+#[derive(Clone, Default)]
 pub struct WordRanker {
     kept: Arc<Mutex<Kept>>,
     /// One list is read at a time.
-    turn: Arc<Semaphore>,
+    turn: Arc<tokio::sync::Mutex<()>>,
 }
 
 /// The lists that are kept, the last one first.
@@ -102,15 +102,6 @@ struct Kept {
     indices: VecDeque<Arc<Index>>,
     /// Until then, a similar list is searched instead of a changed one.
     next_build: Option<Instant>,
-}
-
-impl Default for WordRanker {
-    fn default() -> Self {
-        Self {
-            kept: Arc::default(),
-            turn: Arc::new(Semaphore::new(1)),
-        }
-    }
 }
 
 impl WordRanker {
@@ -129,12 +120,12 @@ impl WordRanker {
             let next_build = self.kept.lock().next_build;
             let is_early = next_build.is_some_and(|at| Instant::now() < at);
             let similar = self.similar(tools);
-            let turn = self.turn.clone().try_acquire_owned().ok();
+            let turn = self.turn.clone().try_lock_owned().ok();
             match (similar, turn) {
                 (Some(similar), turn) if is_early || turn.is_none() => return (similar, false),
                 (similar, Some(turn)) => return self.build(keys, tools, similar, turn).await,
                 // Waits until another list is read.
-                (_, None) => drop(self.turn.acquire().await),
+                (_, None) => drop(self.turn.lock().await),
             }
         }
     }
@@ -146,7 +137,7 @@ impl WordRanker {
         keys: Vec<Key>,
         tools: &[Tool],
         similar: Option<Arc<Index>>,
-        turn: OwnedSemaphorePermit,
+        turn: OwnedMutexGuard<()>,
     ) -> (Arc<Index>, bool) {
         // Another search may have built it meanwhile.
         if let Some(index) = self.known(&keys) {
@@ -408,11 +399,11 @@ mod tests {
         let (index, is_own) = ranker.index(&changed).await;
         assert!(!is_own && Arc::ptr_eq(&index, &first));
         // The words are read meanwhile.
-        drop(ranker.turn.acquire().await);
+        drop(ranker.turn.lock().await);
         assert!(ranker.index(&changed).await.1);
         // While a list is read, a changed one does not wait for it.
         ranker.kept.lock().next_build = None;
-        let turn = ranker.turn.acquire().await;
+        let turn = ranker.turn.lock().await;
         let (index, is_own) = ranker.index(&list(2)).await;
         assert!(!is_own && index.keys == ranker.index(&changed).await.0.keys);
         drop(turn);

@@ -11,39 +11,15 @@ use serde_json::Value;
 use super::words::{Word, cut, read, stems};
 
 /// A part of a tool's definition: how much its words count, and how many of them do.
-struct Field {
-    weight: f32,
-    max_words: usize,
-}
+type Field = (f32, usize);
 
-const NAME: Field = Field {
-    weight: 2.75,
-    max_words: 16,
-};
-const SERVER: Field = Field {
-    weight: 0.8,
-    max_words: 8,
-};
-const TITLE: Field = Field {
-    weight: 1.5,
-    max_words: 16,
-};
-const FIRST_SENTENCE: Field = Field {
-    weight: 1.0,
-    max_words: 40,
-};
-const FURTHER_SENTENCES: Field = Field {
-    weight: 0.45,
-    max_words: 120,
-};
-const ARGUMENTS: Field = Field {
-    weight: 0.5,
-    max_words: 100,
-};
-const ARGUMENT_TEXTS: Field = Field {
-    weight: 0.08,
-    max_words: 200,
-};
+const NAME: Field = (2.75, 16);
+const SERVER: Field = (0.8, 8);
+const TITLE: Field = (1.5, 16);
+const FIRST_SENTENCE: Field = (1.0, 40);
+const FURTHER_SENTENCES: Field = (0.45, 120);
+const ARGUMENTS: Field = (0.5, 100);
+const ARGUMENT_TEXTS: Field = (0.08, 200);
 
 /// Times that a word counts in a field.
 const MAX_REPETITIONS: usize = 2;
@@ -139,40 +115,40 @@ impl Words {
         let (server, own) = split_name(tool);
         let servers = stems(start(server));
         let (of_server, of_tool): (Vec<_>, Vec<_>) = read(start(own))
-            .take(NAME.max_words)
+            .take(NAME.1)
             // `github__github_search`: the second word does not say more than the first.
             .partition(|word| servers.contains(&word.stem));
-        words.add(&NAME, of_tool.into_iter());
-        words.add(&SERVER, read(start(server)).chain(of_server));
-        words.add(&TITLE, read(start(title(tool).unwrap_or_default())));
+        words.add(NAME, of_tool.into_iter());
+        words.add(SERVER, read(start(server)).chain(of_server));
+        words.add(TITLE, read(start(title(tool).unwrap_or_default())));
         let description = start(tool.description.as_deref().unwrap_or_default().trim());
         let end = [". ", ".\n", "\n\n"]
             .iter()
             .filter_map(|end| description.find(end))
             .min();
         let (first, rest) = description.split_at(end.unwrap_or(description.len()));
-        words.add(&FIRST_SENTENCE, read(first));
-        words.add(&FURTHER_SENTENCES, read(rest));
+        words.add(FIRST_SENTENCE, read(first));
+        words.add(FURTHER_SENTENCES, read(rest));
         let names = arguments(tool).flat_map(|(name, _)| read(start(name)));
-        words.add(&ARGUMENTS, names);
+        words.add(ARGUMENTS, names);
         let texts = arguments(tool)
             .flat_map(|(_, text)| read(start(text.unwrap_or_default())).take(MAX_ARGUMENT_WORDS));
-        words.add(&ARGUMENT_TEXTS, texts);
+        words.add(ARGUMENT_TEXTS, texts);
         words
     }
 
-    fn add(&mut self, field: &Field, words: impl Iterator<Item = Word>) {
+    fn add(&mut self, (weight, max_words): Field, words: impl Iterator<Item = Word>) {
         let mut counts: BTreeMap<Arc<str>, usize> = BTreeMap::new();
-        for Word { form, stem } in words.take(field.max_words) {
+        for Word { form, stem } in words.take(max_words) {
             let known = self.weights.get_key_value(&*stem);
             let stem = known.map_or_else(|| stem.into(), |(stem, _)| stem.clone());
             let count = counts.entry(stem.clone()).or_default();
             *count += 1;
             if *count <= MAX_REPETITIONS {
-                *self.weights.entry(stem.clone()).or_default() += field.weight;
+                *self.weights.entry(stem.clone()).or_default() += weight;
             }
-            let known = self.forms.entry(form).or_insert((stem, field.weight));
-            known.1 = known.1.max(field.weight);
+            let known = self.forms.entry(form).or_insert((stem, weight));
+            known.1 = known.1.max(weight);
         }
     }
 }
@@ -201,7 +177,7 @@ fn split_name(tool: &Tool) -> (&str, &str) {
 /// Returns the stems of a tool's own name that count.
 fn name_stems(tool: &Tool) -> Vec<String> {
     let (_, own) = split_name(tool);
-    let words = read(start(own)).take(NAME.max_words);
+    let words = read(start(own)).take(NAME.1);
     words.map(|word| word.stem).collect()
 }
 
