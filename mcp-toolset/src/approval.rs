@@ -57,22 +57,9 @@ pub enum Answer {
     Deny,
 }
 
-/// The decision about a call.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Decision {
-    /// The call runs without a question.
-    Allowed,
-    /// The user has agreed to the call. Meanwhile the tool may have changed.
-    Agreed,
-    /// The call does not run, for this reason.
-    Refused(&'static str),
-}
-
-impl Decision {
-    const DENIED: Self = Self::Refused(
-        "the user did not allow this call; do not repeat it, and say what you wanted to do",
-    );
-}
+/// The reason why a call does not run that the user has denied.
+const DENIED: &str =
+    "the user did not allow this call; do not repeat it, and say what you wanted to do";
 
 /// Decides which calls of a model run. A denied call is a result that the model reads.
 ///
@@ -167,19 +154,23 @@ impl Approval {
         self
     }
 
-    /// Decides about a call.
-    pub(crate) async fn decide(&self, mut call: ProposedCall) -> Decision {
+    /// Decides about a call. Returns whether the user was asked: meanwhile the tool may have changed.
+    ///
+    /// # Errors
+    ///
+    /// Returns the reason why the call does not run.
+    pub(crate) async fn decide(&self, mut call: ProposedCall) -> Result<bool, &'static str> {
         let verdicts = self.rules.iter().map(|rule| {
             let verdict = catch_panic_sync(|| rule(&call));
             verdict.unwrap_or(Verdict::Deny)
         });
         let verdicts: Vec<Verdict> = verdicts.collect();
         if verdicts.contains(&Verdict::Deny) {
-            return Decision::Refused("a rule of this program forbids this call; do not repeat it");
+            return Err("a rule of this program forbids this call; do not repeat it");
         }
         call.is_by_rule = verdicts.contains(&Verdict::Ask);
         if !call.is_by_rule && (verdicts.contains(&Verdict::Allow) || self.is_harmless(&call)) {
-            return Decision::Allowed;
+            return Ok(false);
         }
         let is_by_rule = call.is_by_rule;
         let subject = Subject::new(
@@ -189,13 +180,11 @@ impl Approval {
             call.tool.pinned_json(),
         );
         if !is_by_rule && self.stores().any(|store| store.contains(&subject)) {
-            return Decision::Allowed;
+            return Ok(false);
         }
-        let Some(ask) = &self.ask else {
-            return Decision::DENIED;
-        };
+        let ask = self.ask.as_ref().ok_or(DENIED)?;
         let store = match ask(call).await {
-            Answer::Deny => return Decision::DENIED,
+            Answer::Deny => return Err(DENIED),
             Answer::Once => None,
             Answer::Session => Some(&self.session),
             Answer::Always => Some(self.always.as_ref().unwrap_or(&self.session)),
@@ -203,7 +192,7 @@ impl Approval {
         if let Some(store) = store.filter(|_| !is_by_rule) {
             store.insert(&subject).await;
         }
-        Decision::Agreed
+        Ok(true)
     }
 
     fn stores(&self) -> impl Iterator<Item = &Consents> {

@@ -28,28 +28,19 @@ pub(crate) struct Media {
     pub(crate) note: String,
 }
 
-/// The images and sounds that further results of a reply can have.
-#[derive(Debug)]
-pub(crate) struct MediaLeft {
+/// The images and sounds in the results of a reply so far.
+#[derive(Debug, Default)]
+pub(crate) struct MediaTaken {
     count: usize,
     bytes: usize,
 }
 
-impl Default for MediaLeft {
-    fn default() -> Self {
-        Self {
-            count: MAX_COUNT,
-            bytes: MAX_BYTES,
-        }
-    }
-}
-
-impl MediaLeft {
+impl MediaTaken {
     fn take(&mut self, bytes: usize) -> bool {
-        let has_space = self.count > 0 && bytes <= self.bytes;
+        let has_space = self.count < MAX_COUNT && self.bytes + bytes <= MAX_BYTES;
         if has_space {
-            self.count -= 1;
-            self.bytes -= bytes;
+            self.count += 1;
+            self.bytes += bytes;
         }
         has_space
     }
@@ -62,7 +53,7 @@ pub(crate) fn media(
     declared: Option<&str>,
     data: &Blob,
     profile: Option<&Profile>,
-    left: &mut MediaLeft,
+    taken: &mut MediaTaken,
 ) -> Result<Media, String> {
     let bytes = data.as_bytes();
     let size = bytes.len();
@@ -92,7 +83,7 @@ pub(crate) fn media(
     if size > profile.max_media_bytes {
         return Err(note(": too large"));
     }
-    if !left.take(size) {
+    if !taken.take(size) {
         return Err(note(": too many images and sounds"));
     }
     let json = serde_json::to_value(data).unwrap_or_default();
@@ -170,7 +161,7 @@ fn sniff(bytes: &[u8], declared: &str) -> Option<Sniffed> {
 mod tests {
     use mcp_types::Blob;
 
-    use super::{MediaLeft, Sniffed, media, sniff};
+    use super::{MediaTaken, Sniffed, media, sniff};
     use crate::provider::Provider;
 
     /// The head of a PNG.
@@ -218,10 +209,10 @@ mod tests {
     #[test]
     fn media_beyond_a_limit_are_lines() {
         let profile = Provider::Anthropic.profile();
-        let mut left = MediaLeft::default();
+        let mut taken = MediaTaken::default();
         let mut check = |bytes: Vec<u8>| {
             let blob = Blob::from(bytes);
-            media("image", Some("image/png"), &blob, Some(profile), &mut left)
+            media("image", Some("image/png"), &blob, Some(profile), &mut taken)
         };
         let wide = check(png(8001, 1)).unwrap_err();
         assert_eq!(

@@ -23,29 +23,26 @@ impl Names {
         }
         let reserved: BTreeSet<String> = reserved.iter().map(|name| folded(name)).collect();
         let mut taken = reserved.clone();
-        let (plain, shared): (Vec<&str>, Vec<&str>) = own.into_iter().partition(|own| {
+        let is_shared = |own: &&str| {
             let name = folded(&portable(own, false));
-            counts.get(&name) == Some(&1) && !taken.contains(&name)
-        });
-        let mut names = Self {
-            name_by_own: BTreeMap::new(),
-            reserved,
+            counts.get(&name) > Some(&1) || reserved.contains(&name)
         };
-        for own in plain {
-            let name = portable(own, false);
-            taken.insert(folded(&name));
-            names.name_by_own.insert(own.to_owned(), name);
-        }
-        for own in shared {
-            let mut name = portable(own, true);
+        let (shared, plain): (Vec<_>, Vec<_>) = own.into_iter().partition(is_shared);
+        let mut name_by_own = BTreeMap::new();
+        // Those that keep their names first: their first name is free.
+        for own in plain.into_iter().chain(shared) {
+            let mut name = portable(own, is_shared(&own));
             let mut number = 2;
             while !taken.insert(folded(&name)) {
                 name = portable(&format!("{own} {number}"), true);
                 number += 1;
             }
-            names.name_by_own.insert(own.to_owned(), name);
+            name_by_own.insert(own.to_owned(), name);
         }
-        names
+        Self {
+            name_by_own,
+            reserved,
+        }
     }
 
     /// Names of a set that shows the tools' own names. They are unique with case and separators only.

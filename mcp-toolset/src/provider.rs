@@ -31,8 +31,6 @@ pub(crate) struct Profile {
     pub(crate) keywords: Option<&'static [&'static str]>,
     /// Values of `format` that stay. `None`: all.
     pub(crate) formats: Option<&'static [&'static str]>,
-    /// `type` may be a list.
-    pub(crate) has_type_lists: bool,
     /// `null` is allowed by `nullable`, not by a type.
     pub(crate) has_nullable: bool,
     /// Values of `enum` are strings.
@@ -41,7 +39,7 @@ pub(crate) struct Profile {
     pub(crate) has_sole_unions: bool,
     /// Patterns have no look-around, and nothing that only some engines of regular expressions know.
     pub(crate) has_plain_patterns: bool,
-    /// Each schema has a type.
+    /// Each schema has one type. Otherwise `type` may be missing, or a list.
     pub(crate) needs_types: bool,
     /// Objects have all their properties and no others.
     pub(crate) is_strict: bool,
@@ -91,7 +89,6 @@ const MAX_DEPTH: usize = 32;
 const ANTHROPIC: Profile = Profile {
     keywords: None,
     formats: None,
-    has_type_lists: true,
     has_nullable: false,
     has_string_enums_only: false,
     has_sole_unions: false,
@@ -187,7 +184,6 @@ const GEMINI: Profile = Profile {
     ]),
     // The newest document allows any. Errors have allowed `enum` and `date-time` only for strings.
     formats: Some(&["date-time", "enum", "float", "double", "int32", "int64"]),
-    has_type_lists: false,
     has_nullable: true,
     has_string_enums_only: true,
     // Error "When using any_of, it must be the only field set".

@@ -3,7 +3,7 @@
 use mcp_types::{Blob, CallToolResult, ContentBlock, ResourceContents, escape_block, shorten};
 use serde_json::{Value, json};
 
-use crate::media::{Media, MediaLeft, media};
+use crate::media::{Media, MediaTaken, media};
 use crate::provider::{Profile, Provider};
 
 /// A tool call of a model.
@@ -128,13 +128,13 @@ pub(crate) fn parts(
     result: &CallToolResult,
     provider: Provider,
     is_text_only: bool,
-    left: &mut MediaLeft,
+    taken: &mut MediaTaken,
 ) -> Vec<Part> {
     // Anthropic, error: "all content must be type `text` if `is_error` is true".
     let is_text_only = is_text_only || result.is_error() && matches!(provider, Provider::Anthropic);
     let profile = (!is_text_only).then_some(provider.profile());
     let blocks = result.content.iter();
-    let mut parts: Vec<Part> = blocks.map(|block| part(block, profile, left)).collect();
+    let mut parts: Vec<Part> = blocks.map(|block| part(block, profile, taken)).collect();
     parts.retain(|part| !matches!(part, Part::Text(text) if text.trim().is_empty()));
     if parts.is_empty() {
         let structured = result.structured_content.as_ref();
@@ -151,16 +151,16 @@ pub(crate) fn parts(
     parts
 }
 
-fn part(block: &ContentBlock, profile: Option<&Profile>, left: &mut MediaLeft) -> Part {
-    let mut media = |name: &str, kind: Option<&str>, data: &Blob| match media(
-        name, kind, data, profile, left,
-    ) {
-        Ok(media) => Part::Media(Media {
-            note: clean(&media.note),
-            ..media
-        }),
-        Err(note) => Part::Text(clean(&note)),
-    };
+fn part(block: &ContentBlock, profile: Option<&Profile>, taken: &mut MediaTaken) -> Part {
+    let mut media =
+        |name: &str, kind: Option<&str>, data: &Blob| match media(name, kind, data, profile, taken)
+        {
+            Ok(media) => Part::Media(Media {
+                note: clean(&media.note),
+                ..media
+            }),
+            Err(note) => Part::Text(clean(&note)),
+        };
     match block {
         ContentBlock::Text(text) => Part::Text(clean(&text.text)),
         ContentBlock::Image(image) => media("image", Some(&image.mime_type), &image.data),

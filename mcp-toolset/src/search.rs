@@ -135,17 +135,6 @@ pub(crate) fn tool(name: &str, schema: Value) -> Tool {
     }
 }
 
-/// A found tool, as the model reads it.
-#[derive(Serialize)]
-struct Found<'a> {
-    name: &'a str,
-    description: String,
-    required_arguments: Vec<&'a str>,
-    /// Set if there are further ones.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    more_required_arguments: Option<usize>,
-}
-
 /// Answers a call of `search_tools`: the tools of a list that serve a task, the best first. Weak matches have a hint that the
 /// list may not have a tool for the task. Tools whose name has more than 400 bytes are not found.
 ///
@@ -189,7 +178,8 @@ pub async fn search_tools(
     CallToolResult::from_text(escape_json(&answer.to_string()))
 }
 
-fn found_tool(tool: &Tool) -> Found<'_> {
+/// Returns a found tool, as the model reads it.
+fn found_tool(tool: &Tool) -> Value {
     let description = tool.description.as_deref().unwrap_or_default().trim();
     let line = description.lines().next().unwrap_or_default();
     let short = cut(line, MAX_LINE_CHARS);
@@ -202,12 +192,14 @@ fn found_tool(tool: &Tool) -> Found<'_> {
     let required = required.into_iter().flatten().filter_map(Value::as_str);
     let more = required.clone().count().saturating_sub(MAX_REQUIRED);
     let required = required.take(MAX_REQUIRED);
-    Found {
-        name: &tool.name,
-        description,
-        required_arguments: required.map(|name| cut(name, MAX_ARGUMENT_CHARS)).collect(),
-        more_required_arguments: (more > 0).then_some(more),
+    let required: Vec<_> = required.map(|name| cut(name, MAX_ARGUMENT_CHARS)).collect();
+    let mut found = json!({
+        "name": tool.name, "description": description, "required_arguments": required,
+    });
+    if more > 0 {
+        found["more_required_arguments"] = json!(more);
     }
+    found
 }
 
 /// A definition, as the model reads it.

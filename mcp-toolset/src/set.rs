@@ -12,11 +12,11 @@ use parking_lot::Mutex;
 use serde_json::{Value, json};
 use tokio::task::yield_now;
 
-use crate::approval::{Approval, Decision, ProposedCall};
+use crate::approval::{Approval, ProposedCall};
 use crate::budget::{self, READ_RESULT, StoredResults, Tokens, read_result_tool};
 use crate::lists::{List, Lists, Source};
 use crate::logged::Logged;
-use crate::media::MediaLeft;
+use crate::media::MediaTaken;
 use crate::names::folded;
 use crate::pins::PinFile;
 use crate::provider::Provider;
@@ -231,10 +231,10 @@ impl ToolSet {
         reply::check(provider, reply)?;
         let calls = result::calls(provider, reply);
         let results = self.answers(&calls).await;
-        let mut left = MediaLeft::default();
+        let mut taken = MediaTaken::default();
         let (mut blocks, mut all) = (Vec::new(), Vec::new());
         for (call, result) in calls.iter().zip(&results) {
-            let parts = self.parts(provider, call, result, &mut left);
+            let parts = self.parts(provider, call, result, &mut taken);
             blocks.push(result::block(provider, call, &parts, result.is_error()));
             all.push((call, parts));
         }
@@ -248,9 +248,9 @@ impl ToolSet {
         provider: Provider,
         call: &ModelCall,
         result: &CallToolResult,
-        left: &mut MediaLeft,
+        taken: &mut MediaTaken,
     ) -> Vec<Part> {
-        let mut parts = result::parts(result, provider, self.is_text_only, left);
+        let mut parts = result::parts(result, provider, self.is_text_only, taken);
         let is_read = self.own_name(&call.name) == Some(READ_RESULT);
         if let Some(budget) = self.budget {
             let budget = budget.max(budget::hint(result.meta.as_ref()));
@@ -362,11 +362,11 @@ impl ToolSet {
                 is_by_rule: false,
             };
             match approval.decide(call).await {
-                Decision::Refused(reason) => return CallToolResult::error(reason),
-                Decision::Agreed if !self.lists.still_has(list, tool).await => {
+                Err(reason) => return CallToolResult::error(reason),
+                Ok(true) if !self.lists.still_has(list, tool).await => {
                     return CallToolResult::error(CHANGED);
                 }
-                Decision::Agreed | Decision::Allowed => {}
+                Ok(_) => {}
             }
         }
         // By server and own name: the tool's name in the group may be another server's by now.

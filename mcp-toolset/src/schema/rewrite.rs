@@ -241,7 +241,7 @@ impl<'a> Rewriter<'a> {
                 self.finish(&mut node, schema, kinds, notes);
                 Value::Object(node)
             }
-            kinds if self.profile.has_type_lists && !self.profile.needs_types => {
+            kinds if !self.profile.needs_types => {
                 // The schema stays as it is, with its parts rewritten.
                 let mut node = Map::from_iter([("type".to_owned(), json!(kinds))]);
                 if kinds.contains(&"object") {
