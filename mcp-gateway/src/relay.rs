@@ -277,13 +277,13 @@ where
     fn outgoing(&mut self, request: &Request<'_>, text: &Bytes) -> Result<OutgoingRequest, Fault> {
         let session = self.session.as_ref().map(|session| session.version);
         let version = message::version_of(request, session)?;
-        if self.calls.len() >= self.max_calls {
+        if self.calls.pending.len() >= self.max_calls {
             let limit = self.max_calls;
             return Err(Fault::internal(format!(
                 "{limit} requests wait for the server; send fewer at once"
             )));
         }
-        if self.calls.contains(&request.id) {
+        if self.calls.pending.contains_key(&request.id) {
             let id = &request.id;
             return Err(Fault::InvalidRequest(
                 format!("a request with the id {id} is running").into(),
@@ -336,7 +336,7 @@ where
             && let Ok(Some(id)) = notification.params.optional::<RequestId>("requestId")
         {
             // The channel tells the server when the messages of a call are dropped.
-            self.calls.remove(&id);
+            self.calls.pending.remove(&id);
             return;
         }
         let mirrored = MirroredHeaders::new(self.version(), &notification.method, None);
@@ -376,12 +376,12 @@ where
 
     async fn handle_call(&mut self, id: RequestId, event: CallEvent) -> Result<(), RelayError> {
         match event {
-            CallEvent::Frame(Ok(frame)) => self.pass_on(id, frame).await,
-            CallEvent::Frame(Err(ChannelError::SessionExpired)) if self.can_renew(&id) => {
+            Some(Ok(frame)) => self.pass_on(id, frame).await,
+            Some(Err(ChannelError::SessionExpired)) if self.can_renew(&id) => {
                 self.repeat_in_new_session(&id).await
             }
-            CallEvent::Frame(Err(error)) => self.fail(&id, &error).await,
-            CallEvent::End => {
+            Some(Err(error)) => self.fail(&id, &error).await,
+            None => {
                 let reason = "the response ended without a message".to_owned();
                 self.fail(&id, &ChannelError::Malformed(reason)).await
             }
@@ -402,7 +402,7 @@ where
             }
             _ => return self.write(frame.message).await,
         };
-        let Some(call) = self.calls.remove(&id) else {
+        let Some(call) = self.calls.pending.remove(&id) else {
             return Ok(());
         };
         let mut text = frame.message;
@@ -459,7 +459,7 @@ where
 
     /// Returns whether a session exists, and the call was not sent in the session that follows it.
     fn can_renew(&self, id: &RequestId) -> bool {
-        let call = self.calls.get(id);
+        let call = self.calls.pending.get(id);
         let is_initialize = call.is_some_and(|call| {
             Method::from_name(&call.request.mirrored.method) == Some(Method::Initialize)
         });
@@ -469,7 +469,7 @@ where
 
     /// Opens the session again unless another call has done it, and repeats the call once.
     async fn repeat_in_new_session(&mut self, id: &RequestId) -> Result<(), RelayError> {
-        let (Some(call), Some(session)) = (self.calls.remove(id), &mut self.session) else {
+        let (Some(call), Some(session)) = (self.calls.pending.remove(id), &mut self.session) else {
             return Ok(());
         };
         if call.renewals == session.renewals {
@@ -488,7 +488,7 @@ where
     }
 
     async fn fail(&mut self, id: &RequestId, error: &ChannelError) -> Result<(), RelayError> {
-        let Some(call) = self.calls.remove(id) else {
+        let Some(call) = self.calls.pending.remove(id) else {
             return Ok(());
         };
         let version = Some(call.request.mirrored.version);

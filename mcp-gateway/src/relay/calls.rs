@@ -20,20 +20,16 @@ pub(super) struct PendingCall {
     _cancel: oneshot::Sender<()>,
 }
 
-/// A call event.
-pub(super) enum CallEvent {
-    /// A server message.
-    Frame(Result<Frame, ChannelError>),
-    /// The messages of the call have ended.
-    End,
-}
+/// A message of a call. `None`: its messages have ended.
+pub(super) type CallEvent = Option<Result<Frame, ChannelError>>;
 
 type CallEvents = Pin<Box<dyn Stream<Item = (RequestId, CallEvent)> + Send>>;
 
 /// The calls that wait for their responses, by the id that the client has chosen.
 #[derive(Default)]
 pub(super) struct Calls {
-    pending: HashMap<RequestId, PendingCall>,
+    /// Without a response from the server, removing a call cancels it.
+    pub(super) pending: HashMap<RequestId, PendingCall>,
     events: SelectAll<CallEvents>,
 }
 
@@ -49,8 +45,7 @@ impl Calls {
         let (cancel, cancelled) = oneshot::channel();
         let id = request.id.clone();
         let named = id.clone();
-        let frames = frames.map(CallEvent::Frame);
-        let events = frames.chain(stream::once(async { CallEvent::End }));
+        let events = frames.map(Some).chain(stream::once(async { None }));
         let events = events.map(move |event| (named.clone(), event));
         self.events.push(Box::pin(events.take_until(cancelled)));
         let call = PendingCall {
@@ -60,23 +55,6 @@ impl Calls {
             _cancel: cancel,
         };
         self.pending.insert(id, call);
-    }
-
-    pub(super) fn len(&self) -> usize {
-        self.pending.len()
-    }
-
-    pub(super) fn contains(&self, id: &RequestId) -> bool {
-        self.pending.contains_key(id)
-    }
-
-    pub(super) fn get(&self, id: &RequestId) -> Option<&PendingCall> {
-        self.pending.get(id)
-    }
-
-    /// Forgets a call. Without a response from the server this cancels it.
-    pub(super) fn remove(&mut self, id: &RequestId) -> Option<PendingCall> {
-        self.pending.remove(id)
     }
 
     /// Returns the next event of a call that is still pending. Waits forever without calls.

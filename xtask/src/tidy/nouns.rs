@@ -12,7 +12,6 @@ use crate::sources::{Sources, package, parts};
 /// Types that share their name with another type of their package. Rename one of them and delete its row.
 const SHARED: [(&str, &str); 5] = [
     ("mcp-client", "Step"),
-    ("mcp-gateway", "CallEvent"),
     ("mcp-server", "Decode"),
     ("mcp-skills", "Skills"),
     // Unix and Windows: one of them is compiled.
