@@ -31,6 +31,9 @@ struct SharedPins {
     prompts: RwLock<HeldItems>,
 }
 
+/// A server, and its next items.
+pub(super) type NextItems<'a, T> = (&'a Arc<Upstream>, Vec<Named<T>>);
+
 /// Items that the gateway does not serve, by their names for clients.
 type HeldItems = HashMap<String, HeldItem>;
 
@@ -67,28 +70,18 @@ impl PinnedItems {
         }
     }
 
-    /// Takes the tools of a server that are held out of its tools.
-    pub(super) fn hold_tools(&self, upstream: &Arc<Upstream>, items: &mut Vec<Named<Tool>>) {
-        let offered = |tool: &Tool| self.0.pins.offered(&upstream.server, tool);
+    /// Takes the tools that are held out of the next ones of their servers. With `is_complete`, others are held no more.
+    pub(super) fn hold_tools(&self, next: &mut [NextItems<'_, Tool>], is_complete: bool) {
+        let offered = |server: &str, tool: &Tool| self.0.pins.offered(server, tool);
         let own = |tool: &Tool| tool.name.clone();
-        hold(&mut self.0.tools.write(), upstream, items, own, offered);
+        hold(&self.0.tools, (next, is_complete), own, offered);
     }
 
-    /// Takes the prompts of a server that are held out of its prompts.
-    pub(super) fn hold_prompts(&self, upstream: &Arc<Upstream>, items: &mut Vec<Named<Prompt>>) {
-        let offered = |prompt: &Prompt| self.0.pins.offered(&upstream.server, prompt);
+    /// Takes the prompts that are held out of the next ones, as [`hold_tools`](Self::hold_tools) does with tools.
+    pub(super) fn hold_prompts(&self, next: &mut [NextItems<'_, Prompt>], is_complete: bool) {
+        let offered = |server: &str, prompt: &Prompt| self.0.pins.offered(server, prompt);
         let own = |prompt: &Prompt| prompt.name.clone();
-        hold(&mut self.0.prompts.write(), upstream, items, own, offered);
-    }
-
-    /// Forgets which tools are held.
-    pub(super) fn clear_tools(&self) {
-        self.0.tools.write().clear();
-    }
-
-    /// Forgets which prompts are held.
-    pub(super) fn clear_prompts(&self) {
-        self.0.prompts.write().clear();
+        hold(&self.0.prompts, (next, is_complete), own, offered);
     }
 
     /// Returns the names of a server's tools and prompts that are held.
@@ -142,22 +135,27 @@ impl PinnedItems {
 
 /// Moves the items that are not offered to the held ones, and leaves what is not pinned out of the others.
 fn hold<T>(
-    held: &mut HeldItems,
-    upstream: &Arc<Upstream>,
-    items: &mut Vec<Named<T>>,
+    held: &RwLock<HeldItems>,
+    (next, is_complete): (&mut [NextItems<'_, T>], bool),
     own: impl Fn(&T) -> String,
-    offered: impl Fn(&T) -> Option<T>,
+    offered: impl Fn(&str, &T) -> Option<T>,
 ) {
-    held.retain(|_, item| item.upstream.server != upstream.server);
-    items.retain_mut(|named| {
-        if let Some(item) = offered(&named.item) {
-            named.item = item;
-            return true;
-        }
-        let (upstream, own) = (upstream.clone(), own(&named.item));
-        held.insert(named.name.clone(), HeldItem { upstream, own });
-        false
-    });
+    let mut held = held.write();
+    if is_complete {
+        held.clear();
+    }
+    for (upstream, items) in next {
+        held.retain(|_, item| item.upstream.server != upstream.server);
+        items.retain_mut(|named| {
+            if let Some(item) = offered(&upstream.server, &named.item) {
+                named.item = item;
+                return true;
+            }
+            let (upstream, own) = (upstream.clone(), own(&named.item));
+            held.insert(named.name.clone(), HeldItem { upstream, own });
+            false
+        });
+    }
 }
 
 /// The layer that answers requests for held items.

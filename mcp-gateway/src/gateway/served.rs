@@ -7,6 +7,7 @@ use mcp_client::group::{ItemNames, MAX_TOOL_NAME, NamedItem, is_portable_name, l
 use mcp_server::EditError;
 
 use super::entry::ListedServer;
+use super::pinned::NextItems;
 use super::routes::Named;
 use super::upstream::Upstream;
 
@@ -16,9 +17,6 @@ pub(super) struct Served<T> {
     names: ItemNames,
     servers: HashMap<Arc<str>, Vec<Named<T>>>,
 }
-
-/// A server, and its next items.
-pub(super) type NextItems<'a, T> = (&'a Arc<Upstream>, Vec<Named<T>>);
 
 impl<T> Default for Served<T> {
     fn default() -> Self {

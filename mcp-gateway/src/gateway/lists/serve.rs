@@ -142,12 +142,7 @@ impl ServerLists {
             },
         );
         if let Some(pins) = &self.setup.pins {
-            if is_complete {
-                pins.clear_tools();
-            }
-            for (upstream, items) in &mut next {
-                pins.hold_tools(upstream, items);
-            }
+            pins.hold_tools(&mut next, is_complete);
         }
         let mut pages = self.pages(indices, is_complete);
         // Few servers have pages, and some have thousands of resources.
@@ -188,17 +183,12 @@ impl ServerLists {
         )
     }
 
-    /// Returns the servers whose items stay: all but those in `replaced`.
-    fn staying(&self, replaced: &[usize], is_complete: bool) -> impl Iterator<Item = &Arc<str>> {
-        let servers = self.servers.iter().enumerate();
-        let staying = servers.filter(move |(index, _)| !is_complete && !replaced.contains(index));
-        staying.map(|(_, server)| &server.upstream.server)
-    }
-
-    /// Returns the pages of the served tools that stay.
+    /// Returns the pages of the served tools that stay: those of all servers but the replaced ones.
     fn pages(&self, replaced: &[usize], is_complete: bool) -> Pages {
         let mut pages = Pages::default();
-        for server in self.staying(replaced, is_complete) {
+        let servers = self.servers.iter().enumerate();
+        for (_, entry) in servers.filter(|(at, _)| !is_complete && !replaced.contains(at)) {
+            let server = &entry.upstream.server;
             for tool in self.tools.items(server) {
                 pages.add(server, &pages::uris(&tool.item));
             }
@@ -236,12 +226,7 @@ impl ServerLists {
             |server, own, is_shared| server.wanted_names(naming, own, is_shared),
         );
         if let Some(pins) = &self.setup.pins {
-            if is_complete {
-                pins.clear_prompts();
-            }
-            for (upstream, items) in &mut next {
-                pins.hold_prompts(upstream, items);
-            }
+            pins.hold_prompts(&mut next, is_complete);
         }
         self.prompts.serve(
             next,
