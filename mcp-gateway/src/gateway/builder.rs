@@ -433,14 +433,7 @@ impl fmt::Debug for Gateway {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Gateway")
             .field("name", &self.name)
-            .field(
-                "servers",
-                &self
-                    .servers
-                    .iter()
-                    .map(|server| &server.name)
-                    .collect::<Vec<_>>(),
-            )
+            .field("servers", &self.servers)
             .finish_non_exhaustive()
     }
 }

@@ -64,6 +64,17 @@ impl ExtensionClaims {
         claim.map(|claim| &*claim.id)
     }
 
+    /// Returns an extension that others have, or else a pattern that overlaps one of others.
+    fn common<'p, P: Iterator<Item = &'p str>>(
+        &self,
+        has_id: impl Fn(&str) -> bool,
+        patterns: impl Fn() -> P,
+    ) -> Option<&str> {
+        let has_pattern = |own: &&str| patterns().any(|other| overlaps(own, other));
+        let id = self.ids().find(|id| has_id(id));
+        id.or_else(|| self.patterns().find(has_pattern))
+    }
+
     fn patterns(&self) -> impl Iterator<Item = &str> {
         self.0
             .iter()
@@ -83,48 +94,26 @@ pub(super) fn check_claims<'a>(
 ) -> Result<(), GatewayError> {
     let servers: Vec<_> = servers.collect();
     for (index, (server, claims)) in servers.iter().enumerate() {
-        check_reserved(server, claims)?;
-        for (first, former) in &servers[..index] {
-            let taken = |claimed: &str| GatewayError::ExtensionTaken {
+        let is_known = |id: &str| KNOWN.contains(&id);
+        let methods = || Method::ALL.iter().map(|method| method.as_str());
+        if let Some(claimed) = claims.common(is_known, methods) {
+            return Err(GatewayError::ExtensionReserved {
                 claimed: claimed.to_owned(),
-                first: (*first).clone(),
-                second: (*server).clone(),
-            };
-            if let Some(id) = claims
-                .ids()
-                .find(|id| former.ids().any(|other| other == *id))
-            {
-                return Err(taken(id));
-            }
-            let mut patterns = claims.patterns();
-            let is_taken = |pattern: &&str| former.patterns().any(|other| overlaps(pattern, other));
-            if let Some(pattern) = patterns.find(is_taken) {
-                return Err(taken(pattern));
+                server: (*server).clone(),
+            });
+        }
+        for (first, former) in &servers[..index] {
+            let is_former = |id: &str| former.ids().any(|other| other == id);
+            if let Some(claimed) = claims.common(is_former, || former.patterns()) {
+                return Err(GatewayError::ExtensionTaken {
+                    claimed: claimed.to_owned(),
+                    first: (*first).clone(),
+                    second: (*server).clone(),
+                });
             }
         }
     }
     Ok(())
-}
-
-fn check_reserved(
-    server: &std::sync::Arc<str>,
-    claims: &ExtensionClaims,
-) -> Result<(), GatewayError> {
-    let reserved = |claimed: &str| GatewayError::ExtensionReserved {
-        claimed: claimed.to_owned(),
-        server: server.clone(),
-    };
-    if let Some(id) = claims.ids().find(|id| KNOWN.contains(id)) {
-        return Err(reserved(id));
-    }
-    let is_reserved = |pattern: &&str| {
-        let mut methods = Method::ALL.iter();
-        methods.any(|method| overlaps(pattern, method.as_str()))
-    };
-    match claims.patterns().find(is_reserved) {
-        Some(pattern) => Err(reserved(pattern)),
-        None => Ok(()),
-    }
 }
 
 /// Returns whether a method may match both patterns.

@@ -121,12 +121,13 @@ impl Following<'_> {
     }
 
     async fn send(&self, method: &str, params: &impl Serialize) -> Result<RawObject, CallFailure> {
-        let CancelGuard {
-            upstream, client, ..
-        } = &self.guard;
         let params = RawObject::from_value(params);
         let params = params.map_err(|error| Fault::internal(error.to_string()))?;
-        upstream.request_task(method, params, client).await
+        let sent = self
+            .guard
+            .upstream
+            .request_task(method, params, &self.guard.client);
+        sent.await
     }
 }
 

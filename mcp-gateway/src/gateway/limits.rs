@@ -84,7 +84,7 @@ impl CallLimits {
 /// The state of limits.
 #[derive(Default)]
 pub(super) struct Limiter {
-    rate: Option<RateLimit>,
+    pub(super) rate: Option<RateLimit>,
     turns: Option<Arc<Semaphore>>,
     pub(super) max_result_bytes: Option<usize>,
     pub(super) timeout: Option<Duration>,
@@ -102,11 +102,6 @@ impl Limiter {
             max_result_bytes: limits.max_result_bytes,
             timeout: limits.timeout,
         }
-    }
-
-    /// Returns true if calls are counted.
-    pub(super) fn has_rate(&self) -> bool {
-        self.rate.is_some()
     }
 
     /// Counts a call.

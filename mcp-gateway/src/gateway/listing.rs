@@ -4,7 +4,6 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use mcp_client::group::Group;
 use mcp_client::{Client, Error, PreparedCall};
 use mcp_types::{Prompt, Resource, ResourceTemplate, ServerCapabilities, Tool};
 use serde::{Deserialize, Serialize};
@@ -12,7 +11,7 @@ use tokio::time::timeout;
 
 use super::changes::Kinds;
 use super::sessions::Run;
-use super::status::Counters;
+use super::upstream::Upstream;
 
 /// Longest time for all lists of a server, including its start.
 const LIMIT: Duration = Duration::from_secs(120);
@@ -65,19 +64,12 @@ impl Listing {
 
     /// Replaces the lists that are known in another listing. Returns true if one has changed.
     pub(super) fn replace(&mut self, new: Self) -> bool {
-        let Self {
-            capabilities,
-            tools,
-            prompts,
-            resources,
-            templates,
-        } = new;
         [
-            replace(&mut self.capabilities, capabilities),
-            replace(&mut self.tools, tools),
-            replace(&mut self.prompts, prompts),
-            replace(&mut self.resources, resources),
-            replace(&mut self.templates, templates),
+            replace(&mut self.capabilities, new.capabilities),
+            replace(&mut self.tools, new.tools),
+            replace(&mut self.prompts, new.prompts),
+            replace(&mut self.resources, new.resources),
+            replace(&mut self.templates, new.templates),
         ]
         .contains(&true)
     }
@@ -117,18 +109,14 @@ pub(super) struct Listed {
 }
 
 /// Requests lists of a server. Starts the server if it does not run.
-pub(super) async fn request(
-    group: Group,
-    server: Arc<str>,
-    counters: Arc<Counters>,
-    run: Run,
-    (requested, needs_capabilities): (Kinds, bool),
-) -> Listed {
-    let warn = |problem: &dyn fmt::Display| counters.report(&server, problem);
+pub(super) async fn request(upstream: Arc<Upstream>, run: Run, requested: Kinds) -> Listed {
+    let server = &upstream.server;
+    let warn = |problem: &dyn fmt::Display| upstream.counters.report(server, problem);
     let mut listing = Listing::default();
     let mut problem = None;
-    match timeout(LIMIT, group.client(&server)).await {
+    match timeout(LIMIT, upstream.group.client(server)).await {
         Ok(Ok(client)) => {
+            let needs_capabilities = !upstream.settings.extensions.is_empty();
             if needs_capabilities && client.server_capabilities().is_none() {
                 // The extension settings are empty if the server does not say.
                 let _ = timeout(LIMIT, client.discover()).await;
@@ -151,7 +139,7 @@ pub(super) async fn request(
         }
     }
     Listed {
-        server,
+        server: server.clone(),
         run,
         requested,
         listing,

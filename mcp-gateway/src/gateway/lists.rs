@@ -403,10 +403,9 @@ impl ServerLists {
     /// delays no other.
     fn request_due(&mut self) {
         let now = Instant::now();
-        let group = self.group().clone();
         let mut due = self.servers.iter().filter(|server| server.is_due());
         let health = if due.any(ListedServer::starts_on_demand) {
-            health(&group)
+            health(self.group())
         } else {
             HashMap::new()
         };
@@ -424,16 +423,8 @@ impl ServerLists {
             server.is_requested = true;
             server.next = now + PAUSE;
             let stale = std::mem::take(&mut server.stale);
-            let name = server.upstream.server.clone();
-            let counters = server.upstream.counters.clone();
-            let needs_capabilities = !server.upstream.settings.extensions.is_empty();
-            let request = listing::request(
-                group.clone(),
-                name,
-                counters,
-                server.upstream.sessions.run(),
-                (stale, needs_capabilities),
-            );
+            let run = server.upstream.sessions.run();
+            let request = listing::request(server.upstream.clone(), run, stale);
             let pins = self.setup.pins.clone();
             self.requests.push(Box::pin(async move {
                 let listed = request.await;

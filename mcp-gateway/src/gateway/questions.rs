@@ -449,7 +449,7 @@ impl Parked {
         let mut calls = self.0.lock();
         let parked = calls.get(&id);
         let is_wanted =
-            parked.is_some_and(|call| call.owner.caller() == caller && call.call.is::<T>());
+            parked.is_some_and(|call| call.owner.caller == *caller && call.call.is::<T>());
         let parked = is_wanted.then(|| calls.remove(&id)).flatten()?;
         drop(calls);
         parked.call.downcast().ok().map(|call| *call)
@@ -562,17 +562,17 @@ mod tests {
         let guard = parked.guard(ada.clone(), "call").unwrap();
         let id = guard.id();
         drop(guard);
-        assert_eq!(parked.take::<u8>(ada.caller(), id), None);
+        assert_eq!(parked.take::<u8>(&ada.caller, id), None);
         for other in [principal("bob"), Owner::default()] {
-            assert_eq!(parked.take::<&str>(other.caller(), id), None);
+            assert_eq!(parked.take::<&str>(&other.caller, id), None);
         }
-        assert_eq!(parked.take::<&str>(ada.caller(), id), Some("call"));
-        assert_eq!(parked.take::<&str>(ada.caller(), id), None);
+        assert_eq!(parked.take::<&str>(&ada.caller, id), Some("call"));
+        assert_eq!(parked.take::<&str>(&ada.caller, id), None);
 
         let guard = parked.guard(ada.clone(), "call").unwrap();
         let id = guard.id();
         assert_eq!(guard.into_call(), Some("call"));
-        assert_eq!(parked.take::<&str>(ada.caller(), id), None);
+        assert_eq!(parked.take::<&str>(&ada.caller, id), None);
 
         // The address of an anonymous client may change.
         let guard = parked.guard(address("203.0.113.7"), "call").unwrap();

@@ -17,7 +17,8 @@ pub(super) const RETRY: Duration = Duration::from_secs(5);
 /// The owner of a waiting call: a principal, or anonymous clients with the same address.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub(super) struct Owner {
-    caller: CallerKey,
+    /// The caller, whatever the address is.
+    pub(super) caller: CallerKey,
     address: Option<IpAddr>,
 }
 
@@ -29,11 +30,6 @@ impl Owner {
             address: address.and_then(ClientAddress::block),
             caller,
         }
-    }
-
-    /// Returns the caller, whatever the address is.
-    pub(super) fn caller(&self) -> &CallerKey {
-        &self.caller
     }
 }
 
@@ -58,7 +54,7 @@ impl Default for WaitingCalls {
 #[derive(Debug)]
 pub(super) struct Place {
     waiting: WaitingCalls,
-    owner: Owner,
+    pub(super) owner: Owner,
 }
 
 impl WaitingCalls {
@@ -88,12 +84,6 @@ impl WaitingCalls {
             waiting: self.clone(),
             owner: owner.clone(),
         })
-    }
-}
-
-impl Place {
-    pub(super) fn owner(&self) -> &Owner {
-        &self.owner
     }
 }
 

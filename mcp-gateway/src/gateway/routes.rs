@@ -91,7 +91,7 @@ async fn call_tool(
             shared.count(caller)?;
         }
         // The answer to a question continues a call that was counted, once.
-        Some(kept) if !kept.is_parked() && (single.has_rate() || shared.has_rate()) => {
+        Some(kept) if !kept.is_parked() && (single.rate.is_some() || shared.rate.is_some()) => {
             let (used, lifetime) = (&upstream.used_states, request.state_lifetime());
             used.count(caller, kept.id, lifetime).await?;
         }
@@ -133,10 +133,9 @@ async fn end_with_task(
         return follow(upstream, request, task).await;
     };
     slot.set(CreatedTask {
-        server: upstream.server.clone(),
+        upstream: upstream.clone(),
         tool: own.clone(),
         body: TaskBody::parse(task).map_err(CallFailure::of_server)?,
-        usage: upstream.usage.clone(),
     });
     // The task replaces the result.
     Ok(CallToolResult::default().into())

@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use mcp_core::tower::{Middleware, Next, from_fn};
+use mcp_core::tower::{Next, from_fn};
 use mcp_core::{Call, CallerKey, Exchange, Fault, ItemKind, Listing, Principal, Reply, ResultBody};
 use mcp_server::{Server, ToolError};
 use mcp_toolset::{Ranker, WordRanker, search};
@@ -66,17 +66,12 @@ impl Default for ToolSearch {
 impl ToolSearch {
     /// Adds the search to a server. Its answers name the servers of `starting`, whose tools are not found yet.
     pub(super) fn add_to(self, server: Server, starting: Starting) -> Server {
-        server
-            .instructions(INSTRUCTIONS)
-            .replace_calls(inner_call)
-            .layer(self.layer(starting))
-    }
-
-    fn layer(self, starting: Starting) -> impl Middleware + use<> {
-        from_fn(move |exchange: Exchange, next: Next| {
+        let layer = from_fn(move |exchange: Exchange, next: Next| {
             let (search, starting) = (self.clone(), starting.clone());
             async move { search.answer(exchange, &next, &starting).await }
-        })
+        });
+        let server = server.instructions(INSTRUCTIONS);
+        server.replace_calls(inner_call).layer(layer)
     }
 
     async fn answer(&self, exchange: Exchange, next: &Next, starting: &Starting) -> Reply {
@@ -225,12 +220,10 @@ fn is_own(name: &str) -> bool {
 /// Returns the call that a `call_tool` request contains. `None` for other requests, for invalid arguments, and for
 /// calls of the three tools themselves.
 fn inner_call(call: &Call) -> Option<Call> {
-    let Call::CallTool(outer) = call else {
-        return None;
+    let outer = match call {
+        Call::CallTool(outer) if outer.name == search::CALL_TOOL => outer,
+        _ => return None,
     };
-    if outer.name != search::CALL_TOOL {
-        return None;
-    }
     let mut inner = search::inner_call(outer.arguments.as_ref()).ok()?;
     inner.task.clone_from(&outer.task);
     (!is_own(&inner.name)).then_some(Call::CallTool(inner))

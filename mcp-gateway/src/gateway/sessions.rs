@@ -383,7 +383,7 @@ impl Lease {
             return Ok(());
         }
         let (owners, all) = &pool.asked;
-        let place = owners.enter(self.place.owner())?;
+        let place = owners.enter(&self.place.owner)?;
         let Ok(permit) = all.clone().try_acquire_owned() else {
             let message = format!("{MAX_ALL_ASKED} calls wait for answers of their clients");
             return Err(Fault::overloaded(message, RETRY));

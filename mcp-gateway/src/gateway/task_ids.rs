@@ -4,7 +4,6 @@
 //! server, sealed for the principal. So each node with the same keys finds a task's server.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use mcp_core::{ClientContext, Extensions, Fault, Principal, Reply};
 use mcp_server::{Caller, TokenSealer};
@@ -13,10 +12,11 @@ use mcp_types::meta::keys;
 use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
 
+use super::limits::Limiter;
 use super::task_body::TaskBody;
 use super::tool_options::ToolOptions;
 use super::upstream::{Directory, Upstream};
-use super::usage::{OpenTasks, Usage};
+use super::usage::OpenTasks;
 
 /// The purpose of sealed ids.
 const PURPOSE: &str = keys::TASKS_EXTENSION;
@@ -61,11 +61,10 @@ pub(super) struct TaskSlot(Arc<Mutex<Option<CreatedTask>>>);
 
 /// A task that a server has created.
 pub(super) struct CreatedTask {
-    pub(super) server: Arc<str>,
+    pub(super) upstream: Arc<Upstream>,
     /// The tool, as the server names it.
     pub(super) tool: Arc<str>,
     pub(super) body: TaskBody,
-    pub(super) usage: Usage,
 }
 
 impl TaskSlot {
@@ -86,11 +85,11 @@ impl TaskIds {
         principal: Option<&Principal>,
     ) -> Result<Reply, Fault> {
         let CreatedTask {
-            server,
+            upstream,
             tool,
             body,
-            usage,
         } = task;
+        let server = &upstream.server;
         let id = body.id();
         if id.is_empty() || id.len() > MAX_ID {
             return Err(Fault::internal(format!(
@@ -98,7 +97,7 @@ impl TaskIds {
             )));
         }
         let sealed = SealedTask {
-            server: (&*server).into(),
+            server: (&**server).into(),
             tool: (&*tool).into(),
             id: (&*id).into(),
         };
@@ -106,7 +105,7 @@ impl TaskIds {
         let sealed = sealed.map_err(|error| Fault::internal(error.to_string()))?;
         let sealed = self.sealer.seal(PURPOSE, &sealed, principal);
         let sealed = sealed.map_err(|error| Fault::internal(error.to_string()))?;
-        self.open.add(&server, &id, body.ttl(), &usage);
+        self.open.add(server, &id, body.ttl(), &upstream.usage);
         Ok(Reply::Extended {
             result_type: RESULT_TYPE.into(),
             body: body.with_id(&sealed).to_object()?,
@@ -153,19 +152,16 @@ impl FoundTask {
     /// Returns a [`Fault`] for a question that must not pass.
     pub(super) fn body_for_client(&self, body: TaskBody, sealed: &str) -> Result<TaskBody, Fault> {
         body.check_questions()?;
-        let (shared, single) = (&self.upstream.settings.limiter, &self.options.limiter);
-        let limits = [shared.max_result_bytes, single.max_result_bytes];
-        let limit = limits.into_iter().flatten().min();
+        let limit = self.limit(|limiter| limiter.max_result_bytes);
         Ok(body
             .with_id(sealed)
             .without_server_info()
             .limit_result(limit))
     }
 
-    /// Returns the time limit of requests for the tool.
-    pub(super) fn timeout(&self) -> Option<Duration> {
-        let (shared, single) = (&self.upstream.settings.limiter, &self.options.limiter);
-        let limits = [shared.timeout, single.timeout];
-        limits.into_iter().flatten().min()
+    /// Returns the smaller limit: that of the server, or that of the tool.
+    pub(super) fn limit<T: Ord>(&self, limit: fn(&Limiter) -> Option<T>) -> Option<T> {
+        let limiters = [&*self.upstream.settings.limiter, &self.options.limiter];
+        limiters.into_iter().filter_map(limit).min()
     }
 }

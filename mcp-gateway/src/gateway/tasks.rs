@@ -1,13 +1,16 @@
 //! Server tasks, for clients with tasks.
 
 use std::sync::Arc;
+use std::time::Duration;
 
+use mcp_core::deadline::finite;
 use mcp_core::{
     BoxFuture, CallerKey, ClientContext, Exchange, Extensions, Fault, Reply, ServerProfile,
     TaskCall, TaskChanges, TaskEngine, TaskMode,
 };
 use mcp_types::RawObject;
 use mcp_types::ext::tasks::GET;
+use tokio::time::timeout;
 
 use super::failure::CallFailure;
 use super::server_info;
@@ -28,13 +31,9 @@ impl TaskIds {
     ) -> Result<RawObject, CallFailure> {
         let params = params.with_id(&task.id).to_object()?;
         let asked = task.upstream.request_task(method, params, &client);
-        let answer = match task.timeout() {
-            None => asked.await?,
-            Some(limit) => match tokio::time::timeout(limit, asked).await {
-                Ok(answer) => answer?,
-                Err(_) => return Err(CallFailure::of_server(Fault::Deadline)),
-            },
-        };
+        let limit = task.limit(|limiter| limiter.timeout);
+        let answer = timeout(finite(limit.unwrap_or(Duration::MAX)), asked).await;
+        let answer = answer.map_err(|_| CallFailure::of_server(Fault::Deadline))??;
         if method != GET {
             return Ok(server_info::without(answer));
         }

@@ -241,18 +241,13 @@ impl Upstream {
         params: RawObject,
         client: &TaskClient,
     ) -> Result<RawObject, CallFailure> {
-        let TaskClient {
-            capabilities,
-            caller,
-            token,
-            meta,
-        } = client;
         let _in_use = self.usage.begin();
-        let credentials = self.credentials(token.as_ref()).await?;
-        let headers = self.headers(caller, credentials)?;
+        let credentials = self.credentials(client.token.as_ref()).await?;
+        let headers = self.headers(&client.caller, credentials)?;
         let request = self.client().await?.request(method, params);
-        let mut request = request.capabilities(capabilities.clone()).idempotent(true);
-        for (key, value) in meta.iter().flat_map(|meta| &**meta) {
+        let request = request.capabilities(client.capabilities.clone());
+        let mut request = request.idempotent(true);
+        for (key, value) in client.meta.iter().flat_map(|meta| &**meta) {
             request = request.meta(key.clone(), value.clone());
         }
         with_caller(request, None, headers)
