@@ -7,16 +7,6 @@ use crate::extract::FromCall;
 use crate::rejection::Rejection;
 use crate::result::{IntoCompletion, IntoContents, IntoPrompt, IntoResourceList, IntoToolResult};
 
-/// Marker of handlers that return a future.
-#[derive(Debug)]
-#[non_exhaustive]
-pub struct AsyncHandler;
-
-/// Marker of handlers that are not `async`.
-#[derive(Debug)]
-#[non_exhaustive]
-pub struct SyncHandler;
-
 /// Defines one trait per kind of result and implements it for functions and closures of up to twelve
 /// extractors.
 macro_rules! handlers {
@@ -59,19 +49,23 @@ macro_rules! arities {
 
 pub(crate) use arities;
 
+/// The parameter `M` tells the two implementations apart: a tuple of extractors for functions that return a
+/// future, a function pointer for others.
 macro_rules! handler {
-    ($handler:ident, $result:ident, $extractors:tt) => {
+    ($handler:ident, $result:ident, [$($extractor:ident),*]) => {
         implementation! {
-            $handler, AsyncHandler, $extractors,
+            $handler<($($extractor,)*)>, [$($extractor),*],
             Fut: [Future<Output: $result> + Send] => Fut::Output, .await
         }
-        implementation! { $handler, SyncHandler, $extractors, R: [$result] => R, }
+        implementation! {
+            $handler<fn($($extractor),*)>, [$($extractor),*], R: [$result] => R,
+        }
     };
 }
 
 macro_rules! implementation {
     (
-        $handler:ident, $marker:ident, [$($extractor:ident),*],
+        $handler:ident<$marker:ty>, [$($extractor:ident),*],
         $returned:ident: [$($bound:tt)*] => $output:ty, $($wait:tt)*
     ) => {
         #[allow(
@@ -80,7 +74,7 @@ macro_rules! implementation {
             unused_variables,
             reason = "variables are named like their types; without extractors nothing is used"
         )]
-        impl<F, $returned, $($extractor),*> $handler<($marker, $($extractor,)*)> for F
+        impl<F, $returned, $($extractor),*> $handler<$marker> for F
         where
             F: Fn($($extractor),*) -> $returned + Clone + Send + Sync + 'static,
             $returned: $($bound)*,

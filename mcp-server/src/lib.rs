@@ -89,9 +89,7 @@ pub use extract::{
     Args, Async, Cancel, ClientInfo, Declared, Extension, FromCall, FromCallAsync, FromHeader,
     Header, Headers, Identity, Log, Notifier, Prefix, Progress, RawArgs, RequestMeta, State,
 };
-pub use handler::{
-    AsyncHandler, CompletionHandler, Handler, ListHandler, PromptHandler, ReadHandler, SyncHandler,
-};
+pub use handler::{CompletionHandler, Handler, ListHandler, PromptHandler, ReadHandler};
 pub use handles::{EditError, Prompts, RawExtensions, Resources, Templates, Tools};
 pub use input_round::AskError;
 pub use mcp_types::{

@@ -190,9 +190,7 @@ pub(super) fn template(
 }
 
 /// A handler that reads the request's resource.
-fn reader(
-    upstream: Arc<Upstream>,
-) -> impl mcp_server::ReadHandler<(mcp_server::AsyncHandler, Request)> {
+fn reader(upstream: Arc<Upstream>) -> impl mcp_server::ReadHandler<(Request,)> {
     move |request: Request| {
         let upstream = upstream.clone();
         async move {
@@ -220,8 +218,7 @@ fn completer(
     upstream: &Arc<Upstream>,
     reference: CompletionReference,
     argument: &str,
-) -> impl mcp_server::CompletionHandler<(mcp_server::AsyncHandler, Caller, Prefix, RawArgs)> + use<>
-{
+) -> impl mcp_server::CompletionHandler<(Caller, Prefix, RawArgs)> + use<> {
     let (upstream, argument) = (upstream.clone(), Arc::<str>::from(argument));
     move |caller: Caller, prefix: Prefix, RawArgs(known): RawArgs| {
         let upstream = upstream.clone();
