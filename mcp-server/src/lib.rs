@@ -30,7 +30,7 @@
 //!
 //! | layer | modules | content |
 //! |---|---|---|
-//! | values | `caller`, `change_kinds`, `content_policy`, `elicitation_id`, `rejection`, `state`, `uri`, `validation` | plain values |
+//! | values | `caller`, `change_kinds`, `elicitation_id`, `rejection`, `state`, `uri`, `validation` | plain values |
 //! | schemas | `constraints`, then `schema` | checks that a schema publishes; schemas of Rust types |
 //! | input | `request_state`, then `input_round` | sealed state; one run of a handler that asks |
 //! | call | `call` | a handler's requirements, a call's context, the run of the handler |
@@ -53,7 +53,6 @@ mod caller;
 mod change_kinds;
 mod check;
 mod constraints;
-mod content_policy;
 mod dispatch;
 mod elicitation_id;
 mod extension;
@@ -80,7 +79,6 @@ pub use broadcaster::Broadcaster;
 pub use call::{CallContext, RouteSpec};
 pub use caller::Caller;
 pub use check::SetupError;
-pub use content_policy::ContentPolicy;
 pub use extension::{
     IntoMethodResult, IntoServerExtension, Method, MethodHandler, RawExtension, ServerExtension,
     ServerSetup,

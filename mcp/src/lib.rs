@@ -128,8 +128,8 @@ pub use mcp_server::middleware;
 #[cfg(feature = "server")]
 pub use mcp_server::{
     Answer, Args, ArgumentError, Ask, AskError, Asking, Async, CallContext, Caller, Cancel,
-    ClientInfo, CompletionError, CompletionHandler, CompletionRoute, ContentPolicy, EditError,
-    Elicit, ElicitChoice, ElicitField, Extension, FromCall, FromCallAsync, FromHeader, Handler,
+    ClientInfo, CompletionError, CompletionHandler, CompletionRoute, EditError, Elicit,
+    ElicitChoice, ElicitField, Extension, FromCall, FromCallAsync, FromHeader, Handler,
     Header, Headers, Identity, IntoCompletion, IntoContents, IntoPrompt, IntoResourceList,
     IntoRoute, IntoServer, IntoToolResult, Json, ListHandler, Log, NotFound, Notify, PageCursor,
     Prefix, Progress, PromptError, PromptExt, PromptHandler, PromptRoute, Prompts, Questions,

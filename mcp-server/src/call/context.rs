@@ -12,7 +12,6 @@ use mcp_types::{CompleteParams, RawObject};
 
 use super::guard::CallGuard;
 use super::needs::HandlerNeeds;
-use crate::content_policy::ContentPolicy;
 use crate::input_round::InputRound;
 use crate::request_state::Sealer;
 use crate::state::{RouterStates, StateMap};
@@ -25,7 +24,7 @@ pub(crate) struct ServerContext {
     pub(crate) validation: Validation,
     /// Messages of errors that handlers return by `?` go to the log only.
     pub(crate) masks_errors: bool,
-    pub(crate) content_policy: ContentPolicy,
+    pub(crate) structured_only: bool,
     pub(crate) sealer: Arc<Sealer>,
     pub(crate) tasks: Option<ServerTasks>,
 }
@@ -198,14 +197,9 @@ impl CallContext {
         self.0.route.server.masks_errors
     }
 
-    /// Returns the content policy for this call's client.
-    pub(crate) fn content_policy(&self) -> ContentPolicy {
-        match self.0.route.server.content_policy {
-            ContentPolicy::StructuredOnly if !self.facts().version.has_titles_and_structure() => {
-                ContentPolicy::Both
-            }
-            policy => policy,
-        }
+    /// Returns whether this call's client receives no text that repeats structured content.
+    pub(crate) fn is_structured_only(&self) -> bool {
+        self.0.route.server.structured_only && self.facts().version.has_titles_and_structure()
     }
 
     pub(crate) fn call(&self) -> &Call {

@@ -2,16 +2,17 @@
 //!
 //! Specification: <https://modelcontextprotocol.io/specification/2026-07-28/server/tools>
 
+use std::borrow::Cow;
 use std::fmt;
 use std::future::ready;
 use std::sync::Arc;
 
 use mcp_core::schema::{Check, Lint};
-use mcp_core::wire::wraps_structure;
+use mcp_core::wire::{tool_result, wraps_structure};
 use mcp_core::{
     BoxFuture, Fault, HeaderMismatch, ParamHeaders, Reply, ResultBody, TaskCall, TaskMode,
 };
-use mcp_types::{CallToolResult, Tool};
+use mcp_types::{CallToolResult, ContentBlock, Tool};
 
 use super::scope::sealed::Sealed;
 use super::scope::{RouteHandler, RouteScope, route_setters};
@@ -20,7 +21,6 @@ use crate::call::{
     CallContext, CallTarget, RouteSpec, ServerTasks, run_handler, with_preparations,
 };
 use crate::constraints::Constraints;
-use crate::content_policy::ContentPolicy;
 use crate::handler::Handler;
 use crate::result::{IntoToolResult, ToolError};
 use crate::validation::Validation;
@@ -237,21 +237,19 @@ impl ToolRoute {
     fn call_handler(&self, call: CallContext) -> BoxFuture<'static, Reply> {
         let Self { tool, checks, .. } = self;
         let output_check = checks.output_check(tool, call.validation());
-        let policy = call.content_policy();
+        let is_structured_only = call.is_structured_only();
         let version = call.facts().version;
         let asks_in_session = self.spec.needs.input_round && !version.is_modern();
         let mut reply = (self.handler)(call, tool.clone());
         if asks_in_session {
             reply = Box::pin(async move { missing_capability_as_result(reply.await) });
         }
-        let reply = match output_check {
-            None => reply,
-            Some(check) => check.apply(tool.clone(), reply),
-        };
-        let reply = match policy {
-            ContentPolicy::Both => reply,
-            policy => Box::pin(async move { policy.apply(reply.await) }),
-        };
+        if let Some(check) = output_check {
+            reply = check.apply(tool.clone(), reply);
+        }
+        if is_structured_only {
+            reply = Box::pin(async move { without_repeated_text(reply.await) });
+        }
         if self.wraps_structure && !version.has_free_structure() {
             return Box::pin(async move { with_wrapped_structure(reply.await) });
         }
@@ -291,6 +289,24 @@ impl ToolRoute {
         }
         lints
     }
+}
+
+/// Removes the text that repeats the structured content.
+fn without_repeated_text(mut reply: Reply) -> Reply {
+    if let Reply::Complete { body, .. } = &mut reply {
+        if let ResultBody::Raw(_) = body
+            && let Some(result) = tool_result(body).map(Cow::into_owned)
+        {
+            *body = result.into();
+        }
+        if let ResultBody::CallTool(result) = body
+            && let (Some(structured), [only]) = (&result.structured_content, &*result.content)
+            && ContentBlock::as_text(only) == Some(structured.get())
+        {
+            result.content.clear();
+        }
+    }
+    reply
 }
 
 /// Marks the result, whose structured content the wire wraps.

@@ -7,7 +7,6 @@ use mcp_types::CacheHint;
 
 use super::Server;
 use crate::check::{self, SetupError};
-use crate::content_policy::ContentPolicy;
 use crate::request_state::{Sealer, StateKeys};
 
 /// Methods without bounds on their arguments. The others stand beside [`Server`], because an error of the compiler
@@ -133,12 +132,13 @@ impl Server {
         self.configure(|config| config.context.masks_errors = true)
     }
 
-    /// Sets the content of tool results that have structured content; [`ContentPolicy::Both`] by
-    /// default.
+    /// Omits the text that repeats the structured content of tool results, for clients that would pass both to
+    /// their language model. Clients of revisions without structured content receive the text. By default, results
+    /// have both, because some clients do not read structured content.
     // spec: TOOL-15
     #[must_use]
-    pub fn content_policy(self, policy: ContentPolicy) -> Self {
-        self.configure(|config| config.context.content_policy = policy)
+    pub fn structured_only(self) -> Self {
+        self.configure(|config| config.context.structured_only = true)
     }
 
     /// Finds mistakes that would otherwise become visible at the first call: two routes with one name,

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use expect_test::expect;
 use mcp_core::{ClientContext, Exchange, Reply, ResultBody};
 use mcp_macros::{Output, server};
-use mcp_server::{ContentBlock, ContentPolicy, Json, Server, ToolError};
+use mcp_server::{ContentBlock, Json, Server, ToolError};
 use mcp_types::ProtocolVersion;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -295,7 +295,7 @@ fn tuple_concatenates_content_and_keeps_structured_content() {
 
 #[test]
 fn structured_only_policy_omits_repeated_text() {
-    let server = server(Server::of(Desk).content_policy(ContentPolicy::StructuredOnly));
+    let server = server(Server::of(Desk).structured_only());
     let result = call(&server, "json", "{}");
     assert_eq!(result.structured(), Some(json!({"total": 1.0})));
     assert!(result.content.is_empty());
