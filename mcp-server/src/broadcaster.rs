@@ -82,33 +82,32 @@ impl Broadcaster {
     /// warning.
     pub fn send<N: CustomNotification>(&self, params: &N::Params) {
         match to_object(params) {
-            Ok(params) => self.send_raw(<N::Extension as Extension>::ID, N::METHOD, Some(&params)),
+            Ok(params) => {
+                self.send_raw(
+                    None,
+                    <N::Extension as Extension>::ID,
+                    N::METHOD,
+                    Some(&params),
+                );
+            }
             Err(error) => {
                 tracing::error!(method = N::METHOD, error = %mcp_types::escaped(&error), "a notification cannot be sent");
             }
         }
     }
 
-    /// Sends a notification of the extension `id` as JSON; see [`send`](Self::send). For programs that pass
-    /// messages on, such as gateways.
-    pub fn send_raw(&self, id: &str, method: &str, params: Option<&RawObject>) {
-        let empty = RawObject::default();
-        let notification = ExtensionNotification::new(id, method, params.unwrap_or(&empty));
-        self.publish(notification);
-    }
-
-    /// Sends a notification of the extension `id` as JSON to the clients of one caller; see
-    /// [`send_raw`](Self::send_raw).
-    pub fn send_raw_to(
+    /// Sends a notification of the extension `id` as JSON, to the clients of one caller or to all; see
+    /// [`send`](Self::send). For programs that pass messages on, such as gateways.
+    pub fn send_raw(
         &self,
-        caller: &CallerKey,
+        caller: Option<&CallerKey>,
         id: &str,
         method: &str,
         params: Option<&RawObject>,
     ) {
         let empty = RawObject::default();
         let mut notification = ExtensionNotification::new(id, method, params.unwrap_or(&empty));
-        notification.caller = Some(caller.clone());
+        notification.caller = caller.cloned();
         self.publish(notification);
     }
 

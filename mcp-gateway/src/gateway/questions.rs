@@ -160,10 +160,8 @@ impl Broadcast {
         let Some(id) = self.extensions.find(method) else {
             return;
         };
-        match &self.caller {
-            Some(caller) => self.clients.send_raw_to(caller, id, method, params),
-            None => self.clients.send_raw(id, method, params),
-        }
+        self.clients
+            .send_raw(self.caller.as_ref(), id, method, params);
     }
 }
 
