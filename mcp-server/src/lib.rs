@@ -107,4 +107,4 @@ pub use routes::{
     Routes, ScopedCall, TemplateRoute, ToolExt, ToolRoute,
 };
 pub use server::{IntoServer, Server};
-pub use tokens::{TokenError, TokenSealer};
+pub use tokens::TokenSealer;

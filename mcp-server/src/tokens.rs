@@ -1,5 +1,6 @@
 //! Tokens that clients keep for the server, encrypted and authenticated.
 
+use std::io;
 use std::sync::Weak;
 
 use mcp_core::Principal;
@@ -25,16 +26,10 @@ use crate::request_state::Binding;
 /// assert_eq!(tokens.open("order", &token, None).as_deref(), Some(&b"7"[..]));
 /// // A token for another purpose, or of another principal, is like an unknown one.
 /// assert_eq!(tokens.open("invoice", &token, None), None);
-/// # Ok::<(), mcp::TokenError>(())
+/// # Ok::<(), std::io::Error>(())
 /// ```
 #[derive(Debug, Clone)]
 pub struct TokenSealer(Weak<SharedRegistry>);
-
-/// The error of a token that cannot be sealed: it is too large, the operating system has no random numbers, or
-/// the server was dropped.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("the token cannot be sealed: {0}")]
-pub struct TokenError(String);
 
 impl TokenSealer {
     pub(crate) fn new(registry: Weak<SharedRegistry>) -> Self {
@@ -45,7 +40,7 @@ impl TokenSealer {
     ///
     /// # Errors
     ///
-    /// Returns [`TokenError`] when the value is larger than a request state may be
+    /// Returns an error when the value is larger than a request state may be
     /// ([`StateKeys::max_bytes`](crate::StateKeys::max_bytes)), when the operating system has no random numbers,
     /// or when the server was dropped.
     pub fn seal(
@@ -53,14 +48,15 @@ impl TokenSealer {
         purpose: &str,
         value: &[u8],
         principal: Option<&Principal>,
-    ) -> Result<String, TokenError> {
-        let Some(registry) = self.0.upgrade() else {
-            return Err(TokenError("the server was dropped".to_owned()));
-        };
+    ) -> io::Result<String> {
+        let failed =
+            |reason: String| io::Error::other(format!("the token cannot be sealed: {reason}"));
+        let registry = self.0.upgrade();
+        let registry = registry.ok_or_else(|| failed("the server was dropped".to_owned()))?;
         let binding = Binding::of_token(purpose, principal);
         let sealed =
             registry.read(|registry| registry.context.sealer.seal_forever(value, &binding));
-        sealed.map_err(|error| TokenError(error.to_string()))
+        sealed.map_err(|error| failed(error.to_string()))
     }
 
     /// Decrypts a token. Returns `None` for one that was not sealed for this purpose and principal by a server

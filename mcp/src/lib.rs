@@ -129,14 +129,14 @@ pub use mcp_server::middleware;
 pub use mcp_server::{
     Answer, Args, ArgumentError, Ask, AskError, Asking, Async, CallContext, Caller, Cancel,
     ClientInfo, CompletionError, CompletionHandler, CompletionRoute, EditError, Elicit,
-    ElicitChoice, ElicitField, Extension, FromCall, FromCallAsync, FromHeader, Handler,
-    Header, Headers, Identity, IntoCompletion, IntoContents, IntoPrompt, IntoResourceList,
-    IntoRoute, IntoServer, IntoToolResult, Json, ListHandler, Log, NotFound, Notify, PageCursor,
-    Prefix, Progress, PromptError, PromptExt, PromptHandler, PromptRoute, Prompts, Questions,
-    RawArgs, ReadHandler, Rejection, RequestMeta, ResourceError, ResourceExt, ResourceList,
-    ResourceRoute, Resources, RouteSpec, Routes, Sampling, ScopedCall, Server, SetupError, State,
-    StateKeys, TemplateRoute, Templates, TokenError, TokenSealer, ToolError, ToolExt, ToolRoute,
-    Tools, WeakSecret, assistant, routes, user,
+    ElicitChoice, ElicitField, Extension, FromCall, FromCallAsync, FromHeader, Handler, Header,
+    Headers, Identity, IntoCompletion, IntoContents, IntoPrompt, IntoResourceList, IntoRoute,
+    IntoServer, IntoToolResult, Json, ListHandler, Log, NotFound, Notify, PageCursor, Prefix,
+    Progress, PromptError, PromptExt, PromptHandler, PromptRoute, Prompts, Questions, RawArgs,
+    ReadHandler, Rejection, RequestMeta, ResourceError, ResourceExt, ResourceList, ResourceRoute,
+    Resources, RouteSpec, Routes, Sampling, ScopedCall, Server, SetupError, State, StateKeys,
+    TemplateRoute, Templates, TokenSealer, ToolError, ToolExt, ToolRoute, Tools, WeakSecret,
+    assistant, routes, user,
 };
 #[cfg(feature = "http")]
 pub use mcp_transport_http as http;
