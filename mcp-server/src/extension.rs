@@ -14,7 +14,7 @@ mod route;
 mod setup;
 mod tasks;
 
-pub use handler::{IntoMethodResult, MethodHandler};
+pub use handler::MethodHandler;
 pub use raw::{Method, RawExtension};
 pub(crate) use route::{MethodRoute, RouteMethods};
 pub(crate) use setup::SetupParts;

@@ -80,8 +80,7 @@ pub use call::{CallContext, RouteSpec};
 pub use caller::Caller;
 pub use check::SetupError;
 pub use extension::{
-    IntoMethodResult, IntoServerExtension, Method, MethodHandler, RawExtension, ServerExtension,
-    ServerSetup,
+    IntoServerExtension, Method, MethodHandler, RawExtension, ServerExtension, ServerSetup,
 };
 pub use extract::{
     Args, Async, Cancel, ClientInfo, Declared, Extension, FromCall, FromCallAsync, FromHeader,

@@ -21,6 +21,6 @@ pub use mcp_core::extension::{
 };
 #[cfg(feature = "server")]
 pub use mcp_server::{
-    Broadcaster, Declared, IntoMethodResult, IntoServerExtension, Method, MethodHandler, Notifier,
-    RawExtension, RawExtensions, RequestError, ServerExtension, ServerSetup,
+    Broadcaster, Declared, IntoServerExtension, Method, MethodHandler, Notifier, RawExtension,
+    RawExtensions, RequestError, ServerExtension, ServerSetup,
 };

@@ -46,14 +46,6 @@ impl<T> Answer<T> {
         matches!(self, Self::Accept(_))
     }
 
-    /// Converts the accepted value.
-    pub fn map<U>(self, change: impl FnOnce(T) -> U) -> Answer<U> {
-        match self {
-            Self::Accept(value) => Answer::Accept(change(value)),
-            Self::Decline => Answer::Decline,
-            Self::Cancel => Answer::Cancel,
-        }
-    }
     /// Converts the accepted value by a function that can fail.
     pub(super) fn try_map<U, E>(
         self,

@@ -127,7 +127,7 @@ impl Ask {
             _ => Err(format!("{:?} is not an absolute URL", params.url)),
         };
         self.checked_question(key, request, |_, response| {
-            Ok(decode_action(response)?.map(|_| ()))
+            decode_action(response)?.try_map(|_| Ok(()))
         })
     }
 

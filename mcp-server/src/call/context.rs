@@ -43,7 +43,8 @@ impl fmt::Debug for ServerTasks {
     }
 }
 
-/// A call, as extractors see it; the argument of [`FromCall::from_call`](crate::FromCall::from_call).
+/// A call, as extractors see it; the argument of [`FromCall::from_call`](crate::FromCall::from_call). An extractor
+/// reads the arguments, and all else that other extractors know, by these: `RawArgs::from_call(call)`.
 // One pointer, because several futures store it.
 #[derive(Debug)]
 pub struct CallContext(Box<Inner>);
@@ -135,7 +136,7 @@ impl CallContext {
     /// Takes the arguments: those of a tool or a prompt, the variables of a URI template, or the
     /// already known arguments in a completion. Returns an empty object when there are none or when
     /// they were taken before.
-    pub fn take_arguments(&mut self) -> RawObject {
+    pub(crate) fn take_arguments(&mut self) -> RawObject {
         let arguments = match &mut self.0.exchange.call {
             Call::CallTool(params) => params.arguments.take(),
             Call::GetPrompt(params) => params.arguments.take(),
@@ -207,7 +208,7 @@ impl CallContext {
     }
 
     /// The message's method, such as `tools/call`.
-    pub fn method(&self) -> &str {
+    pub(crate) fn method(&self) -> &str {
         self.call().method_name()
     }
 
@@ -222,7 +223,7 @@ impl CallContext {
     }
 
     /// The request's `_meta` as it arrived.
-    pub fn meta(&self) -> Option<&RawObject> {
+    pub(crate) fn meta(&self) -> Option<&RawObject> {
         self.0.exchange.meta.object()
     }
 

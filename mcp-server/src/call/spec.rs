@@ -12,7 +12,8 @@ use crate::constraints::Constraints;
 use crate::schema::{ArgumentSchema, DroppedArguments};
 
 /// The requirements of a route handler. [`FromCall::describe`](crate::FromCall::describe) of each
-/// extractor adds its own when the route is created.
+/// extractor adds its own when the route is created. One that uses others describes them:
+/// `State::<Db>::describe(spec)`.
 #[derive(Debug, Default)]
 pub struct RouteSpec {
     pub(crate) input_schema: Option<Arc<JsonObject>>,
@@ -33,7 +34,7 @@ impl RouteSpec {
     ///
     /// Two extractors that set a schema are a mistake, which
     /// [`Server::check`](crate::Server::check) reports.
-    pub fn input_schema(&mut self, schema: JsonObject) {
+    pub(crate) fn input_schema(&mut self, schema: JsonObject) {
         self.set_arguments(ArgumentSchema {
             constraints: Constraints::from_schema(&schema),
             schema,
@@ -57,7 +58,7 @@ impl RouteSpec {
 
     /// Requires a value of type `T` in the state of the server or a router.
     /// [`Server::check`](crate::Server::check) reports when it is missing.
-    pub fn needs_state<T: 'static>(&mut self) {
+    pub(crate) fn needs_state<T: 'static>(&mut self) {
         self.states.push((TypeId::of::<T>(), type_name::<T>()));
     }
 

@@ -8,11 +8,6 @@ use crate::extract::FromCall;
 use crate::handler::arities;
 use crate::result::RequestError;
 
-/// A value that the handler of a custom method returns: the result, or a `Result` of it.
-pub trait IntoMethodResult<T>: sealed::Convert<T> {}
-
-impl<T, R: sealed::Convert<T>> IntoMethodResult<T> for R {}
-
 impl<T> sealed::Convert<T> for T {
     fn into_method_result(self) -> Result<T, RequestError> {
         Ok(self)
@@ -37,7 +32,8 @@ impl<P, T, M, F: sealed::Call<P, T, M>> MethodHandler<P, T, M> for F {}
 pub(super) mod sealed {
     use super::{CallContext, Future, RequestError, RouteSpec};
 
-    #[expect(unnameable_types, reason = "seals the trait")]
+    /// A value that the handler of a custom method returns: the result, or a `Result` of it.
+    #[expect(unnameable_types, reason = "handlers return it")]
     pub trait Convert<T> {
         /// Converts the value.
         fn into_method_result(self) -> Result<T, RequestError>;
@@ -75,7 +71,7 @@ macro_rules! method_handler {
         impl<F, Fut, P, T, $($extractor),*> sealed::Call<P, T, (P, $($extractor,)*)> for F
         where
             F: Fn(P, $($extractor),*) -> Fut + Clone + Send + Sync + 'static,
-            Fut: Future<Output: IntoMethodResult<T>> + Send,
+            Fut: Future<Output: sealed::Convert<T>> + Send,
             P: Send + 'static,
             T: Send + 'static,
             $($extractor: FromCall + Send,)*

@@ -72,12 +72,11 @@ pub(super) struct Key {
     StateKeys::MIN_SECRET,
     StateKeys::MIN_DISTINCT
 )]
-#[non_exhaustive]
 pub struct WeakSecret {
     /// Length of the secret, in bytes.
-    pub bytes: usize,
+    bytes: usize,
     /// Number of different byte values in the secret.
-    pub distinct: usize,
+    distinct: usize,
 }
 
 impl Key {

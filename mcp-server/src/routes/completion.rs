@@ -96,12 +96,12 @@ impl CompletionRoute {
     }
 
     /// The prompt or the URI template that has the argument.
-    pub fn reference(&self) -> &CompletionReference {
+    pub(crate) fn reference(&self) -> &CompletionReference {
         &self.reference
     }
 
     /// The argument's name.
-    pub fn argument(&self) -> &str {
+    pub(crate) fn argument(&self) -> &str {
         &self.argument
     }
 

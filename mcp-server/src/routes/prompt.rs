@@ -152,7 +152,7 @@ impl PromptRoute {
     }
 
     /// The prompt as it is listed.
-    pub fn prompt(&self) -> &Prompt {
+    pub(crate) fn prompt(&self) -> &Prompt {
         &self.prompt
     }
 

@@ -157,7 +157,7 @@ impl<'a> ScopedCall<'a> {
         &self.caller
     }
 
-    /// The call as the client sent it.
+    /// The call as the client sent it. Its [`item`](Call::item) is the URI of a resource that is read.
     pub fn call(&self) -> &'a Call {
         self.call
     }
@@ -173,13 +173,5 @@ impl<'a> ScopedCall<'a> {
         let members: std::collections::HashMap<String, &RawValue> =
             serde_json::from_str(arguments.map(RawObject::as_str)?).ok()?;
         serde_json::from_str(members.get(name)?.get()).ok()
-    }
-
-    /// The URI of a resource that is read.
-    pub fn uri(&self) -> Option<&'a str> {
-        match self.call {
-            Call::ReadResource(params) => Some(&params.uri),
-            _ => None,
-        }
     }
 }

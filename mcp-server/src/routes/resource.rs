@@ -217,7 +217,7 @@ impl ResourceRoute {
     }
 
     /// The resource as it is listed.
-    pub fn resource(&self) -> &Resource {
+    pub(crate) fn resource(&self) -> &Resource {
         &self.resource
     }
 

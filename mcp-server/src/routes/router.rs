@@ -38,18 +38,17 @@ use crate::state::StateMap;
 /// # Ok::<(), mcp::SetupError>(())
 /// ```
 #[derive(Debug, Default)]
-#[non_exhaustive]
 pub struct Routes {
     /// Tools.
-    pub tools: Vec<ToolRoute>,
+    pub(crate) tools: Vec<ToolRoute>,
     /// Resources.
-    pub resources: Vec<ResourceRoute>,
+    pub(crate) resources: Vec<ResourceRoute>,
     /// URI templates.
-    pub templates: Vec<TemplateRoute>,
+    pub(crate) templates: Vec<TemplateRoute>,
     /// Prompts.
-    pub prompts: Vec<PromptRoute>,
+    pub(crate) prompts: Vec<PromptRoute>,
     /// Argument completions.
-    pub completions: Vec<CompletionRoute>,
+    pub(crate) completions: Vec<CompletionRoute>,
     states: StateMap,
 }
 

@@ -206,7 +206,7 @@ impl TemplateRoute {
     }
 
     /// The template as it is listed.
-    pub fn template(&self) -> &ResourceTemplate {
+    pub(crate) fn template(&self) -> &ResourceTemplate {
         &self.template
     }
 
