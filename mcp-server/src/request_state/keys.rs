@@ -18,8 +18,7 @@ const KEY_LEN: usize = 32;
 /// A handler that [asks](crate::Ask) runs again with every answer. Its earlier results and answers
 /// travel through the client as `requestState`. The state is encrypted, so the client cannot read
 /// it, and authenticated, so the client cannot change it (XChaCha20-Poly1305). It is valid for the
-/// same server name, the same [context](Self::context), the same caller and the same method with the
-/// same parameters, and for a limited time.
+/// same server name, the same caller and the same method with the same parameters, and for a limited time.
 ///
 /// A key is derived from its secret with HKDF-SHA256. This does not make a weak secret strong: a
 /// password or another phrase that people remember can be guessed offline from one sealed state. Use
@@ -29,7 +28,8 @@ const KEY_LEN: usize = 32;
 /// By default each process has a random key, and a state is valid for one endpoint only: for one
 /// [`Server`](crate::Server), or for the servers that an endpoint makes for its requests. Nodes that serve
 /// one endpoint together need a common secret; otherwise a node rejects states that another node has
-/// sealed:
+/// sealed. Servers of one name that must not accept each other's states, such as those for staging and
+/// production, need different secrets:
 ///
 /// ```
 /// use mcp::{Server, StateKeys};
@@ -50,7 +50,6 @@ pub struct StateKeys {
     keys: Vec<Key>,
     pub(super) lifetime: Duration,
     pub(super) max_bytes: usize,
-    pub(super) context: Box<str>,
     pub(super) accepts_unsolicited_answers: bool,
     clock: Clock,
 }
@@ -145,7 +144,6 @@ impl StateKeys {
             keys: vec![key],
             lifetime: Self::LIFETIME,
             max_bytes: Self::MAX_BYTES,
-            context: Box::default(),
             accepts_unsolicited_answers: false,
             clock: Arc::new(SystemTime::now),
         }
@@ -184,16 +182,6 @@ impl StateKeys {
     #[must_use]
     pub fn max_bytes(mut self, bytes: usize) -> Self {
         self.max_bytes = bytes;
-        self
-    }
-
-    /// Sets a context that states are valid for, in addition to the server's name; empty by
-    /// default. Set different contexts for servers that have the same name and the same secret and
-    /// must not accept each other's states, for example `"staging"`. Nodes that serve one endpoint
-    /// need the same context.
-    #[must_use]
-    pub fn context(mut self, context: impl Into<String>) -> Self {
-        self.context = context.into().into();
         self
     }
 
@@ -244,7 +232,6 @@ impl fmt::Debug for StateKeys {
             .field("keys", &self.keys.len())
             .field("lifetime", &self.lifetime)
             .field("max_bytes", &self.max_bytes)
-            .field("context", &self.context)
             .finish_non_exhaustive()
     }
 }

@@ -19,8 +19,7 @@ const TAG_LEN: usize = 16;
 const HEADER_LEN: usize = 1 + KEY_ID_LEN;
 const EXPIRY_LEN: usize = 8;
 
-/// The keys of one server with its name. States that were sealed under another name or context do
-/// not open.
+/// The keys of one server with its name. States that were sealed under another name do not open.
 #[derive(Debug)]
 pub(crate) struct Sealer {
     server: Box<str>,
@@ -133,7 +132,7 @@ impl Sealer {
         sealed.extend_from_slice(&key.id);
         let mut nonce = [0; NONCE_LEN];
         getrandom::fill(&mut nonce)?;
-        let data = self.associated_data(keys, &sealed, binding);
+        let data = self.associated_data(&sealed, binding);
         sealed.extend_from_slice(&nonce);
         let start = sealed.len();
         sealed.extend_from_slice(&expiry.to_be_bytes());
@@ -168,7 +167,7 @@ impl Sealer {
         }
         let id = id.try_into().map_err(|_| InvalidState)?;
         let key = keys.find_key(id).ok_or(InvalidState)?;
-        let data = self.associated_data(keys, header, binding);
+        let data = self.associated_data(header, binding);
         let decrypted = key.cipher().decrypt_inout_detached(
             &XNonce::from(*nonce),
             &data,
@@ -185,11 +184,10 @@ impl Sealer {
         Ok(plain.to_vec())
     }
 
-    /// Returns the data that a state is valid for: format and key, server and context, request.
-    fn associated_data(&self, keys: &StateKeys, header: &[u8], binding: &Binding) -> Vec<u8> {
+    /// Returns the data that a state is valid for: format and key, server, request.
+    fn associated_data(&self, header: &[u8], binding: &Binding) -> Vec<u8> {
         let mut server = Hash::new();
         update(&mut server, b's', self.server.as_bytes());
-        update(&mut server, b'c', keys.context.as_bytes());
         [header, &server.finalize(), binding.as_bytes()].concat()
     }
 }
@@ -246,20 +244,20 @@ mod tests {
     }
 
     #[test]
-    fn state_opens_for_same_server_and_context_only() {
+    fn state_opens_for_same_server_and_secret_only() {
         let here = binding("a://b", None);
-        let context = |context: &str| keys().context(context);
-        let text = Sealer::new("shop", Some(context("eu"))).seal(b"x", &here);
+        let with = |secret: &str| Some(StateKeys::new(secret).unwrap());
+        let text = Sealer::new("shop", with(ONE)).seal(b"x", &here);
         let text = text.unwrap();
-        for (server, scope, opens) in [
-            ("shop", "eu", true),
-            ("bank", "eu", false),
-            ("shop", "us", false),
-            ("shop", "", false),
-            ("shope", "u", false),
+        for (server, secret, opens) in [
+            ("shop", ONE, true),
+            ("bank", ONE, false),
+            ("", ONE, false),
+            ("shope", ONE, false),
+            ("shop", TWO, false),
         ] {
-            let opened = Sealer::new(server, Some(context(scope))).open(&text, &here);
-            assert_eq!(opened.is_ok(), opens, "{server} {scope}");
+            let opened = Sealer::new(server, with(secret)).open(&text, &here);
+            assert_eq!(opened.is_ok(), opens, "{server} {secret}");
         }
         // The random key of the process is common to its servers.
         let text = Sealer::new("shop", None).seal(b"x", &here).unwrap();
