@@ -12,7 +12,7 @@ use mcp_types::{JsonObject, RawObject, without_position};
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
-use super::explain::{excludes, mistakes_in};
+use super::explain::mistakes_in;
 use super::lenient::repair_value;
 use super::optional::for_each_subschema;
 use crate::constraints::{
@@ -65,7 +65,7 @@ impl DroppedArguments {
     pub(crate) fn of_type(schema: &JsonObject, decode: Decode) -> Option<Self> {
         let mut found = Vec::new();
         let trials = Trials::new(schema, decode);
-        trials.members(schema, &JsonObject::new(), &Frame::default(), 0, &mut found);
+        trials.members(schema, &JsonObject::new(), &|value| value, 0, &mut found);
         Self::new(schema, found)
     }
 
@@ -118,7 +118,7 @@ impl DroppedArguments {
 /// are resolved in.
 pub(crate) fn drops(root: &JsonObject, schema: &JsonObject, decode: Decode) -> bool {
     let trials = Trials::new(root, decode);
-    trials.value(schema, &JsonObject::new(), &Frame::default(), 0)
+    trials.value(schema, &|value| value, 0)
 }
 
 /// Writes the range of number types as bounds: a number outside of it is dropped as well.
@@ -139,26 +139,8 @@ fn bound_numbers(schema: &mut JsonObject) {
     for_each_subschema(schema, bound_numbers);
 }
 
-/// The JSON around a value in a document.
-#[derive(Default)]
-struct Frame {
-    before: String,
-    after: String,
-}
-
-impl Frame {
-    fn document(&self, value: &JsonObject) -> String {
-        let value = Value::from(value.clone());
-        format!("{}{value}{}", self.before, self.after)
-    }
-
-    fn inside(&self, before: &str, after: &str) -> Self {
-        Self {
-            before: format!("{}{before}", self.before),
-            after: format!("{after}{}", self.after),
-        }
-    }
-}
+/// A function that puts a value into its document.
+type Frame<'f> = &'f dyn Fn(Value) -> Value;
 
 /// Decodes documents with a wrong value.
 struct Trials<'a> {
@@ -176,36 +158,29 @@ impl<'a> Trials<'a> {
         }
     }
 
-    /// Returns whether a value of `schema` has members whose wrong values are dropped. `others` are members
-    /// that the same object needs.
-    fn value(
-        &self,
-        schema: &'a JsonObject,
-        others: &JsonObject,
-        frame: &Frame,
-        depth: usize,
-    ) -> bool {
+    /// Returns whether a value of `schema` has members whose wrong values are dropped.
+    fn value(&self, schema: &'a JsonObject, frame: Frame<'_>, depth: usize) -> bool {
         if depth > MAX_DEPTH {
             return false;
         }
         let mut found = Vec::new();
-        self.members(schema, others, frame, depth, &mut found);
-        let inside = |inner: Option<&'a Value>, before: &str, after: &str| {
+        self.members(schema, &JsonObject::new(), frame, depth, &mut found);
+        let inside = |inner: Option<&'a Value>, wrap: fn(Value) -> Value| {
             let inner = inner.and_then(Value::as_object);
-            let frame = frame.inside(before, after);
-            inner.is_some_and(|inner| self.value(inner, &JsonObject::new(), &frame, depth + 1))
+            inner.is_some_and(|inner| self.value(inner, &|value| frame(wrap(value)), depth + 1))
         };
         !found.is_empty()
-            || inside(element(schema, 0), "[", "]")
-            || inside(schema.get("additionalProperties"), "{\"x\":", "}")
+            || inside(element(schema, 0), |value| json!([value]))
+            || inside(schema.get("additionalProperties"), |value| json!({"x": value}))
     }
 
-    /// Adds the names of the members whose wrong values, or wrong values inside them, are dropped.
+    /// Adds the names of the members whose wrong values, or wrong values inside them, are dropped. `others` are
+    /// members that the same object needs.
     fn members(
         &self,
         schema: &'a JsonObject,
         others: &JsonObject,
-        frame: &Frame,
+        frame: Frame<'_>,
         depth: usize,
         found: &mut Vec<String>,
     ) {
@@ -238,43 +213,35 @@ impl<'a> Trials<'a> {
         name: &str,
         property: &'a JsonObject,
         samples: &JsonObject,
-        frame: &Frame,
+        frame: Frame<'_>,
         depth: usize,
     ) -> bool {
         let mut without = samples.clone();
         without.shift_remove(name);
+        // In front: an error of a sample behind it is not the error of this member.
+        let with = |value: Value| {
+            let mut members = JsonObject::from_iter([(name.to_owned(), value)]);
+            members.extend(without.clone());
+            frame(members.into())
+        };
         if let Some(wrong) = self.excluded(property) {
             let Some(remaining) = self.remaining.get().checked_sub(1) else {
                 return false;
             };
             self.remaining.set(remaining);
-            // In front: an error of a sample behind it is not the error of this member.
-            let mut with = JsonObject::from_iter([(name.to_owned(), wrong)]);
-            with.extend(without.clone());
-            let outcome = |members| (self.decode)(&frame.document(members));
-            if outcome(&with) == outcome(&without) {
+            let outcome = |document: Value| (self.decode)(&document.to_string());
+            if outcome(with(wrong)) == outcome(frame(without.clone().into())) {
                 return true;
             }
         }
-        let before = format!("{{{}:", Value::from(name));
-        let rest = Value::from(without).to_string();
-        let after = match rest.strip_prefix('{') {
-            Some("}") | None => "}".to_owned(),
-            Some(rest) => format!(",{rest}"),
-        };
-        self.value(
-            property,
-            &JsonObject::new(),
-            &frame.inside(&before, &after),
-            depth + 1,
-        )
+        self.value(property, &with, depth + 1)
     }
 
     /// Returns a value that the schema excludes, and that no decoder takes for one of another type.
     fn excluded(&self, schema: &'a JsonObject) -> Option<Value> {
         let candidates = [json!([[]]), json!({"": []}), json!(true), json!("")];
         let mut candidates = candidates.into_iter();
-        candidates.find(|candidate| excludes(&self.walk, schema, candidate))
+        candidates.find(|candidate| self.walk.expected_by(schema, candidate, 0).is_some())
     }
 
     /// Returns samples of the required members.

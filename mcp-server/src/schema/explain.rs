@@ -58,7 +58,7 @@ pub(super) fn mistakes_in(
     bounds: Option<&Constraints>,
 ) -> Vec<Violation> {
     let mut explainer = Explainer {
-        walk: Walk::new(schema),
+        walk: &Walk::new(schema),
         format,
         failed,
         found: Vec::new(),
@@ -75,13 +75,8 @@ pub(super) fn mistakes_in(
     found
 }
 
-/// Returns whether a schema excludes a value, regardless of the values inside it.
-pub(super) fn excludes<'a>(walk: &Walk<'a>, schema: &'a JsonObject, value: &Value) -> bool {
-    expected_by(walk, schema, value, 0).is_some()
-}
-
 struct Explainer<'a> {
-    walk: Walk<'a>,
+    walk: &'a Walk<'a>,
     format: ArgumentFormat,
     /// The path of a value that cannot be decoded.
     failed: &'a str,
@@ -95,14 +90,19 @@ impl<'a> Explainer<'a> {
         }
     }
 
+    /// Reports a value that is not one of those that the schema expects.
+    fn mismatch(&mut self, path: Path<'_>, expected: &[String], value: &Value) {
+        let expected = join_or(expected);
+        let got = self.describe(value, &expected);
+        self.report(path, format!("expected {expected}, got {got}"));
+    }
+
     /// Explains one value: a mismatch of the value itself, else mistakes inside it.
     fn value(&mut self, schema: &'a Value, value: &Value, path: Path<'_>) {
-        let is_needed = |_: &str| self.expected_instead(schema, value, 0).is_some();
+        let is_needed = |_: &str| self.walk.expected_instead(schema, value, 0).is_some();
         let value = self.format.decode(value, is_needed);
-        if let Some(expected) = self.expected_instead(schema, &value, 0) {
-            let expected = join_or(&expected);
-            let got = self.describe(&value, &expected);
-            self.report(path, format!("expected {expected}, got {got}"));
+        if let Some(expected) = self.walk.expected_instead(schema, &value, 0) {
+            self.mismatch(path, &expected, &value);
             return;
         }
         let Some(schema) = schema.as_object() else {
@@ -162,13 +162,14 @@ impl<'a> Explainer<'a> {
 
     /// Reports missing and unknown names, and explains the members.
     fn members(&mut self, schema: &'a JsonObject, members: &JsonObject, path: Path<'_>) {
+        let (walk, format) = (self.walk, self.format);
         let properties = schema.get("properties").and_then(Value::as_object);
         let required: Vec<_> = names(schema, "required").collect();
         let is_blank = |name: &str, member: &Value| {
             let own = properties.and_then(|properties| properties.get(name));
             let is_required = required.contains(&name);
-            self.format == ArgumentFormat::Json
-                && own.is_some_and(|own| self.walk.is_blank(member, own, is_required))
+            format == ArgumentFormat::Json
+                && own.is_some_and(|own| walk.is_blank(member, own, is_required))
         };
         let is_missing = |name: &&&str| {
             let member = members.get(**name);
@@ -176,10 +177,6 @@ impl<'a> Explainer<'a> {
         };
         let missing = required.iter().filter(is_missing);
         let missing: Vec<_> = missing.map(|name| quoted(name)).collect();
-        let blank = members
-            .iter()
-            .filter(|(name, member)| is_blank(name, member));
-        let blank: Vec<_> = blank.map(|(name, _)| name).collect();
         if !missing.is_empty() {
             self.report(path, format!("missing {}", join(&missing)));
         }
@@ -208,7 +205,7 @@ impl<'a> Explainer<'a> {
             let own = properties.and_then(|properties| properties.get(name));
             // An optional property may be `null`, although the schema does not say so.
             let is_null = member.is_null() && own.is_some() && !required.contains(&name.as_str());
-            if is_null || blank.contains(&name) {
+            if is_null || is_blank(name, member) {
                 continue;
             }
             if let Some(schema) = own.or(others) {
@@ -231,25 +228,21 @@ impl<'a> Explainer<'a> {
             return;
         }
         let before = std::mem::take(&mut self.found);
-        let mut best: Option<Vec<Violation>> = None;
+        let mut candidates = Vec::new();
         for alternative in alternatives {
-            if self.expected_instead(alternative, value, 0).is_some() {
+            if self.walk.expected_instead(alternative, value, 0).is_some() {
                 continue;
             }
             if let Some(alternative) = alternative.as_object() {
                 self.object(alternative, value, path, hops + 1);
             }
-            let found = std::mem::take(&mut self.found);
-            if self.has_its_constants(alternative, value) {
-                best = Some(found);
-                break;
-            }
-            if best.as_ref().is_none_or(|best| found.len() < best.len()) {
-                best = Some(found);
-            }
+            let is_meant = self.has_its_constants(alternative, value);
+            candidates.push((!is_meant, std::mem::take(&mut self.found)));
         }
         self.found = before;
-        self.found.extend(best.into_iter().flatten());
+        let candidates = candidates.into_iter();
+        let best = candidates.min_by_key(|(is_other, found)| (*is_other, found.len()));
+        self.found.extend(best.into_iter().flat_map(|(_, found)| found));
         self.found.truncate(Violations::MAX);
     }
 
@@ -282,10 +275,7 @@ impl<'a> Explainer<'a> {
                 return false;
             }
             let tags: Vec<_> = tags.into_iter().map(summarize).collect();
-            let expected = join_or(&tags);
-            let got = self.describe(tag, &expected);
-            let reason = format!("expected {expected}, got {got}");
-            self.report(Path::Member(&path, name), reason);
+            self.mismatch(Path::Member(&path, name), &tags, tag);
             return true;
         }
         // One member whose name is the tag.
@@ -320,21 +310,16 @@ impl<'a> Explainer<'a> {
         let Some(members) = value.as_object() else {
             return false;
         };
-        let mut alternatives = alternatives.iter();
-        if alternatives
-            .clone()
-            .any(|alternative| self.has_its_constants(alternative, value))
-        {
+        let mut meant = alternatives.iter();
+        if meant.any(|alternative| self.has_its_constants(alternative, value)) {
             return false;
         }
-        let objects: Vec<_> = alternatives
-            .by_ref()
-            .filter_map(|alternative| self.properties(alternative))
-            .collect();
+        let objects = alternatives.iter();
+        let objects: Vec<_> = objects.filter_map(|object| self.properties(object)).collect();
         let mut is_wrong = false;
         for (name, member) in members {
             let own = objects.iter().filter_map(|object| object.get(name));
-            let refused = own.map(|own| self.expected_instead(own, member, 0));
+            let refused = own.map(|own| self.walk.expected_instead(own, member, 0));
             let refused: Option<Vec<_>> = refused.collect();
             let mut expected: Vec<_> = refused.into_iter().flatten().flatten().collect();
             if expected.is_empty() {
@@ -342,10 +327,7 @@ impl<'a> Explainer<'a> {
             }
             expected.sort_unstable();
             expected.dedup();
-            let expected = join_or(&expected);
-            let got = self.describe(member, &expected);
-            let reason = format!("expected {expected}, got {got}");
-            self.report(Path::Member(&path, name), reason);
+            self.mismatch(Path::Member(&path, name), &expected, member);
             is_wrong = true;
         }
         is_wrong
@@ -371,19 +353,8 @@ impl<'a> Explainer<'a> {
             let values = schema.as_object().and_then(listed_values);
             let is_constant = values.is_some_and(|values| values.len() == 1);
             let member = value.get(name).filter(|_| is_constant);
-            member.is_some_and(|member| self.expected_instead(schema, member, 0).is_none())
+            member.is_some_and(|member| self.walk.expected_instead(schema, member, 0).is_none())
         })
-    }
-
-    /// Returns what the schema expects instead of the value; `None` if the value fits, regardless of the
-    /// values inside it.
-    fn expected_instead(
-        &self,
-        schema: &'a Value,
-        value: &Value,
-        hops: usize,
-    ) -> Option<Vec<String>> {
-        expected_instead(&self.walk, schema, value, hops)
     }
 
     /// Names the type of a value, or the value itself where its type does not help.
@@ -401,67 +372,66 @@ impl<'a> Explainer<'a> {
     }
 }
 
-/// Returns what the schema expects instead of the value; `None` if the value fits, regardless of the
-/// values inside it.
-fn expected_instead<'a>(
-    walk: &Walk<'a>,
-    schema: &'a Value,
-    value: &Value,
-    hops: usize,
-) -> Option<Vec<String>> {
-    match schema {
-        Value::Bool(false) => Some(vec!["nothing".to_owned()]),
-        Value::Object(schema) => expected_by(walk, schema, value, hops),
-        _ => None,
-    }
-}
-
-fn expected_by<'a>(
-    walk: &Walk<'a>,
-    schema: &'a JsonObject,
-    value: &Value,
-    hops: usize,
-) -> Option<Vec<String>> {
-    if !walk.step(hops) {
-        return None;
-    }
-    if let Some(listed) = listed_values(schema) {
-        let fits = listed.iter().any(|allowed| is_same(allowed, value));
-        let names = listed.iter().take(MAX_LISTED).map(summarize);
-        return (!fits).then(|| names.collect());
-    }
-    let types: Vec<_> = names(schema, "type").collect();
-    if !types.is_empty() && !types.iter().any(|name| is_of_type(value, name)) {
-        return Some(types.into_iter().map(type_phrase).collect());
-    }
-    for part in walk.parts(schema, ALL) {
-        if let Some(expected) = expected_by(walk, part, value, hops + 1) {
-            return Some(expected);
+impl<'a> Walk<'a> {
+    /// Returns what the schema expects instead of the value; `None` if the value fits, regardless of the
+    /// values inside it.
+    fn expected_instead(
+        &self,
+        schema: &'a Value,
+        value: &Value,
+        hops: usize,
+    ) -> Option<Vec<String>> {
+        match schema {
+            Value::Bool(false) => Some(vec!["nothing".to_owned()]),
+            Value::Object(schema) => self.expected_by(schema, value, hops),
+            _ => None,
         }
     }
-    for keyword in ["anyOf", "oneOf"] {
-        let Some(alternatives) = schema.get(keyword).and_then(Value::as_array) else {
-            continue;
-        };
-        let mut expected = Vec::new();
-        let fits = alternatives.iter().any(|alternative| {
-            match expected_instead(walk, alternative, value, hops + 1) {
-                None => true,
-                Some(more) => {
-                    for name in more {
-                        if !expected.contains(&name) && name != "null" {
-                            expected.push(name);
-                        }
-                    }
-                    false
+
+    /// Returns the same as [`expected_instead`](Self::expected_instead) for a schema that is an object.
+    pub(super) fn expected_by(
+        &self,
+        schema: &'a JsonObject,
+        value: &Value,
+        hops: usize,
+    ) -> Option<Vec<String>> {
+        if !self.step(hops) {
+            return None;
+        }
+        if let Some(listed) = listed_values(schema) {
+            let fits = listed.iter().any(|allowed| is_same(allowed, value));
+            let names = listed.iter().take(MAX_LISTED).map(summarize);
+            return (!fits).then(|| names.collect());
+        }
+        let types: Vec<_> = names(schema, "type").collect();
+        if !types.is_empty() && !types.iter().any(|name| is_of_type(value, name)) {
+            return Some(types.into_iter().map(type_phrase).collect());
+        }
+        let mut parts = self.parts(schema, ALL);
+        if let Some(expected) = parts.find_map(|part| self.expected_by(part, value, hops + 1)) {
+            return Some(expected);
+        }
+        for keyword in ["anyOf", "oneOf"] {
+            let Some(alternatives) = schema.get(keyword).and_then(Value::as_array) else {
+                continue;
+            };
+            let refused = alternatives
+                .iter()
+                .map(|alternative| self.expected_instead(alternative, value, hops + 1));
+            // `None` if an alternative fits.
+            let refused: Option<Vec<_>> = refused.collect();
+            let mut expected = Vec::new();
+            for name in refused.into_iter().flatten().flatten() {
+                if !expected.contains(&name) && name != "null" {
+                    expected.push(name);
                 }
             }
-        });
-        if !fits && !expected.is_empty() {
-            return Some(expected);
+            if !expected.is_empty() {
+                return Some(expected);
+            }
         }
+        None
     }
-    None
 }
 
 fn is_same(allowed: &Value, value: &Value) -> bool {
@@ -472,13 +442,10 @@ fn is_of_type(value: &Value, name: &str) -> bool {
     match name {
         "string" => value.is_string(),
         "number" => value.is_number(),
-        "integer" => match value {
-            Value::Number(number) => {
-                let is_whole = |float: f64| float.fract() == 0.0;
-                number.is_i64() || number.is_u64() || number.as_f64().is_some_and(is_whole)
-            }
-            _ => false,
-        },
+        "integer" => {
+            let is_whole = |float: f64| float.fract() == 0.0;
+            value.is_i64() || value.is_u64() || value.as_f64().is_some_and(is_whole)
+        }
         "boolean" => value.is_boolean(),
         "array" => value.is_array(),
         "object" => value.is_object(),
