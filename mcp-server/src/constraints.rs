@@ -27,4 +27,4 @@ mod walk;
 pub(crate) use check::{ArgumentFormat, Path};
 pub(crate) use compile::integer_range;
 pub(crate) use node::Constraints;
-pub(crate) use walk::{Walk, element, listed_values, names};
+pub(crate) use walk::{PARTS, Walk, element, listed_values, names};

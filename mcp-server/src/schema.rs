@@ -25,5 +25,5 @@ pub(crate) use explain::explain;
 pub(crate) use generate::{
     ArgumentSchema, generator, into_object, of_arguments, of_decoded_arguments, of_output,
 };
-pub(crate) use lenient::{convert_strings, repair, repair_in, whole_float};
+pub(crate) use lenient::{convert_strings, repair, repair_value, whole_float};
 pub(crate) use portable::items_of;

@@ -148,25 +148,17 @@ impl ParameterReader<'_> {
             .plan
             .argument(index)
             .map_or("", |argument| argument.name);
-        // `split` has already rejected absent arguments that are required.
-        let absent = || match default {
-            Some(default) => Ok(default()),
-            None => {
+        let value = self.values.get(index).copied().flatten();
+        let value = value.filter(|value| !self.is_blank_in_form(index, *value));
+        let schema = self.plan.schema.as_deref();
+        let decode = |value| self.call.parse_argument(name, value, schema);
+        match (value.map(decode).transpose()?.flatten(), default) {
+            (Some(value), _) => Ok(value),
+            (None, Some(default)) => Ok(default()),
+            // `split` has already rejected absent arguments that are required.
+            (None, None) => {
                 absent_value().ok_or_else(|| ArgumentError::new("", format!("missing `{name}`")))
             }
-        };
-        let schema = self.plan.schema.as_deref();
-        match self.values.get(index).copied().flatten() {
-            Some(value) if self.is_blank_in_form(index, value) => absent(),
-            Some(value) => self
-                .call
-                .parse_argument(name, value, schema)
-                .or_else(|error| {
-                    let is_blank =
-                        schema.is_some_and(|schema| self.call.is_blank(name, value, schema));
-                    if is_blank { absent() } else { Err(error) }
-                }),
-            None => absent(),
         }
     }
 

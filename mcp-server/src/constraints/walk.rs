@@ -13,6 +13,9 @@ pub(super) const MAX_HOPS: usize = 16;
 /// `uniqueItems`. A step takes about 50 ns, so that a walk occupies its worker for 0.1 s at most.
 pub(super) const MAX_STEPS: usize = 2_000_000;
 
+/// Keywords whose schemas apply to the same value.
+pub(crate) const PARTS: &[&str] = &["allOf", "anyOf", "oneOf"];
+
 /// A walk through the argument values and the schemas that apply to them.
 pub(crate) struct Walk<'a> {
     root: &'a JsonObject,
@@ -38,10 +41,7 @@ impl<'a> Walk<'a> {
     /// empty text where text is none of the types, which numbers, choices and formats are not.
     pub(crate) fn is_blank(&self, value: &Value, schema: &'a Value, is_required: bool) -> bool {
         match value {
-            Value::Null => {
-                let schema = schema.as_object();
-                !is_required && schema.is_none_or(|schema| !self.lists_null(schema, 0))
-            }
+            Value::Null => !is_required && !self.types(schema).contains(&"null"),
             Value::String(text) if text.is_empty() => {
                 let schema = schema.as_object();
                 schema.is_some_and(|schema| !self.takes_empty_text(schema, 0))
@@ -50,12 +50,25 @@ impl<'a> Walk<'a> {
         }
     }
 
-    fn lists_null(&self, schema: &'a JsonObject, hops: usize) -> bool {
-        self.step(hops)
-            && (names(schema, "type").any(|name| name == "null")
-                || self
-                    .parts(schema, &["allOf", "anyOf", "oneOf"])
-                    .any(|part| self.lists_null(part, hops + 1)))
+    /// Returns the JSON types that a schema names; none if it does not restrict the type.
+    pub(crate) fn types(&self, schema: &'a Value) -> Vec<&'a str> {
+        let mut types = Vec::new();
+        if let Some(schema) = schema.as_object() {
+            self.collect_types(schema, &mut types, 0);
+        }
+        types
+    }
+
+    fn collect_types(&self, schema: &'a JsonObject, types: &mut Vec<&'a str>, hops: usize) {
+        if !self.step(hops) {
+            return;
+        }
+        types.extend(names(schema, "type"));
+        let listed = listed_values(schema).into_iter().flatten();
+        types.extend(listed.filter(|value| value.is_string()).map(|_| "string"));
+        for part in self.parts(schema, PARTS) {
+            self.collect_types(part, types, hops + 1);
+        }
     }
 
     fn takes_empty_text(&self, schema: &'a JsonObject, hops: usize) -> bool {
@@ -69,7 +82,7 @@ impl<'a> Walk<'a> {
             let is_text = names(schema, "type").any(|name| name == "string");
             return is_text && !schema.contains_key("format");
         }
-        let mut parts = self.parts(schema, &["allOf", "anyOf", "oneOf"]).peekable();
+        let mut parts = self.parts(schema, PARTS).peekable();
         parts.peek().is_none() || parts.any(|part| self.takes_empty_text(part, hops + 1))
     }
 

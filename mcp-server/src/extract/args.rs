@@ -4,12 +4,11 @@ use mcp_core::Call;
 use mcp_types::{JsonObject, RawJson, RawObject};
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
-use serde_json::Value;
 
 use super::from_call::FromCall;
 use super::{json_arguments, string_arguments};
 use crate::call::{CallContext, RouteSpec};
-use crate::constraints::{ArgumentFormat, Walk, names};
+use crate::constraints::{ArgumentFormat, names};
 use crate::rejection::{ArgumentError, Rejection};
 use crate::schema;
 
@@ -90,7 +89,7 @@ fn remove_blanks(arguments: &mut RawObject, schema: impl FnOnce() -> JsonObject)
 }
 
 impl CallContext {
-    /// Decodes one argument. `schema` describes all arguments.
+    /// Decodes one argument. `schema` describes all arguments. Returns `None` for a value that counts as absent.
     ///
     /// # Errors
     ///
@@ -100,27 +99,12 @@ impl CallContext {
         name: &str,
         value: RawJson<'_>,
         schema: Option<&JsonObject>,
-    ) -> Result<T, ArgumentError> {
+    ) -> Result<Option<T>, ArgumentError> {
         if self.has_string_arguments() {
             string_arguments::parse_one(name, value)
         } else {
             json_arguments::parse_one(name, value, schema)
         }
-    }
-
-    /// Returns whether an argument that cannot be decoded counts as absent. `schema` describes all arguments.
-    pub(crate) fn is_blank(&self, name: &str, value: RawJson<'_>, schema: &JsonObject) -> bool {
-        if self.has_string_arguments() {
-            return false;
-        }
-        let is_required = names(schema, "required").any(|required| required == name);
-        let own = schema
-            .get("properties")
-            .and_then(|properties| properties.get(name));
-        let value = value.read::<Value>().ok();
-        let walk = Walk::new(schema);
-        let is_blank = |(own, value): (_, Value)| walk.is_blank(&value, own, is_required);
-        own.zip(value).is_some_and(is_blank)
     }
 
     /// Returns whether the arguments are those of a prompt, which clients show as a form.

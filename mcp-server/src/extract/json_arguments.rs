@@ -3,11 +3,12 @@
 use mcp_core::deserialize::{self, DeserializeError};
 use mcp_types::{JsonObject, RawJson, RawObject, without_position};
 use serde::de::DeserializeOwned;
+use serde_json::Value;
 
 use super::reason::plain_reason;
 use crate::constraints::ArgumentFormat;
 use crate::rejection::ArgumentError;
-use crate::schema::{explain, repair, repair_in};
+use crate::schema::{explain, repair, repair_value};
 
 /// Decodes arguments into `T`.
 ///
@@ -31,7 +32,6 @@ pub(super) fn parse_described<T: DeserializeOwned>(
     deserialize::from_str(arguments.as_str()).or_else(|error| {
         let schema = schema();
         let repaired = repair(arguments, &schema);
-        let repaired = repaired.and_then(|value| RawObject::from_value(&value).ok());
         // The repaired arguments have the mistakes that matter: those of absent values are missing names.
         let (arguments, error) = match &repaired {
             None => (arguments, error),
@@ -45,8 +45,8 @@ pub(super) fn parse_described<T: DeserializeOwned>(
     })
 }
 
-/// Decodes one argument into `T`. `schema` describes all arguments; where it asks for an integer, numbers
-/// such as `5.0` are accepted.
+/// Decodes the value of one argument. If this fails, the value is repaired by `schema`, the schema of all arguments.
+/// Returns `None` for a value that counts as absent then.
 ///
 /// # Errors
 ///
@@ -55,16 +55,22 @@ pub(super) fn parse_one<T: DeserializeOwned>(
     name: &str,
     value: RawJson<'_>,
     schema: Option<&JsonObject>,
-) -> Result<T, ArgumentError> {
-    deserialize::from_str(value.as_str()).or_else(|error| {
-        let convert = |schema| {
-            let value = value.read().ok()?;
-            let converted = repair_in(name, value, schema)?;
-            serde_json::from_value(converted).ok()
-        };
-        let converted = schema.and_then(convert);
-        converted.ok_or_else(|| argument_error(name, &error))
-    })
+) -> Result<Option<T>, ArgumentError> {
+    let error = match deserialize::from_str(value.as_str()) {
+        Ok(decoded) => return Ok(Some(decoded)),
+        Err(error) => argument_error(name, &error),
+    };
+    let repair = |schema| {
+        let own = (name.to_owned(), value.read().ok()?);
+        let mut arguments = Value::from(JsonObject::from_iter([own]));
+        repair_value(&mut arguments, schema).then_some(arguments)
+    };
+    let Some(mut repaired) = schema.and_then(repair) else {
+        return Err(error);
+    };
+    let decoded = repaired.get_mut(name).map(Value::take);
+    let decoded = decoded.map(serde_json::from_value).transpose();
+    decoded.map_err(|_| error)
 }
 
 fn argument_error(name: &str, error: &DeserializeError) -> ArgumentError {

@@ -44,9 +44,10 @@ pub(super) fn parse<T: DeserializeOwned>(arguments: &RawObject) -> Result<T, Arg
 pub(super) fn parse_one<T: DeserializeOwned>(
     name: &str,
     value: RawJson<'_>,
-) -> Result<T, ArgumentError> {
+) -> Result<Option<T>, ArgumentError> {
     match value.text() {
         Some(string) => T::deserialize(StringValue(&string))
+            .map(Some)
             .map_err(|error| error.in_field(name).into_argument()),
         None => json_arguments::parse_one(name, value, None),
     }

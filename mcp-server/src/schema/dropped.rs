@@ -16,12 +16,9 @@ use super::explain::mistakes_in;
 use super::lenient::repair_value;
 use super::optional::for_each_subschema;
 use crate::constraints::{
-    ArgumentFormat, Constraints, Walk, element, integer_range, listed_values, names,
+    ArgumentFormat, Constraints, PARTS, Walk, element, integer_range, listed_values, names,
 };
 use crate::rejection::ArgumentError;
-
-/// Keywords whose schemas apply to the same value.
-const PARTS: &[&str] = &["allOf", "anyOf", "oneOf"];
 
 /// Limit on the members of a type that are tried. Further ones count as decoded.
 const MAX_TRIALS: usize = 256;
@@ -171,7 +168,10 @@ impl<'a> Trials<'a> {
         };
         !found.is_empty()
             || inside(element(schema, 0), |value| json!([value]))
-            || inside(schema.get("additionalProperties"), |value| json!({"x": value}))
+            || inside(
+                schema.get("additionalProperties"),
+                |value| json!({"x": value}),
+            )
     }
 
     /// Adds the names of the members whose wrong values, or wrong values inside them, are dropped. `others` are

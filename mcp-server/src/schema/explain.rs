@@ -8,7 +8,9 @@ use mcp_core::schema::{Violation, Violations, summarize};
 use mcp_types::{JsonObject, RawObject, escape_line, shorten};
 use serde_json::Value;
 
-use crate::constraints::{ArgumentFormat, Constraints, Path, Walk, element, listed_values, names};
+use crate::constraints::{
+    ArgumentFormat, Constraints, PARTS, Path, Walk, element, listed_values, names,
+};
 use crate::rejection::ArgumentError;
 
 /// Keywords whose schemas all apply to the same value.
@@ -129,7 +131,7 @@ impl<'a> Explainer<'a> {
         }
         let own = schema.get("format").and_then(Value::as_str);
         own.or_else(|| {
-            let mut parts = self.walk.parts(schema, &["allOf", "anyOf", "oneOf"]);
+            let mut parts = self.walk.parts(schema, PARTS);
             parts.find_map(|part| self.format_of(part, hops + 1))
         })
     }
@@ -242,7 +244,8 @@ impl<'a> Explainer<'a> {
         self.found = before;
         let candidates = candidates.into_iter();
         let best = candidates.min_by_key(|(is_other, found)| (*is_other, found.len()));
-        self.found.extend(best.into_iter().flat_map(|(_, found)| found));
+        self.found
+            .extend(best.into_iter().flat_map(|(_, found)| found));
         self.found.truncate(Violations::MAX);
     }
 
@@ -315,7 +318,9 @@ impl<'a> Explainer<'a> {
             return false;
         }
         let objects = alternatives.iter();
-        let objects: Vec<_> = objects.filter_map(|object| self.properties(object)).collect();
+        let objects: Vec<_> = objects
+            .filter_map(|object| self.properties(object))
+            .collect();
         let mut is_wrong = false;
         for (name, member) in members {
             let own = objects.iter().filter_map(|object| object.get(name));

@@ -9,50 +9,40 @@
 use mcp_types::{JsonObject, RawObject};
 use serde_json::{Number, Value};
 
-use crate::constraints::{Walk, element, listed_values, names};
-
-/// Keywords whose schemas apply to the same value.
-const PARTS: &[&str] = &["allOf", "anyOf", "oneOf"];
+use crate::constraints::{PARTS, Walk, element, names};
 
 /// Converts strings in the arguments. Returns `None` when nothing changes.
 pub(crate) fn convert_strings(arguments: &RawObject, schema: &JsonObject) -> Option<RawObject> {
-    let value = convert(arguments, schema, true)?;
-    RawObject::from_value(&value).ok()
+    convert(arguments, schema, true)
 }
 
 /// Converts numbers such as `5.0` where the schema asks for an integer, and removes members that count as
 /// absent. Returns `None` when nothing changes.
-pub(crate) fn repair(arguments: &RawObject, schema: &JsonObject) -> Option<Value> {
+pub(crate) fn repair(arguments: &RawObject, schema: &JsonObject) -> Option<RawObject> {
     convert(arguments, schema, false)
 }
 
-/// Repairs the value of one property. Returns `None` when nothing changes.
-pub(crate) fn repair_in(property: &str, mut value: Value, schema: &JsonObject) -> Option<Value> {
-    let own = schema.get("properties")?.get(property)?;
-    let converter = Converter {
-        walk: Walk::new(schema),
-        converts_strings: false,
-    };
-    converter.value(&mut value, own).then_some(value)
-}
-
 /// Repairs parsed arguments. Returns whether anything changed.
-pub(super) fn repair_value(arguments: &mut Value, schema: &JsonObject) -> bool {
-    let converter = Converter {
-        walk: Walk::new(schema),
-        converts_strings: false,
-    };
-    converter.inner_values(arguments, schema, 0)
+pub(crate) fn repair_value(arguments: &mut Value, schema: &JsonObject) -> bool {
+    convert_value(arguments, schema, false)
 }
 
-fn convert(arguments: &RawObject, schema: &JsonObject, converts_strings: bool) -> Option<Value> {
+fn convert(
+    arguments: &RawObject,
+    schema: &JsonObject,
+    converts_strings: bool,
+) -> Option<RawObject> {
     let mut value: Value = arguments.parse().ok()?;
+    let is_changed = convert_value(&mut value, schema, converts_strings);
+    is_changed.then(|| RawObject::from_value(&value).ok())?
+}
+
+fn convert_value(arguments: &mut Value, schema: &JsonObject, converts_strings: bool) -> bool {
     let converter = Converter {
         walk: Walk::new(schema),
         converts_strings,
     };
-    let is_changed = converter.inner_values(&mut value, schema, 0);
-    is_changed.then_some(value)
+    converter.inner_values(arguments, schema, 0)
 }
 
 struct Converter<'a> {
@@ -63,20 +53,14 @@ struct Converter<'a> {
 impl<'a> Converter<'a> {
     /// Converts a value and the values inside it. Returns whether anything changed.
     fn value(&self, value: &mut Value, schema: &'a Value) -> bool {
-        let Some(schema) = schema.as_object() else {
-            return false;
-        };
-        let mut types = Vec::new();
-        self.accepted_types(schema, &mut types, 0);
+        let types = self.walk.types(schema);
         let is_changed = convert_to(&types, value, self.converts_strings);
-        self.inner_values(value, schema, 0) | is_changed
+        let schema = schema.as_object();
+        schema.is_some_and(|schema| self.inner_values(value, schema, 0)) | is_changed
     }
 
     fn accepts_strings(&self, schema: &'a Value) -> bool {
-        let mut types = Vec::new();
-        if let Some(schema) = schema.as_object() {
-            self.accepted_types(schema, &mut types, 0);
-        }
+        let types = self.walk.types(schema);
         types.is_empty() || types.contains(&"string")
     }
 
@@ -130,19 +114,6 @@ impl<'a> Converter<'a> {
             is_changed |= self.inner_values(value, part, hops + 1);
         }
         is_changed
-    }
-
-    /// Collects the JSON types that the schema names; none if it does not restrict the type.
-    fn accepted_types(&self, schema: &'a JsonObject, types: &mut Vec<&'a str>, hops: usize) {
-        if !self.walk.step(hops) {
-            return;
-        }
-        types.extend(names(schema, "type"));
-        let listed = listed_values(schema).into_iter().flatten();
-        types.extend(listed.filter(|value| value.is_string()).map(|_| "string"));
-        for part in self.walk.parts(schema, PARTS) {
-            self.accepted_types(part, types, hops + 1);
-        }
     }
 }
 
