@@ -10,6 +10,5 @@ mod spec;
 pub use context::CallContext;
 pub(crate) use context::{ServerContext, ServerTasks};
 pub(crate) use needs::HandlerNeeds;
-pub(crate) use prepare::with_preparations;
-pub(crate) use run::{CallTarget, run_handler};
+pub(crate) use run::CallTarget;
 pub use spec::RouteSpec;

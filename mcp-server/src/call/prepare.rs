@@ -1,10 +1,8 @@
 //! Extractors that await: they run before the other extractors and the handler.
 
 use std::fmt;
-use std::future::Future;
 use std::sync::Arc;
 
-use futures_util::future::Either;
 use mcp_core::BoxFuture;
 
 use super::context::CallContext;
@@ -43,7 +41,11 @@ impl Preparations {
         }
     }
 
-    async fn run(self, mut call: CallContext) -> Result<CallContext, Rejection> {
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    pub(super) async fn run(self, mut call: CallContext) -> Result<CallContext, Rejection> {
         for prepare in &self.0 {
             prepare(&mut call).await?;
         }
@@ -54,30 +56,5 @@ impl Preparations {
 impl fmt::Debug for Preparations {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} extractors", self.0.len())
-    }
-}
-
-/// Returns the handler with its extractors that await. A handler without them stays as it is.
-pub(crate) fn with_preparations<F, Fut, O, E>(
-    preparations: Preparations,
-    handler: F,
-    reject: fn(Rejection) -> E,
-) -> impl Fn(CallContext) -> Either<Fut, BoxFuture<'static, Result<O, E>>> + Send + Sync + 'static
-where
-    F: Fn(CallContext) -> Fut + Send + Sync + 'static,
-    Fut: Future<Output = Result<O, E>> + Send + 'static,
-    O: 'static,
-    E: 'static,
-{
-    let handler = Arc::new(handler);
-    move |call| {
-        if preparations.0.is_empty() {
-            return Either::Left(handler(call));
-        }
-        let (preparing, handler) = (preparations.clone().run(call), handler.clone());
-        Either::Right(Box::pin(async move {
-            let call = preparing.await.map_err(reject)?;
-            handler(call).await
-        }))
     }
 }

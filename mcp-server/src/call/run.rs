@@ -2,16 +2,19 @@
 
 use std::future::{Future, ready};
 use std::pin::Pin;
+use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 
+use futures_util::future::Either;
 use mcp_core::{BoxFuture, CatchPanic, Fault, Panicked, Reply, catch_panic};
 use pin_project_lite::pin_project;
 
 use super::context::CallContext;
 use super::guard::CallGuard;
-use super::needs::HandlerNeeds;
+use super::spec::RouteSpec;
 use crate::input_round::InputRound;
+use crate::rejection::Rejection;
 
 /// The target of a call: converts the handler output into a reply.
 pub(crate) trait CallTarget<Output> {
@@ -27,32 +30,51 @@ pub(crate) trait CallTarget<Output> {
     }
 }
 
-/// Runs a handler until it returns, or until the reply has to ask the client; then the handler is
-/// dropped.
-///
-/// A panic becomes an internal fault without the panic's message, which may contain secrets and goes
-/// to the log only. Shared state that the handler was changing may be inconsistent afterwards; the
-/// locks of the standard library show this by poisoning.
-pub(crate) fn run_handler<T, H, F>(
-    target: T,
-    mut call: CallContext,
-    needs: HandlerNeeds,
-    handler: H,
-) -> BoxFuture<'static, Reply>
-where
-    T: CallTarget<F::Output> + Send + 'static,
-    H: FnOnce(CallContext) -> F,
-    F: Future + Send + 'static,
-{
-    let masks_errors = call.masks_errors();
-    match call.start_handler(needs) {
-        Ok(guard) => Box::pin(RunningHandler {
-            handler: Some(catch_panic(handler(call))),
-            target,
-            guard,
-            masks_errors,
-        }),
-        Err(fault) => Box::pin(ready(fault.into())),
+impl RouteSpec {
+    /// Returns a function that runs a handler of this route, after the extractors that await, until it returns, or
+    /// until the reply has to ask the client; then the handler is dropped. Only calls with such extractors box
+    /// another future.
+    ///
+    /// A panic becomes an internal fault without the panic's message, which may contain secrets and goes
+    /// to the log only. Shared state that the handler was changing may be inconsistent afterwards; the
+    /// locks of the standard library show this by poisoning.
+    pub(crate) fn runner<T, F, Fut, O, E>(
+        &mut self,
+        handler: F,
+        reject: fn(Rejection) -> E,
+    ) -> impl Fn(CallContext, T) -> BoxFuture<'static, Reply> + Send + Sync + 'static
+    where
+        T: CallTarget<Result<O, E>> + Send + 'static,
+        F: Fn(CallContext) -> Fut + Send + Sync + 'static,
+        Fut: Future<Output = Result<O, E>> + Send + 'static,
+        O: 'static,
+        E: 'static,
+    {
+        let (needs, preparations) = (self.needs, std::mem::take(&mut self.preparations));
+        let handler = Arc::new(handler);
+        let prepare_and_run = move |call: CallContext| {
+            if preparations.is_empty() {
+                return Either::Left(handler(call));
+            }
+            let (preparing, handler) = (preparations.clone().run(call), handler.clone());
+            let running: BoxFuture<'static, _> = Box::pin(async move {
+                let call = preparing.await.map_err(reject)?;
+                handler(call).await
+            });
+            Either::Right(running)
+        };
+        move |mut call: CallContext, target| -> BoxFuture<'static, Reply> {
+            let masks_errors = call.masks_errors();
+            match call.start_handler(needs) {
+                Ok(guard) => Box::pin(RunningHandler {
+                    handler: Some(catch_panic(prepare_and_run(call))),
+                    target,
+                    guard,
+                    masks_errors,
+                }),
+                Err(fault) => Box::pin(ready(fault.into())),
+            }
+        }
     }
 }
 

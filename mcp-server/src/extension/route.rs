@@ -10,9 +10,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use super::handler::MethodHandler;
-use crate::call::{
-    CallContext, CallTarget, HandlerNeeds, RouteSpec, run_handler, with_preparations,
-};
+use crate::call::{CallContext, CallTarget, HandlerNeeds, RouteSpec};
 use crate::request_state::INPUT_MEMBERS;
 use crate::result::RequestError;
 
@@ -61,7 +59,6 @@ impl MethodRoute {
         if needs.input_round && kind == MethodKind::Notification && !methods.is_matching() {
             spec.problem("a notification has no reply, so its handler cannot `Ask`");
         }
-        let preparations = std::mem::take(&mut spec.preparations);
         let run = move |mut call: CallContext| {
             let handler = handler.clone();
             async move {
@@ -72,7 +69,7 @@ impl MethodRoute {
                 })
             }
         };
-        let run = with_preparations(preparations, run, RequestError::from_rejection);
+        let run = spec.runner(run, RequestError::from_rejection);
         let extension = extension.into();
         let name: Arc<str> = match &methods {
             RouteMethods::Exact(name) => (*name).into(),
@@ -84,9 +81,7 @@ impl MethodRoute {
             extension,
             allows_undeclared: false,
             spec: Arc::new(spec),
-            handler: Arc::new(move |call| {
-                run_handler(MethodTarget(name.clone()), call, needs, &run)
-            }),
+            handler: Arc::new(move |call| run(call, MethodTarget(name.clone()))),
         }
     }
 

@@ -9,7 +9,7 @@ use mcp_core::{BoxFuture, ItemKind, Reply, ResultBody};
 use mcp_types::{CompleteResult, CompletionReference};
 
 use super::scope::{RouteHandler, RouteScope, route_setters};
-use crate::call::{CallContext, CallTarget, RouteSpec, run_handler, with_preparations};
+use crate::call::{CallContext, CallTarget, RouteSpec};
 use crate::handler::CompletionHandler;
 use crate::result::{CompletionError, IntoCompletion, ItemRef};
 
@@ -79,17 +79,15 @@ impl CompletionRoute {
         F: Fn(CallContext) -> Fut + Send + Sync + 'static,
         Fut: Future<Output = Result<CompleteResult, CompletionError>> + Send + 'static,
     {
-        let needs = spec.needs;
-        let preparations = std::mem::take(&mut spec.preparations);
-        let handler = with_preparations(preparations, handler, CompletionError::from_rejection);
+        let handler = Arc::new(spec.runner(handler, CompletionError::from_rejection));
         // spec: MRTR-02
-        if needs.input_round {
+        if spec.needs.input_round {
             spec.problem("a completion cannot ask the client; drop `Ask`");
         }
         Self {
             reference: Arc::new(reference),
             argument: argument.into(),
-            handler: Arc::new(move |call, target| run_handler(target, call, needs, &handler)),
+            handler,
             spec: Arc::new(spec),
             scope: RouteScope::default(),
         }

@@ -14,7 +14,7 @@ use super::choices::Choices;
 use super::completion::CompletionRoute;
 use super::scope::sealed::Sealed;
 use super::scope::{RouteHandler, RouteScope, route_setters};
-use crate::call::{CallContext, CallTarget, RouteSpec, run_handler, with_preparations};
+use crate::call::{CallContext, CallTarget, RouteSpec};
 use crate::constraints::names;
 use crate::handler::{CompletionHandler, PromptHandler};
 use crate::result::{IntoPrompt, ItemRef, PromptError};
@@ -89,10 +89,8 @@ impl PromptRoute {
         if let (Some(schema), false) = (&spec.input_schema, is_declared) {
             prompt.arguments = arguments_from_schema(schema);
         }
-        let needs = spec.needs;
         let constraints = spec.constraints.take();
-        let preparations = std::mem::take(&mut spec.preparations);
-        let handler = with_preparations(preparations, handler, PromptError::from_rejection);
+        let run = spec.runner(handler, PromptError::from_rejection);
         let handler: RouteHandler<Arc<Prompt>> = Arc::new(move |call, prompt| {
             let mut checked = if is_declared {
                 check_required(&prompt, call.call())
@@ -103,7 +101,7 @@ impl PromptRoute {
                 checked = constraints.check_strings(call.arguments());
             }
             match checked {
-                Ok(()) => run_handler(prompt, call, needs, &handler),
+                Ok(()) => run(call, prompt),
                 Err(fault) => Box::pin(ready(fault.into())),
             }
         });

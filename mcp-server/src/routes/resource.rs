@@ -12,7 +12,7 @@ use mcp_types::{CacheHint, ReadResourceResult, Resource, ResourceContents};
 use super::scope::sealed::Sealed;
 use super::scope::{RouteHandler, RouteScope, route_setters};
 use super::uri_template::check_uri;
-use crate::call::{CallContext, CallTarget, RouteSpec, run_handler, with_preparations};
+use crate::call::{CallContext, CallTarget, RouteSpec};
 use crate::handler::ReadHandler;
 use crate::result::{IntoContents, ItemRef, ResourceError};
 
@@ -106,10 +106,8 @@ impl ResourceHandler {
             *mime_type = Output::mime_type().map(str::to_owned);
         }
         let mime_type: Option<Arc<str>> = mime_type.as_deref().map(Into::into);
-        let needs = spec.needs;
         let constraints = spec.constraints.take();
-        let preparations = std::mem::take(&mut spec.preparations);
-        let handler = with_preparations(preparations, handler, ResourceError::from_rejection);
+        let run = spec.runner(handler, ResourceError::from_rejection);
         let read: RouteHandler<Option<CacheHint>> = Arc::new(move |call, cache| {
             if let Some(constraints) = &constraints
                 && let Err(fault) = constraints.check_strings(call.arguments())
@@ -125,7 +123,7 @@ impl ResourceHandler {
                 mime_type: mime_type.clone(),
                 cache,
             };
-            run_handler(target, call, needs, &handler)
+            run(call, target)
         });
         Self { read, spec }
     }

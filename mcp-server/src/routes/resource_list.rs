@@ -6,7 +6,7 @@ use mcp_core::{Call, ItemKind, Listing, Reply, ResultBody};
 use mcp_types::{CacheHint, Cursor, ListResourcesResult, Resource};
 
 use super::scope::RouteHandler;
-use crate::call::{CallContext, CallTarget, RouteSpec, run_handler, with_preparations};
+use crate::call::{CallContext, CallTarget, RouteSpec};
 use crate::extract::FromCall;
 use crate::handler::ListHandler;
 use crate::rejection::Rejection;
@@ -149,7 +149,6 @@ pub(super) fn lister<M, H: ListHandler<M>>(
     }
     route.states.append(&mut spec.states);
     route.problems.append(&mut spec.problems);
-    let needs = spec.needs;
     let handler = move |call| {
         let (handler, mime_type) = (handler.clone(), mime_type.clone());
         async move {
@@ -164,6 +163,5 @@ pub(super) fn lister<M, H: ListHandler<M>>(
             Ok(list)
         }
     };
-    let handler = with_preparations(spec.preparations, handler, ResourceError::from_rejection);
-    Arc::new(move |call, target| run_handler(target, call, needs, &handler))
+    Arc::new(spec.runner(handler, ResourceError::from_rejection))
 }

@@ -17,9 +17,7 @@ use mcp_types::{CallToolResult, ContentBlock, Tool};
 use super::scope::sealed::Sealed;
 use super::scope::{RouteHandler, RouteScope, route_setters};
 use super::tool_checks::ToolChecks;
-use crate::call::{
-    CallContext, CallTarget, RouteSpec, ServerTasks, run_handler, with_preparations,
-};
+use crate::call::{CallContext, CallTarget, RouteSpec, ServerTasks};
 use crate::constraints::Constraints;
 use crate::handler::Handler;
 use crate::result::{IntoToolResult, ToolError};
@@ -97,11 +95,7 @@ impl ToolRoute {
             None
         });
         let wraps_structure = tool.output_schema.as_deref().is_some_and(wraps_structure);
-        let needs = spec.needs;
-        let preparations = std::mem::take(&mut spec.preparations);
-        let handler = with_preparations(preparations, handler, ToolError::from_rejection);
-        let handler: RouteHandler<Arc<Tool>> =
-            Arc::new(move |call, tool| run_handler(tool, call, needs, &handler));
+        let handler = Arc::new(spec.runner(handler, ToolError::from_rejection));
         Self {
             tool: Arc::new(tool),
             handler,
