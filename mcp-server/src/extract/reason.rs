@@ -93,19 +93,14 @@ fn phrase(expected: &str) -> &str {
 
 /// Returns the range of a Rust integer type.
 fn range(name: &str) -> Option<(i128, u128)> {
-    Some(match name {
-        "i8" => (i8::MIN.into(), i8::MAX as u128),
-        "i16" => (i16::MIN.into(), i16::MAX as u128),
-        "i32" => (i32::MIN.into(), i32::MAX as u128),
-        "i64" | "isize" => (i64::MIN.into(), i64::MAX as u128),
-        "i128" => (i128::MIN, i128::MAX as u128),
-        "u8" => (0, u8::MAX.into()),
-        "u16" => (0, u16::MAX.into()),
-        "u32" => (0, u32::MAX.into()),
-        "u64" | "usize" => (0, u64::MAX.into()),
-        "u128" => (0, u128::MAX),
-        _ => return None,
-    })
+    let (sign, bits) = name.split_at_checked(1)?;
+    let bits = bits.replace("size", "64").parse().ok();
+    let bits: u32 = bits.filter(|bits| [8, 16, 32, 64, 128].contains(bits))?;
+    match sign {
+        "i" => Some((i128::MIN >> (128 - bits), u128::MAX >> (129 - bits))),
+        "u" => Some((0, u128::MAX >> (128 - bits))),
+        _ => None,
+    }
 }
 
 #[cfg(test)]

@@ -29,6 +29,7 @@ const OWN_CAPABILITIES: [&str; 8] = [
 ];
 
 /// Server settings and routes.
+#[derive(Debug)]
 pub(crate) struct ServerConfig {
     pub(crate) info: Implementation,
     pub(crate) instructions: Option<String>,
@@ -193,18 +194,6 @@ impl ServerConfig {
         self.completions().next().is_some()
             || self.prompts.iter().any(|route| !route.choices.is_empty())
             || self.templates.iter().any(|route| !route.choices.is_empty())
-    }
-}
-
-impl std::fmt::Debug for ServerConfig {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("ServerConfig")
-            .field("info", &self.info)
-            .field("tools", &self.tools)
-            .field("resources", &self.resources)
-            .field("templates", &self.templates)
-            .field("prompts", &self.prompts)
-            .finish_non_exhaustive()
     }
 }
 

@@ -1,7 +1,6 @@
 //! An immutable version of a server's routes.
 
 use std::collections::HashMap;
-use std::fmt;
 use std::sync::Arc;
 
 use mcp_core::{Changes, ParamHeaders, ServerProfile};
@@ -16,7 +15,7 @@ use crate::routes::{CompletionRoute, PromptRoute, ResourceRoute, TemplateRoute, 
 
 /// The routes of a server at one moment. A change replaces the registry; calls finish with the one
 /// that they started with.
-#[derive(Clone)]
+#[derive(Debug, Clone)]
 pub(crate) struct Registry {
     pub(crate) profile: Arc<ServerProfile>,
     pub(crate) context: Arc<ServerContext>,
@@ -89,16 +88,5 @@ impl Registry {
             next.profile = Arc::new(config.profile(capabilities));
         }
         next
-    }
-}
-
-impl fmt::Debug for Registry {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Registry")
-            .field("tools", &self.tools)
-            .field("resources", &self.resources)
-            .field("templates", &self.templates)
-            .field("prompts", &self.prompts)
-            .finish_non_exhaustive()
     }
 }

@@ -195,23 +195,21 @@ impl Routes {
     }
 
     fn for_each_scope(&mut self, mut change: impl FnMut(&mut RouteScope)) {
-        let tools = self.tools.iter_mut().map(|route| &mut route.scope);
-        let resources = self.resources.iter_mut().map(|route| &mut route.scope);
-        let templates = self.templates.iter_mut().map(|route| &mut route.scope);
-        let prompts = self.prompts.iter_mut().map(|route| &mut route.scope);
-        let completions = self.completions.iter_mut().map(|route| &mut route.scope);
-        tools
-            .chain(resources)
-            .chain(templates)
-            .chain(prompts)
-            .chain(completions)
-            .for_each(&mut change);
+        let tools = self.tools.iter_mut();
+        tools.for_each(|route| change(&mut route.scope));
+        let resources = self.resources.iter_mut();
+        resources.for_each(|route| change(&mut route.scope));
         let templates = self.templates.iter_mut();
-        let templates = templates.flat_map(|route| &mut route.completions);
+        let templates = templates.map(|route| (&mut route.scope, &mut route.completions));
         let prompts = self.prompts.iter_mut();
-        let prompts = prompts.flat_map(|route| &mut route.completions);
-        let completions = templates.chain(prompts);
-        completions.map(|route| &mut route.scope).for_each(change);
+        let prompts = prompts.map(|route| (&mut route.scope, &mut route.completions));
+        let mut completions = vec![&mut self.completions];
+        for (scope, own) in templates.chain(prompts) {
+            change(scope);
+            completions.push(own);
+        }
+        let completions = completions.into_iter().flatten();
+        completions.for_each(|route| change(&mut route.scope));
     }
 }
 
