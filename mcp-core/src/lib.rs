@@ -34,9 +34,9 @@
 //! | 0 | `backoff`, `call`, `close_signal`, `connection`, `deadline`, `deserialize`, `egress`, `endpoint_metrics`, `expiring`, `fault`, `framing`, `headers`, `log_limit`, `notification`, `pace`, `panic`, `public_document`, `raw_result`, `request_meta_object`, `server_identity`, `stream_control` |
 //! | 1 | `extension`, `extensions`, `header_mismatch`, `input`, `pending`, `reply`, `request_name`, `server_request` |
 //! | 2 | `client_context`, `observe` |
-//! | 3 | `gate`, `schema` |
+//! | 3 | `gate`, `reply_target`, `schema` |
 //! | 4 | `changes`, `wire` |
-//! | 5 | `channel`, `notification_sender`, `reply_target`, `versioning` |
+//! | 5 | `channel`, `notification_sender`, `versioning` |
 //! | 6 | `exchange` |
 //! | 7 | `tasks`, `tower` |
 //! | 8 | `service` |
