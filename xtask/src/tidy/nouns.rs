@@ -10,7 +10,7 @@ use crate::modules::{Crate, crates};
 use crate::sources::{Sources, package, parts};
 
 /// Types that share their name with another type of their package. Rename one of them and delete its row.
-const SHARED: [(&str, &str); 5] = [
+const SHARED: [(&str, &str); 4] = [
     ("mcp-client", "Step"),
     ("mcp-server", "Decode"),
     ("mcp-skills", "Skills"),
