@@ -34,7 +34,8 @@ use crate::secret::Secret;
 #[derive(Debug, Clone)]
 pub struct PrivateKey {
     pair: Arc<Pair>,
-    algorithm: &'static str,
+    /// The algorithm's name in JWTs.
+    pub(crate) algorithm: &'static str,
     key_id: Option<String>,
 }
 
@@ -91,11 +92,6 @@ impl PrivateKey {
         self
     }
 
-    /// The name of the signature algorithm, such as `ES256`.
-    pub(crate) fn algorithm(&self) -> &'static str {
-        self.algorithm
-    }
-
     /// Signs a token with the given header fields and claims.
     pub(crate) fn sign(&self, mut header: Value, claims: &Value) -> Result<Secret, AuthError> {
         header["alg"] = json!(self.algorithm);
@@ -129,7 +125,7 @@ impl PrivateKey {
 #[derive(Clone)]
 pub(crate) struct ProofKey {
     key: PrivateKey,
-    pkcs8: Secret,
+    pub(crate) pkcs8: Secret,
     public: Value,
 }
 
@@ -164,10 +160,6 @@ impl ProofKey {
         let encode = |bytes: &[u8]| URL_SAFE_NO_PAD.encode(bytes);
         let public = json!({"kty": "EC", "crv": "P-256", "x": encode(x), "y": encode(y)});
         Ok(Self { key, pkcs8, public })
-    }
-
-    pub(crate) fn stored(&self) -> &Secret {
-        &self.pkcs8
     }
 
     /// Signs a proof.
@@ -213,7 +205,7 @@ mod tests {
     #[test]
     fn proof_key_survives_storage_and_signs() {
         let key = ProofKey::generate().unwrap();
-        let same = ProofKey::from_stored(key.stored().clone()).unwrap();
+        let same = ProofKey::from_stored(key.pkcs8.clone()).unwrap();
         assert_eq!(key.public, same.public);
         let token = same.sign(&json!({"jti": "x"})).unwrap();
         let (input, signature) = token.expose().rsplit_once('.').unwrap();

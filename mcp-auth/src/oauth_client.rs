@@ -123,7 +123,7 @@ impl Client {
     }
 
     fn assertion(&self, key: &PrivateKey, server: &ServerMetadata) -> Result<Secret, AuthError> {
-        let algorithm = key.algorithm();
+        let algorithm = key.algorithm;
         let accepted = &server.token_endpoint_auth_signing_alg_values_supported;
         if lists(accepted, algorithm) == Some(false) {
             let message = format!("the authorization server does not accept {algorithm}");

@@ -38,7 +38,8 @@ const ID_TOKEN: &str = "urn:ietf:params:oauth:token-type:id_token";
 /// ```
 #[derive(Clone)]
 pub struct EnterpriseIdp {
-    token_endpoint: String,
+    /// The provider's token endpoint. The program sets it, so requests to its origin are allowed.
+    pub(crate) token_endpoint: String,
     client: Client,
     subject: Source,
 }
@@ -69,11 +70,6 @@ impl EnterpriseIdp {
     pub fn client_secret(mut self, secret: impl Into<Secret>) -> Self {
         self.client.credential = Credential::Secret(secret.into());
         self
-    }
-
-    /// The provider's token endpoint. The program sets it, so requests to its origin are allowed.
-    pub(crate) fn token_endpoint(&self) -> &str {
-        &self.token_endpoint
     }
 
     /// Requests an assertion for `client_id` at an authorization server.

@@ -42,7 +42,7 @@ impl Login {
         };
         let mut egress = oauth.egress.clone();
         if let Grant::Enterprise(idp) = &oauth.grant {
-            egress = egress.allow_origin(idp.token_endpoint())?;
+            egress = egress.allow_origin(&idp.token_endpoint)?;
         }
         let rules = EgressRules::new(&egress, &server);
         // A token over plain HTTP could be read on its way.

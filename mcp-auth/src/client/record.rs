@@ -150,7 +150,7 @@ impl StoredCredentials {
             scopes: tokens.scopes.unwrap_or_else(|| context.requested.clone()),
             is_dpop,
             lifetime: tokens.lifetime,
-            proof_key: proof_key.map(|key| key.stored().clone()),
+            proof_key: proof_key.map(|key| key.pkcs8.clone()),
             context: Some(context),
             ..known
         }
