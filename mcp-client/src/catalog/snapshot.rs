@@ -37,22 +37,8 @@ pub struct Snapshot(pub(super) Value);
 
 /// The reason why JSON is not a snapshot.
 #[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum SnapshotError {
-    /// The text is not JSON.
-    #[error("the snapshot is not JSON: {0}; write it with `mcp snapshot`")]
-    Json(#[from] serde_json::Error),
-    /// A part of the document has another type.
-    #[error(
-        "the snapshot is malformed at {path}: expected {expected}; write it with `mcp snapshot`"
-    )]
-    Malformed {
-        /// The part's JSON pointer.
-        path: String,
-        /// The expected type.
-        expected: &'static str,
-    },
-}
+#[error("the snapshot is {0}; write it with `mcp snapshot`")]
+pub struct SnapshotError(String);
 
 impl Snapshot {
     /// Lists all features of a server. A list whose method the server does not know is empty.
@@ -95,9 +81,12 @@ impl Snapshot {
     ///
     /// # Errors
     ///
-    /// Returns [`SnapshotError::Malformed`] when a list or an item has another type.
+    /// Returns a [`SnapshotError`] with the JSON pointer when a list or an item has another type.
     pub fn from_value(value: Value) -> Result<Self, SnapshotError> {
-        let malformed = |path: String, expected| Err(SnapshotError::Malformed { path, expected });
+        let malformed = |path: String, expected: &str| {
+            let reason = format!("malformed at {path}: expected {expected}");
+            Err(SnapshotError(reason))
+        };
         let Some(document) = value.as_object() else {
             return malformed("/".to_owned(), "an object");
         };
@@ -150,7 +139,8 @@ impl FromStr for Snapshot {
     type Err = SnapshotError;
 
     fn from_str(text: &str) -> Result<Self, SnapshotError> {
-        Self::from_value(serde_json::from_str(text)?)
+        let value = serde_json::from_str(text);
+        Self::from_value(value.map_err(|error| SnapshotError(format!("not JSON: {error}")))?)
     }
 }
 
