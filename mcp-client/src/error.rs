@@ -22,6 +22,7 @@ use mcp_types::{
     ParseError, ProtocolVersion, RawObjectError, RequestId, UnexpectedResult, escape_line,
 };
 
+use self::outcome::has_io_error;
 use crate::inputs::{BoxError, InputError};
 
 /// The error of a call. Its message names server, method, tool and cause, and never contains a
@@ -381,8 +382,8 @@ impl ErrorKind {
     pub(crate) fn is_timeout(&self) -> bool {
         match self.root() {
             Self::TimedOut(_) | Self::TotalTimeout(_) => true,
-            Self::Channel(error) => has_io_timeout(error),
-            Self::Other(cause) => has_io_timeout(&**cause),
+            Self::Channel(error) => has_io_error(error, io::ErrorKind::TimedOut),
+            Self::Other(cause) => has_io_error(&**cause, io::ErrorKind::TimedOut),
             _ => false,
         }
     }
@@ -394,12 +395,4 @@ impl ErrorKind {
             _ => None,
         }
     }
-}
-
-/// Returns whether one of the sources is a timeout from the operating system or the HTTP client.
-fn has_io_timeout(error: &(dyn StdError + 'static)) -> bool {
-    std::iter::successors(Some(error), |&error| error.source()).any(|cause| {
-        let io = cause.downcast_ref::<io::Error>();
-        io.is_some_and(|error| error.kind() == io::ErrorKind::TimedOut)
-    })
 }

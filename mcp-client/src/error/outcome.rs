@@ -19,6 +19,7 @@
 //! The table is about one request. A call that is repeated may have run if one of its requests may have.
 
 use std::error::Error as StdError;
+use std::io;
 use std::time::Duration;
 
 use http::StatusCode;
@@ -58,23 +59,12 @@ impl ErrorKind {
         let Self::Channel(ChannelError::Connect { source, .. }) = self.root() else {
             return false;
         };
-        causes(&**source).any(|cause| {
-            let io = cause.downcast_ref::<std::io::Error>();
-            io.is_some_and(|error| error.kind() == std::io::ErrorKind::ConnectionRefused)
-        })
+        has_io_error(&**source, io::ErrorKind::ConnectionRefused)
     }
 
     /// Returns whether the connection to the server was lost: between this client and the server, or
     /// between a proxy and the server. A call that may run twice is repeated then.
     pub(crate) fn is_interrupted(&self) -> bool {
-        let is_lost = |status| {
-            matches!(
-                status,
-                StatusCode::BAD_GATEWAY
-                    | StatusCode::SERVICE_UNAVAILABLE
-                    | StatusCode::GATEWAY_TIMEOUT
-            )
-        };
         self.is_broken()
             || matches!(
                 self.root(),
@@ -101,16 +91,11 @@ impl ErrorKind {
                 ChannelError::Broken { source: None } | ChannelError::NotDelivered { .. },
             ) => true,
             Self::Fault { .. } if self.retry_after().is_some() => true,
-            _ => matches!(
-                self.status(),
-                Some(
-                    StatusCode::REQUEST_TIMEOUT
-                        | StatusCode::TOO_MANY_REQUESTS
-                        | StatusCode::BAD_GATEWAY
-                        | StatusCode::SERVICE_UNAVAILABLE
-                        | StatusCode::GATEWAY_TIMEOUT
-                )
-            ),
+            _ => self.status().is_some_and(|status| {
+                is_lost(status)
+                    || [StatusCode::REQUEST_TIMEOUT, StatusCode::TOO_MANY_REQUESTS]
+                        .contains(&status)
+            }),
         }
     }
 
@@ -189,6 +174,20 @@ fn fault_retry_after(fault: &Fault) -> Option<Duration> {
     };
     let data: Data = error.data_as()?;
     Duration::try_from_secs_f64(data.retry_after).ok()
+}
+
+/// Returns whether a proxy has no answer of the server.
+fn is_lost(status: StatusCode) -> bool {
+    use StatusCode as S;
+    [S::BAD_GATEWAY, S::SERVICE_UNAVAILABLE, S::GATEWAY_TIMEOUT].contains(&status)
+}
+
+/// Returns whether one of the causes is this error of the operating system or the HTTP client.
+pub(super) fn has_io_error(error: &(dyn StdError + 'static), kind: io::ErrorKind) -> bool {
+    causes(error).any(|cause| {
+        let io = cause.downcast_ref::<io::Error>();
+        io.is_some_and(|error| error.kind() == kind)
+    })
 }
 
 /// Returns whether one of the sources is a failure of TLS.
