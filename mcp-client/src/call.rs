@@ -43,7 +43,7 @@ pub(crate) async fn run(
 /// is repeated.
 pub(crate) struct ActiveCall<'a> {
     client: Client,
-    request: ClientRequest,
+    pub(crate) request: ClientRequest,
     options: CallOptions<'a>,
     timer: CallTimer,
     version: ProtocolVersion,
@@ -57,7 +57,7 @@ pub(crate) struct ActiveCall<'a> {
     input: Option<InputState>,
     required_urls: RequiredUrls,
     /// The length of the last response.
-    response_bytes: usize,
+    pub(crate) response_bytes: usize,
 }
 
 /// The conversion of a result's body. Returns [`ErrorKind::WrongResult`] for the result of another
@@ -114,16 +114,6 @@ impl<'a> ActiveCall<'a> {
     /// Returns the client, the request and the headers of the call.
     pub(crate) fn into_origin(self) -> (Client, ClientRequest, HeaderMap) {
         (self.client, self.request, self.options.headers)
-    }
-
-    /// Returns the name of the method.
-    pub(crate) fn method_name(&self) -> &str {
-        self.request.method_name()
-    }
-
-    /// Returns the length of the message with the result, in bytes.
-    pub(crate) fn response_bytes(&self) -> usize {
-        self.response_bytes
     }
 
     /// Builds an error of this call.

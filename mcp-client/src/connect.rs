@@ -100,7 +100,10 @@ pub(crate) async fn open(
                 version: verdict.version(),
                 server: server_info(&verdict),
                 log_level: builder.log_level,
-                negotiation: Negotiation::new(Vec::new(), verdict).into(),
+                negotiation: Arc::new(Negotiation {
+                    tried: Vec::new(),
+                    verdict,
+                }),
                 session_number: 0,
             }),
             last_id: AtomicI64::new(0),

@@ -44,35 +44,28 @@ impl ConnectPlan {
         let all = ProtocolVersion::ALL;
         let (modern, legacy): (Vec<_>, Vec<_>) =
             all.into_iter().partition(|version| version.is_modern());
-        match mode {
-            ConnectMode::Auto => Self {
-                versions: all.to_vec(),
-                verdict: Verdict::modern(ProtocolVersion::LATEST, None),
-                negotiates: true,
-            },
-            ConnectMode::Legacy => Self {
-                versions: legacy,
-                verdict: Verdict::legacy(ProtocolVersion::LATEST_LEGACY),
-                negotiates: true,
-            },
-            ConnectMode::Pin(version) if version.is_modern() => Self {
-                versions: vec![version],
-                verdict: Verdict::modern(version, None),
-                negotiates: false,
-            },
-            ConnectMode::Pin(version) => Self {
-                versions: vec![version],
-                verdict: Verdict::legacy(version),
-                negotiates: true,
-            },
-            ConnectMode::Prior(verdict) => {
-                let is_modern = verdict.version().is_modern();
-                Self {
-                    versions: if is_modern { modern } else { legacy },
-                    negotiates: !is_modern,
-                    verdict,
-                }
+        let (versions, verdict, negotiates) = match mode {
+            ConnectMode::Auto => {
+                let verdict = Verdict::modern(ProtocolVersion::LATEST, None);
+                (all.to_vec(), verdict, true)
             }
+            ConnectMode::Legacy => {
+                let verdict = Verdict::legacy(ProtocolVersion::LATEST_LEGACY);
+                (legacy, verdict, true)
+            }
+            ConnectMode::Pin(version) if version.is_modern() => {
+                (vec![version], Verdict::modern(version, None), false)
+            }
+            ConnectMode::Pin(version) => (vec![version], Verdict::legacy(version), true),
+            ConnectMode::Prior(verdict) if verdict.version().is_modern() => {
+                (modern, verdict, false)
+            }
+            ConnectMode::Prior(verdict) => (legacy, verdict, true),
+        };
+        Self {
+            versions,
+            verdict,
+            negotiates,
         }
     }
 }

@@ -224,7 +224,8 @@ impl Negotiator<'_> {
             Some(result) => Verdict::modern(version, Some(Arc::unwrap_or_clone(result))),
             None => Verdict::legacy(version),
         };
-        let negotiation = Negotiation::new(self.tried, verdict);
+        let tried = self.tried;
+        let negotiation = Negotiation { tried, verdict };
         inner.update_state(|state| {
             state.version = version;
             state.server = self.server.map(Into::into);

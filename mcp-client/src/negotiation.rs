@@ -14,7 +14,10 @@ use crate::probe::Verdict;
 pub struct Negotiation {
     /// The requests in the order in which they were sent. Empty when the revision was given.
     pub tried: Vec<Tried>,
-    verdict: Verdict,
+    /// The outcome. A program that stores it connects to the same server without negotiation, by
+    /// [`ConnectMode::Prior`](crate::ConnectMode::Prior).
+    // spec: COMPAT-12
+    pub verdict: Verdict,
 }
 
 /// A request of version negotiation and its outcome.
@@ -27,19 +30,6 @@ pub struct Tried {
     pub version: ProtocolVersion,
     /// The supported versions of the server, or an error message.
     pub outcome: String,
-}
-
-impl Negotiation {
-    pub(crate) fn new(tried: Vec<Tried>, verdict: Verdict) -> Self {
-        Self { tried, verdict }
-    }
-
-    /// Returns the outcome. A program that stores it connects to the same server without
-    /// negotiation, by [`ConnectMode::Prior`](crate::ConnectMode::Prior).
-    // spec: COMPAT-12
-    pub fn verdict(&self) -> &Verdict {
-        &self.verdict
-    }
 }
 
 impl fmt::Display for Negotiation {

@@ -148,7 +148,7 @@ impl<'a, T> Pager<'a, T> {
             .pagination
             .as_ref()
             .map_or(0, |pages| (pages.count)(&page));
-        self.add_page(items, call.response_bytes())
+        self.add_page(items, call.response_bytes)
             .map_err(|kind| call.error(kind))?;
         self.pages += 1;
         let Some(Pagination {
@@ -166,7 +166,7 @@ impl<'a, T> Pager<'a, T> {
             if is_repeated || (is_known_cursor && items == 0) {
                 let reason = "the server repeats its pages: the list ends here".to_owned();
                 let place = format!("page {}", self.pages);
-                let omission = Omission::new(call.method_name(), place, None, reason);
+                let omission = Omission::new(call.request.method_name(), place, None, reason);
                 self.client.inner.omissions.add(omission);
                 return Ok(Some(page));
             }

@@ -72,9 +72,9 @@ pub struct PreparedCall<'a, T> {
     /// The first error of a setter, such as an invalid header. The call returns it when it is awaited.
     error: Option<ErrorKind>,
     options: CallOptions<'a>,
-    read: Reader<T>,
+    pub(crate) read: Reader<T>,
     /// Present if the call collects all pages of a list.
-    pagination: Option<Pagination<T>>,
+    pub(crate) pagination: Option<Pagination<T>>,
     limits: ListLimits,
     /// The input round after which the call continues.
     resumed: Option<Box<ResumedRound>>,
@@ -304,11 +304,6 @@ impl<'a, T> PreparedCall<'a, T> {
         Ok(all)
     }
 
-    /// Returns whether the call collects pages.
-    pub(crate) fn is_paginated(&self) -> bool {
-        self.pagination.is_some()
-    }
-
     fn pager(mut self) -> Result<Pager<'a, T>, Error> {
         let (client, read, limits) = (self.client.clone(), self.read, self.limits);
         let pagination = self.pagination.take();
@@ -319,10 +314,6 @@ impl<'a, T> PreparedCall<'a, T> {
             pagination,
             limits,
         ))
-    }
-
-    pub(crate) fn reader(&self) -> Reader<T> {
-        self.read
     }
 
     pub(crate) fn activate(mut self) -> Result<ActiveCall<'a>, Error> {

@@ -67,10 +67,10 @@ impl<'a, T> PreparedCall<'a, T> {
     /// ```
     pub async fn step(self) -> Result<Step<'a, T>, Error> {
         // Lists have neither input requests nor extension results.
-        if self.is_paginated() {
+        if self.pagination.is_some() {
             return self.run().await.map(Step::Done);
         }
-        let read = self.reader();
+        let read = self.read;
         next_step(Box::new(self.activate()?), read).await
     }
 }

@@ -63,7 +63,7 @@ impl PreparedCall<'_, CallToolResult> {
     ///
     /// Returns any error of a call.
     pub async fn start(self) -> Result<TaskHandle, Error> {
-        let read = self.reader();
+        let read = self.read;
         let mut call = self.activate()?;
         let state = match call.run_until_task().await? {
             Either::Left(body) => TaskState::Done(Box::new(call.read(body, read)?)),

@@ -41,7 +41,7 @@ async fn auto_mode_with_legacy_server_opens_session() {
         client.negotiation().to_string(),
         "server/discover (2026-07-28): no (-32601); initialize (2025-11-25): 2025-06-18; negotiated: 2025-06-18"
     );
-    assert_eq!(client.negotiation().verdict(), &legacy());
+    assert_eq!(client.negotiation().verdict, legacy());
     assert_eq!(script.adopted(), [V2026_07_28, V2025_11_25, V2025_06_18]);
 
     assert_eq!(
@@ -125,7 +125,7 @@ async fn prior_verdict_skips_discover() {
     });
     let script = Script::new([vec![result(&found)]]);
     let first = Client::connect(Over(script.channel())).await.unwrap();
-    let kept = serde_json::to_string(first.negotiation().verdict()).unwrap();
+    let kept = serde_json::to_string(&first.negotiation().verdict).unwrap();
     let prior: Verdict = serde_json::from_str(&kept).unwrap();
     let again = Client::builder()
         .mode(ConnectMode::Prior(prior))

@@ -23,7 +23,7 @@ const PINGS: usize = 5;
 pub(super) fn examine_negotiation(client: &Client, protocol: &str, report: &mut Report) {
     let negotiation = client.negotiation();
     let version = client.protocol_version();
-    let mut lines = vec![match negotiation.verdict() {
+    let mut lines = vec![match &negotiation.verdict {
         Verdict::Legacy { .. } => format!("legacy: a session of {version}"),
         _ => format!("modern: {version}, without a session"),
     }];
