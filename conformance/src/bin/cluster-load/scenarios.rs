@@ -21,8 +21,8 @@ const MODERN: usize = 6;
 const OWN_TIME: Duration = Duration::from_secs(2);
 /// Time after its own time in which each call ends. With a paused node, it begins at the end of the pause.
 const GRACE: Duration = Duration::from_secs(5);
-/// Calls that may end later while a node is cut off: a proxy that knows no node's state sends one in ten cuts to that
-/// node three times in a row, and each time it waits 2 s for Redis.
+/// Calls that may end later while a node is cut off. In 3 of 22 cuts, a proxy that knows no node's state sent one call to
+/// that node three times in a row, where it waited for Redis: it ended 0.04 to 0.13 s late.
 const MAX_LATE: usize = 1;
 /// Time after a fault in which calls may still fail.
 const RECOVERY: Duration = Duration::from_secs(2);
