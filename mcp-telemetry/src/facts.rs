@@ -30,31 +30,29 @@ pub(crate) const EXECUTE_TOOL: &str = "execute_tool";
 #[derive(Debug, Clone)]
 pub(crate) struct Name {
     pub(crate) kind: NameKind,
-    text: Box<str>,
-}
-
-/// The names that metrics may contain, and whether the server has confirmed those of this operation.
-#[derive(Clone, Copy)]
-pub(crate) struct Naming<'a> {
-    pub(crate) known: &'a KnownNames,
-    pub(crate) is_confirmed: bool,
+    text: Arc<str>,
+    /// Metrics may contain the name.
+    is_known: bool,
 }
 
 impl Name {
-    fn new(kind: NameKind, text: &str) -> Self {
+    fn new(names: &KnownNames, kind: NameKind, text: &str) -> Self {
+        let known = names.get(kind, text);
         Self {
             kind,
-            text: text.into(),
+            is_known: known.is_some(),
+            text: known.unwrap_or_else(|| text.into()),
         }
     }
 
-    /// Returns the name if metrics may contain it. A confirmed one becomes known.
-    fn known(&self, naming: Naming<'_>) -> Option<Arc<str>> {
-        if naming.is_confirmed {
-            naming.known.add(self.kind, &self.text)
-        } else {
-            naming.known.get(self.kind, &self.text)
-        }
+    /// Returns the name if metrics may contain it.
+    fn known(&self) -> Option<&Arc<str>> {
+        self.is_known.then_some(&self.text)
+    }
+
+    /// Makes the name known, because the server has confirmed it.
+    pub(crate) fn confirm(&mut self, names: &KnownNames) {
+        self.is_known = self.is_known || names.add(self.kind, &self.text);
     }
 }
 
@@ -69,10 +67,10 @@ pub(crate) enum MethodName {
 
 impl MethodName {
     /// Returns the name of `method`. `known`: the protocol method, if the caller has it.
-    fn new(known: Option<Method>, method: &str) -> Self {
+    fn new(names: &KnownNames, known: Option<Method>, method: &str) -> Self {
         match known.or_else(|| Method::from_name(method)) {
             Some(method) => Self::Known(method),
-            None => Self::Other(Name::new(NameKind::Method, method).into()),
+            None => Self::Other(Name::new(names, NameKind::Method, method).into()),
         }
     }
 
@@ -83,11 +81,11 @@ impl MethodName {
         }
     }
 
-    fn attribute(&self, naming: Naming<'_>) -> KeyValue {
+    fn attribute(&self) -> KeyValue {
         match self {
             Self::Known(method) => KeyValue::new(names::METHOD, method.as_str()),
-            Self::Other(name) => match name.known(naming) {
-                Some(text) => KeyValue::new(names::METHOD, text),
+            Self::Other(name) => match name.known() {
+                Some(text) => KeyValue::new(names::METHOD, text.clone()),
                 None => KeyValue::new(names::METHOD, OTHER),
             },
         }
@@ -170,14 +168,14 @@ pub(crate) struct Facts {
 
 impl Facts {
     /// The facts of a call that passes a layer.
-    pub(crate) fn of_exchange(exchange: &Exchange, is_sent: bool) -> Self {
+    pub(crate) fn of_exchange(exchange: &Exchange, is_sent: bool, known: &KnownNames) -> Self {
         let name = RequestName::of(&exchange.call);
         let version = exchange.facts.version;
         let extensions = &exchange.extensions;
         Self {
             is_sent,
-            method: MethodName::new(exchange.call.method(), name.method),
-            target: target(&name),
+            method: MethodName::new(known, exchange.call.method(), name.method),
+            target: target(&name, known),
             uri: ResourceUri::new(&name),
             version,
             // Only a client adds the connection to its calls.
@@ -189,12 +187,12 @@ impl Facts {
     }
 
     /// The facts of a message that layers do not see.
-    pub(crate) fn of_message(message: &ObservedMessage<'_>) -> Self {
+    pub(crate) fn of_message(message: &ObservedMessage<'_>, known: &KnownNames) -> Self {
         let mut name = RequestName::method(message.method);
         name.uri = message.uri;
         Self {
             is_sent: message.is_sent,
-            method: MethodName::new(None, name.method),
+            method: MethodName::new(known, None, name.method),
             target: None,
             uri: ResourceUri::new(&name),
             version: message.version,
@@ -249,23 +247,32 @@ impl Facts {
         details.client.as_ref().filter(|_| !self.is_sent)
     }
 
+    /// Makes the names known, because the server has confirmed them.
+    pub(crate) fn confirm(&mut self, known: &KnownNames) {
+        if let Some(target) = &mut self.target {
+            target.confirm(known);
+        }
+        if let MethodName::Other(name) = &mut self.method {
+            name.confirm(known);
+        }
+    }
+
     /// Adds the metric's attributes. They are not returned, because that copies half a kilobyte.
     pub(crate) fn push_attributes(
         &self,
         failure: Option<&Failure>,
-        naming: Naming<'_>,
         with_uri: bool,
         attributes: &mut Attributes,
     ) {
-        attributes.push(self.method.attribute(naming));
+        attributes.push(self.method.attribute());
         attributes.push(KeyValue::new(names::VERSION, self.version.as_str()));
         if let Some(target) = &self.target {
             let key = match target.kind {
                 NameKind::Prompt => names::PROMPT,
                 _ => names::TOOL,
             };
-            if let Some(text) = target.known(naming) {
-                attributes.push(KeyValue::new(key, text));
+            if let Some(text) = target.known() {
+                attributes.push(KeyValue::new(key, text.clone()));
             }
             if target.kind == NameKind::Tool {
                 attributes.push(KeyValue::new(names::OPERATION, EXECUTE_TOOL));
@@ -281,10 +288,10 @@ impl Facts {
     }
 }
 
-fn target(name: &RequestName<'_>) -> Option<Name> {
+fn target(name: &RequestName<'_>, known: &KnownNames) -> Option<Name> {
     match (name.tool, name.prompt) {
-        (Some(tool), _) => Some(Name::new(NameKind::Tool, tool)),
-        (None, Some(prompt)) => Some(Name::new(NameKind::Prompt, prompt)),
+        (Some(tool), _) => Some(Name::new(known, NameKind::Tool, tool)),
+        (None, Some(prompt)) => Some(Name::new(known, NameKind::Prompt, prompt)),
         (None, None) => None,
     }
 }

@@ -5,8 +5,8 @@ use std::fmt;
 use std::io;
 use std::sync::Arc;
 
-use opentelemetry::global;
 use opentelemetry::trace::TracerProvider;
+use opentelemetry::{InstrumentationScope, global};
 use opentelemetry_otlp::{MetricExporter, SpanExporter, WithHttpConfig};
 use opentelemetry_sdk::Resource;
 use opentelemetry_sdk::error::OTelSdkError;
@@ -20,7 +20,6 @@ use tracing_subscriber::util::SubscriberInitExt;
 use tracing_subscriber::{Layer, fmt as log};
 
 use crate::init_error::InitError;
-use crate::instruments::scope;
 use crate::log_format::TraceIds;
 use crate::sampling::HeadSampling;
 use crate::tls;
@@ -172,13 +171,16 @@ where
         .with_resource(resource)
         .with_batch_exporter(exporter)
         .build();
+    let scope = InstrumentationScope::builder("mcp")
+        .with_version(env!("CARGO_PKG_VERSION"))
+        .build();
     let layer = tracing_opentelemetry::layer()
         .with_location(false)
         .with_threads(false)
         .with_tracked_inactivity(false)
         .with_target(false)
         .with_level(false)
-        .with_tracer(tracers.tracer_with_scope(scope()))
+        .with_tracer(tracers.tracer_with_scope(scope))
         .and_then(sampling);
     guard.tracers = Some(tracers);
     Ok((guard, Some(layer)))

@@ -8,6 +8,9 @@ pub const BOUNDARIES: [f64; 14] = [
     0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 30.0, 60.0, 120.0, 300.0,
 ];
 
+/// The instrumentation scope's name.
+const SCOPE: &str = "mcp";
+
 /// Histograms of the semantic conventions.
 #[derive(Debug)]
 pub(crate) struct Instruments {
@@ -53,13 +56,9 @@ pub(crate) fn histogram(
 }
 
 /// Returns the global meter.
-/// The instrumentation scope of spans and metrics.
-pub(crate) fn scope() -> InstrumentationScope {
-    InstrumentationScope::builder("mcp")
-        .with_version(env!("CARGO_PKG_VERSION"))
-        .build()
-}
-
 pub(crate) fn global_meter() -> Meter {
-    global::meter_with_scope(scope())
+    let scope = InstrumentationScope::builder(SCOPE)
+        .with_version(env!("CARGO_PKG_VERSION"))
+        .build();
+    global::meter_with_scope(scope)
 }

@@ -32,18 +32,17 @@ impl KnownNames {
         self.by_kind[kind as usize].read().get(name).cloned()
     }
 
-    /// Adds a name. Returns it if it is known now.
-    pub(crate) fn add(&self, kind: NameKind, name: &str) -> Option<Arc<str>> {
-        if let Some(known) = self.get(kind, name) {
-            return Some(known);
+    /// Adds a name. Returns whether it is known now.
+    pub(crate) fn add(&self, kind: NameKind, name: &str) -> bool {
+        if self.get(kind, name).is_some() {
+            return true;
         }
         let mut names = self.by_kind[kind as usize].write();
         if names.len() >= Self::MAX_NAMES || name.len() > Self::MAX_BYTES {
-            return None;
+            return false;
         }
-        let name: Arc<str> = name.into();
-        names.insert(name.clone());
-        Some(name)
+        names.insert(name.into());
+        true
     }
 }
 
@@ -56,14 +55,14 @@ mod tests {
         let names = KnownNames::default();
         let get = |kind| names.get(kind, "add").as_deref().map(str::to_owned);
         assert_eq!(get(NameKind::Tool), None);
-        assert!(names.add(NameKind::Tool, "add").is_some());
+        assert!(names.add(NameKind::Tool, "add"));
         assert_eq!(get(NameKind::Tool).as_deref(), Some("add"));
         assert_eq!(get(NameKind::Prompt), None);
-        assert!(names.add(NameKind::Tool, &"x".repeat(257)).is_none());
+        assert!(!names.add(NameKind::Tool, &"x".repeat(257)));
         for n in 1..KnownNames::MAX_NAMES {
-            assert!(names.add(NameKind::Tool, &n.to_string()).is_some());
+            assert!(names.add(NameKind::Tool, &n.to_string()));
         }
-        assert!(names.add(NameKind::Tool, "one too many").is_none());
-        assert!(names.add(NameKind::Tool, "add").is_some());
+        assert!(!names.add(NameKind::Tool, "one too many"));
+        assert!(names.add(NameKind::Tool, "add"));
     }
 }

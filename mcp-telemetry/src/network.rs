@@ -1,9 +1,9 @@
 //! The network below a message.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use http::Version;
-use mcp_core::{Connection, Extensions, Transport};
+use mcp_core::{Connection, ConnectionState, Extensions, Transport};
 use opentelemetry::KeyValue;
 use smallvec::SmallVec;
 
@@ -25,18 +25,32 @@ pub(crate) struct Network {
     transport: Option<Transport>,
     /// The version of HTTP.
     version: Option<Version>,
-    /// The connection as its client knows it.
-    connection: Option<Box<Connection>>,
+    server: Option<Box<ServerSide>>,
+}
+
+/// The server as its client knows it.
+#[derive(Debug, Clone)]
+struct ServerSide {
+    address: Option<(Arc<str>, Option<u16>)>,
+    /// State that the server's responses have shown.
+    state: Option<Arc<Mutex<ConnectionState>>>,
 }
 
 impl Network {
     pub(crate) fn new(connection: Option<&Connection>, extensions: Option<&Extensions>) -> Self {
         let transport = connection.map(|connection| connection.transport);
         let parts = extensions.and_then(Extensions::parts);
+        let server =
+            connection.filter(|connection| connection.host.is_some() || connection.state.is_some());
         Self {
             transport: transport.or_else(|| extensions?.transport),
             version: parts.map(|parts| parts.version),
-            connection: connection.map(|connection| Box::new(connection.clone())),
+            server: server.map(|connection| {
+                Box::new(ServerSide {
+                    address: connection.host.clone().map(|host| (host, connection.port)),
+                    state: connection.state.clone(),
+                })
+            }),
         }
     }
 
@@ -68,8 +82,8 @@ impl Network {
 
     /// Returns the server's host and port, on the client side.
     pub(crate) fn server(&self) -> Option<(&Arc<str>, Option<u16>)> {
-        let connection = self.connection.as_ref()?;
-        Some((connection.host.as_ref()?, connection.port))
+        let (host, port) = self.server.as_ref()?.address.as_ref()?;
+        Some((host, *port))
     }
 
     /// Reads the version of HTTP again where only a response shows it. Returns it if it is new.
@@ -77,8 +91,14 @@ impl Network {
         if self.version.is_some() {
             return None;
         }
-        let state = self.connection.as_ref()?.state.as_ref()?;
-        self.version = state.lock().ok()?.http_version;
+        self.version = self
+            .server
+            .as_ref()?
+            .state
+            .as_ref()?
+            .lock()
+            .ok()?
+            .http_version;
         self.protocol_version()
     }
 

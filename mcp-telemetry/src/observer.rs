@@ -20,7 +20,7 @@ pub(crate) struct TelemetryObserver(pub(crate) Arc<Settings>);
 
 impl Observer for TelemetryObserver {
     fn message(&self, message: &ObservedMessage<'_>) -> Box<dyn Observation> {
-        let facts = Facts::of_message(message);
+        let facts = Facts::of_message(message, &self.0.names);
         let details = || Details::of_message(message);
         let operation = Operation::start(self.0.clone(), facts, details);
         if !message.is_sent {

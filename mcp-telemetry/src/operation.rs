@@ -14,7 +14,7 @@ use tracing::span;
 use tracing_opentelemetry::OpenTelemetrySpanExt;
 
 use crate::error_type::Failure;
-use crate::facts::{Details, EXECUTE_TOOL, Facts, Naming};
+use crate::facts::{Details, EXECUTE_TOOL, Facts};
 use crate::known_names::{KnownNames, NameKind};
 use crate::network::Attributes;
 use crate::settings::Settings;
@@ -152,8 +152,11 @@ impl Operation {
             Reply::Fault(_) => false,
             _ => failure.is_none() || !self.facts.is_sent,
         };
+        if is_confirmed {
+            self.facts.confirm(&self.settings.names);
+        }
         self.record_result(reply);
-        self.end(failure.as_ref(), is_confirmed);
+        self.end(failure.as_ref());
     }
 
     /// Ends the operation of a message that layers do not see.
@@ -161,7 +164,7 @@ impl Operation {
         let facts = &self.facts;
         let failure = outcome.err();
         let failure = failure.map(|fault| Failure::of_fault(fault, facts.is_sent, facts.version));
-        self.end(failure.as_ref(), false);
+        self.end(failure.as_ref());
     }
 
     fn record_result(&self, reply: &Reply) {
@@ -175,8 +178,7 @@ impl Operation {
         }
     }
 
-    /// `is_confirmed`: the server has confirmed the names in the message.
-    fn end(&mut self, failure: Option<&Failure>, is_confirmed: bool) {
+    fn end(&mut self, failure: Option<&Failure>) {
         self.is_finished = true;
         if let Some(failure) = failure.filter(|_| !self.span.is_disabled()) {
             self.span.record("error.type", &*failure.error_type);
@@ -202,14 +204,10 @@ impl Operation {
             &instruments.server_operations
         };
         let with_uri = self.settings.uris_in_metrics;
-        let naming = Naming {
-            known: &self.settings.names,
-            is_confirmed,
-        };
         let seconds = self.started.elapsed().as_secs_f64();
         let mut attributes = Attributes::new();
         self.facts
-            .push_attributes(failure, naming, with_uri, &mut attributes);
+            .push_attributes(failure, with_uri, &mut attributes);
         histogram.record(seconds, &attributes);
     }
 }
@@ -223,7 +221,7 @@ impl Drop for Operation {
         let method = self.facts.method.as_str();
         let is_stream = method == Method::Listen.as_str() || method == STREAM;
         let failure = (!is_stream).then(Failure::cancelled);
-        self.end(failure.as_ref(), false);
+        self.end(failure.as_ref());
     }
 }
 

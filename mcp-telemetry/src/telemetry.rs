@@ -158,7 +158,7 @@ fn record(
         Origin::received(meta, Some(&exchange.extensions))
     };
     let method = exchange.call.method_name();
-    let facts = || Facts::of_exchange(&exchange, is_client);
+    let facts = || Facts::of_exchange(&exchange, is_client, &settings.names);
     let decision = if is_client {
         sampling::decide(&SpanKind::Client, method, Origin::sent)
     } else {

@@ -1,10 +1,14 @@
 //! The W3C trace context in `_meta`.
 
+use std::sync::LazyLock;
+
 use http::HeaderName;
 use mcp_core::Extensions;
 use mcp_types::meta as w3c;
 use mcp_types::meta::keys;
 use mcp_types::{Meta, RawObject};
+use memchr::memchr;
+use memchr::memmem::Finder;
 use opentelemetry::Context;
 use opentelemetry::KeyValue;
 use opentelemetry::baggage::BaggageExt;
@@ -23,15 +27,23 @@ const BAGGAGE: &AsciiSet = &NON_ALPHANUMERIC
     .remove(b'.')
     .remove(b'~');
 
-/// Reads the trace context of `_meta`, and no other keys.
-pub(crate) fn read_meta(meta: &RawObject) -> Meta {
-    let is_context =
-        |key: &str| [keys::TRACEPARENT, keys::TRACESTATE, keys::BAGGAGE].contains(&key);
-    let members = meta.as_raw().members();
-    let context = members.filter(|(key, _)| is_context(key));
-    context.fold(Meta::default(), |meta, (key, value)| match value.text() {
-        Some(text) => meta.with(&*key, &*text),
-        None => meta,
+/// Reads the trace context of `_meta`, and no other keys. `None` without one. Text with escapes is read,
+/// too, because keys may be written with them.
+pub(crate) fn read_meta(meta: &RawObject) -> Option<Meta> {
+    static KEYS: LazyLock<[Finder<'static>; 2]> =
+        LazyLock::new(|| [keys::TRACEPARENT, keys::BAGGAGE].map(Finder::new));
+    let text = meta.as_str().as_bytes();
+    let may_have_context =
+        KEYS.iter().any(|key| key.find(text).is_some()) || memchr(b'\\', text).is_some();
+    may_have_context.then(|| {
+        let is_context =
+            |key: &str| [keys::TRACEPARENT, keys::TRACESTATE, keys::BAGGAGE].contains(&key);
+        let members = meta.as_raw().members();
+        let context = members.filter(|(key, _)| is_context(key));
+        context.fold(Meta::default(), |meta, (key, value)| match value.text() {
+            Some(text) => meta.with(&*key, &*text),
+            None => meta,
+        })
     })
 }
 
@@ -143,7 +155,7 @@ impl Origin {
             span.is_valid().then(|| span.clone())
         };
         let of_http = || extensions.and_then(http_span);
-        let sender = meta.map(read_meta);
+        let sender = meta.and_then(read_meta);
         let (parent, link) = match sender.as_ref().and_then(extract) {
             Some(sender) if sender.span().span_context().is_valid() => {
                 (Some(sender), ambient_span().or_else(of_http))
