@@ -200,10 +200,10 @@ impl MessageOutcome {
     }
 
     /// Waits for the response.
-    pub(super) async fn response(self) -> Response<Body> {
+    pub(super) fn response(self) -> impl Future<Output = Response<Body>> + Send {
         match self {
-            Self::Call(mut call) => call.response().await,
-            Self::Response(response) => response.await,
+            Self::Call(call) => Either::Left(call.response()),
+            Self::Response(response) => Either::Right(response),
         }
     }
 }
@@ -241,7 +241,7 @@ enum Output {
 
 impl CallResponse {
     /// Waits for the call's first output and returns the response.
-    pub(super) async fn response(&mut self) -> Response<Body> {
+    async fn response(mut self: Box<Self>) -> Response<Body> {
         let mut response = match self.first_output().await {
             Output::End(end) => match self.end(end) {
                 Either::Left(response) => response,
