@@ -4,4 +4,5 @@
 
 pub mod budget;
 #[rustfmt::skip]
+/// The client that `mcp gen` made for the server of the examples `shop` and `snapshot`.
 pub mod shop;

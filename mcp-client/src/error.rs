@@ -8,7 +8,6 @@ mod tests;
 
 use std::error::Error as StdError;
 use std::fmt::Display;
-use std::io;
 use std::time::Duration;
 
 use http::StatusCode;
@@ -22,7 +21,6 @@ use mcp_types::{
     ParseError, ProtocolVersion, RawObjectError, RequestId, UnexpectedResult, escape_line,
 };
 
-use self::outcome::has_io_error;
 use crate::inputs::{BoxError, InputError};
 
 /// The error of a call. Its message names server, method, tool and cause, and never contains a
@@ -375,16 +373,6 @@ impl ErrorKind {
             | Self::MayHaveRun { cause, .. } => cause.root(),
             Self::Start(error) => error.inner.kind.root(),
             other => other,
-        }
-    }
-
-    /// Returns whether the server, or a host on the path to it, did not answer in time.
-    pub(crate) fn is_timeout(&self) -> bool {
-        match self.root() {
-            Self::TimedOut(_) | Self::TotalTimeout(_) => true,
-            Self::Channel(error) => has_io_error(error, io::ErrorKind::TimedOut),
-            Self::Other(cause) => has_io_error(&**cause, io::ErrorKind::TimedOut),
-            _ => false,
         }
     }
 

@@ -135,7 +135,11 @@ impl ToolIndex {
         let mut entries = self.entries.write();
         entries.list += u64::from(is_first);
         let mut dropped = HashSet::new();
-        for name in page.omissions.iter().filter_map(|part| part.name.as_deref()) {
+        for name in page
+            .omissions
+            .iter()
+            .filter_map(|part| part.name.as_deref())
+        {
             entries.remove(name);
             dropped.insert(name);
         }

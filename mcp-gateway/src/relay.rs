@@ -23,7 +23,7 @@ use mcp_types::{Message, Method, Notification, ProtocolVersion, Request, Request
 use tokio::time::timeout;
 use tracing::debug;
 
-use self::calls::{CallEvent, Calls};
+use self::calls::{CallMessage, Calls};
 use self::session::{SEND_TIMEOUT, Session};
 use self::tools::{ToolHeaders, remove_hidden};
 
@@ -176,7 +176,7 @@ struct Running<'o, O> {
 /// An event of the loop.
 enum Event {
     Incoming(Option<io::Result<Bytes>>),
-    Call(RequestId, CallEvent),
+    Call(RequestId, CallMessage),
     Inbound(Option<Result<Frame, ChannelError>>),
     Sent,
     Closed(CloseReason),
@@ -374,7 +374,7 @@ where
         })
     }
 
-    async fn handle_call(&mut self, id: RequestId, event: CallEvent) -> Result<(), RelayError> {
+    async fn handle_call(&mut self, id: RequestId, event: CallMessage) -> Result<(), RelayError> {
         match event {
             Some(Ok(frame)) => self.pass_on(id, frame).await,
             Some(Err(ChannelError::SessionExpired)) if self.can_renew(&id) => {

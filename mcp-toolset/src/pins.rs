@@ -330,6 +330,7 @@ impl PinFile {
     }
 
     /// Returns the answer to a call of a held tool for a model and its user, who types the command at this machine.
+    #[cfg(feature = "client")]
     pub(crate) fn refusal_here(&self, name: &str) -> String {
         refusal(name, &self.0.path)
     }

@@ -62,6 +62,16 @@ impl ErrorKind {
         has_io_error(&**source, io::ErrorKind::ConnectionRefused)
     }
 
+    /// Returns whether the server, or a host on the path to it, did not answer in time.
+    pub(crate) fn is_timeout(&self) -> bool {
+        match self.root() {
+            Self::TimedOut(_) | Self::TotalTimeout(_) => true,
+            Self::Channel(error) => has_io_error(error, io::ErrorKind::TimedOut),
+            Self::Other(cause) => has_io_error(&**cause, io::ErrorKind::TimedOut),
+            _ => false,
+        }
+    }
+
     /// Returns whether the connection to the server was lost: between this client and the server, or
     /// between a proxy and the server. A call that may run twice is repeated then.
     pub(crate) fn is_interrupted(&self) -> bool {
@@ -183,7 +193,7 @@ fn is_lost(status: StatusCode) -> bool {
 }
 
 /// Returns whether one of the causes is this error of the operating system or the HTTP client.
-pub(super) fn has_io_error(error: &(dyn StdError + 'static), kind: io::ErrorKind) -> bool {
+fn has_io_error(error: &(dyn StdError + 'static), kind: io::ErrorKind) -> bool {
     causes(error).any(|cause| {
         let io = cause.downcast_ref::<io::Error>();
         io.is_some_and(|error| error.kind() == kind)

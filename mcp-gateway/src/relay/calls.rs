@@ -21,16 +21,16 @@ pub(super) struct PendingCall {
 }
 
 /// A message of a call. `None`: its messages have ended.
-pub(super) type CallEvent = Option<Result<Frame, ChannelError>>;
+pub(super) type CallMessage = Option<Result<Frame, ChannelError>>;
 
-type CallEvents = Pin<Box<dyn Stream<Item = (RequestId, CallEvent)> + Send>>;
+type CallMessages = Pin<Box<dyn Stream<Item = (RequestId, CallMessage)> + Send>>;
 
 /// The calls that wait for their responses, by the id that the client has chosen.
 #[derive(Default)]
 pub(super) struct Calls {
     /// Without a response from the server, removing a call cancels it.
     pub(super) pending: HashMap<RequestId, PendingCall>,
-    events: SelectAll<CallEvents>,
+    events: SelectAll<CallMessages>,
 }
 
 impl Calls {
@@ -58,7 +58,7 @@ impl Calls {
     }
 
     /// Returns the next event of a call that is still pending. Waits forever without calls.
-    pub(super) async fn next(&mut self) -> (RequestId, CallEvent) {
+    pub(super) async fn next(&mut self) -> (RequestId, CallMessage) {
         loop {
             match self.events.next().await {
                 Some((id, event)) if self.pending.contains_key(&id) => return (id, event),

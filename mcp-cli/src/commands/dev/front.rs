@@ -268,7 +268,6 @@ async fn open(client: ClientBuilder, program: &Program, front: &Front) -> Result
         .command(plan, port)
         .map_err(|error| error.to_string())?;
     let process = ChildChannel::spawn(command).map_err(|error| Error::from(error).to_string())?;
-    let over_pipe = client.clone();
     let mut problem = None;
     let over_http = async {
         let mut refusals = 0;
@@ -344,7 +343,7 @@ async fn open(client: ClientBuilder, program: &Program, front: &Front) -> Result
             let printed = plan.url.is_none().then_some(url);
             return Ok(Running { client, process, printed });
         }
-        connected = over_pipe.connect(Over(process.clone())) => connected,
+        connected = client.clone().connect(Over(process.clone())) => connected,
     };
     match connected {
         Ok(client) => Ok(Running {

@@ -68,10 +68,6 @@ pub(super) fn program_name(command: &str) -> &str {
 
 /// The approval hook of a configuration file and its decisions. Without a hook every command is approved.
 #[derive(Clone, Default)]
-#[cfg_attr(
-    not(feature = "stdio"),
-    expect(dead_code, reason = "only child processes need an approval")
-)]
 pub(in crate::group) struct Approval {
     pub(super) hook: Option<ApprovalHook>,
     pub(super) agreed: Consents,

@@ -194,7 +194,7 @@ struct RawEntry {
     ignored: BTreeMap<String, IgnoredAny>,
 }
 
-/// What hosts write into `oauth` beside the members of [`EntryOAuth`].
+/// Members of `oauth` beside those of [`EntryOAuth`], which hosts write.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct RawOAuth {
