@@ -308,9 +308,7 @@ pub(crate) fn keep_lists(folder: &Path, files: &HashSet<PathBuf>) {
     // Best effort: a folder without the mark is removed earlier.
     let _ =
         std::fs::create_dir_all(folder).and_then(|()| files::replace(&folder.join("used"), b""));
-    if let Some(all) = folder.parent() {
-        written::keep_newest(all, written::MAX_FILES);
-    }
+    written::keep_newest(folder, written::MAX_FILES);
     let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
     let others = entries.map(|entry| entry.path());
     let others = others.filter(|path| path.extension() == Some("json".as_ref()));

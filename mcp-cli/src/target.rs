@@ -548,8 +548,9 @@ fn remember_silence(client: ClientBuilder, command: &ServerCommand) -> ClientBui
     let Some(folder) = config::cache_folder().map(|folder| folder.join("mcp/silent")) else {
         return client;
     };
-    written::keep_newest(&folder, MAX_SILENT);
-    client.remember_silence(folder.join(command.fingerprint()))
+    let file = folder.join(command.fingerprint());
+    written::keep_newest(&file, MAX_SILENT);
+    client.remember_silence(file)
 }
 
 impl Target for Server {

@@ -182,20 +182,22 @@ pub(crate) fn store(path: &Path, content: &[u8]) -> io::Result<()> {
     let folder = path.parent().unwrap_or(path);
     fs::create_dir_all(folder)?;
     files::replace(path, content)?;
-    keep_newest(folder, MAX_FILES);
+    keep_newest(path, MAX_FILES);
     Ok(())
 }
 
-/// Removes the files and folders in a folder that were changed least recently, except so many.
-pub(crate) fn keep_newest(folder: &Path, count: usize) {
-    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
-    let changed = entries.map(|entry| {
+/// Removes the files and folders beside this one that were changed least recently, so that so many are left. Others may
+/// have times in the future.
+pub(crate) fn keep_newest(own: &Path, count: usize) {
+    let entries = own.parent().map(fs::read_dir).into_iter().flatten();
+    let others = entries.flatten().flatten();
+    let changed = others.filter(|entry| entry.path() != own).map(|entry| {
         let changed = entry.metadata().and_then(|found| found.modified());
         (changed.unwrap_or(SystemTime::UNIX_EPOCH), entry.path())
     });
     let mut changed: Vec<_> = changed.collect();
     changed.sort_unstable_by(|one, other| other.cmp(one));
-    for (_, path) in changed.into_iter().skip(count) {
+    for (_, path) in changed.into_iter().skip(count - 1) {
         // Best effort: the next command tries again.
         let _ = fs::remove_file(&path).or_else(|_| fs::remove_dir_all(&path));
     }

@@ -213,17 +213,25 @@ impl<'a> Sampler<'a> {
             return;
         }
         parts.0.push(schema);
-        let list = |keyword| schema.get(keyword).and_then(Value::as_array).into_iter();
+        let mut further: Vec<_> = Vec::new();
         let reference = schema.get("$ref").and_then(Value::as_str);
-        let target = reference.and_then(|text| target(self.root, text));
-        let all = list("allOf").flatten().filter_map(Value::as_object);
-        let mut further: Vec<_> = target.into_iter().chain(all).collect();
-        for keyword in ["anyOf", "oneOf"] {
-            let variants = list(keyword).flatten().filter_map(Value::as_object);
-            let plain = variants.filter(|variant| variant.get("type") != Some(&json!("null")));
+        further.extend(reference.and_then(|text| target(self.root, text)));
+        for keyword in ["allOf", "anyOf", "oneOf"] {
+            let Some(list) = schema.get(keyword).and_then(Value::as_array) else {
+                continue;
+            };
+            if !self.count(list.len()) {
+                return;
+            }
+            let schemas = list.iter().filter_map(Value::as_object);
+            if keyword == "allOf" {
+                further.extend(schemas);
+                continue;
+            }
+            let is_null = |kind: &Value| kind.as_str() == Some("null");
+            let plain = schemas.filter(|schema| !schema.get("type").is_some_and(is_null));
             let plain: Vec<_> = plain.collect();
-            self.count(plain.len());
-            further.extend(self.pick(&plain));
+            further.extend(self.pick(&plain).copied());
         }
         for schema in further {
             self.collect(schema, depth + 1, parts);
@@ -231,12 +239,12 @@ impl<'a> Sampler<'a> {
     }
 
     /// Returns the first choice, or a random one in random samples.
-    fn pick<'c, T: ?Sized>(&mut self, choices: &[&'c T]) -> Option<&'c T> {
+    fn pick<'c, T>(&mut self, choices: &'c [T]) -> Option<&'c T> {
         let index = match self.style {
             Style::Varied if !choices.is_empty() => self.random.usize(..choices.len()),
             _ => 0,
         };
-        choices.get(index).copied()
+        choices.get(index)
     }
 
     /// Returns a value that the schema names.
@@ -247,7 +255,7 @@ impl<'a> Sampler<'a> {
             return Some(value);
         }
         if let Some(values) = lists.find(|values| !values.is_empty()) {
-            return self.pick(&values.iter().collect::<Vec<_>>());
+            return self.pick(values);
         }
         let default = parts.get("default").filter(|value| !value.is_null());
         default.filter(|_| self.style != Style::Varied)
@@ -256,10 +264,10 @@ impl<'a> Sampler<'a> {
     fn kind(&mut self, parts: &Parts<'a>) -> &'a str {
         match parts.get("type") {
             Some(Value::String(kind)) => kind,
-            Some(Value::Array(kinds)) => {
+            Some(Value::Array(kinds)) if self.count(kinds.len()) => {
                 let kinds = kinds.iter().filter_map(Value::as_str);
                 let plain: Vec<_> = kinds.filter(|kind| *kind != "null").collect();
-                self.pick(&plain).unwrap_or("null")
+                self.pick(&plain).copied().unwrap_or("null")
             }
             _ if parts.get("properties").is_some() => "object",
             _ if parts.get("items").is_some() => "array",
@@ -269,9 +277,10 @@ impl<'a> Sampler<'a> {
     }
 
     fn object(&mut self, parts: &Parts<'a>, depth: usize) -> Value {
-        let required = parts.all("required").filter_map(Value::as_array).flatten();
-        let required: BTreeSet<_> = required.filter_map(Value::as_str).collect();
+        let required = parts.all("required").filter_map(Value::as_array);
+        let required: Vec<_> = required.flatten().filter_map(Value::as_str).collect();
         self.count(required.len());
+        let required: BTreeSet<_> = required.into_iter().collect();
         let mut object = Map::new();
         let properties = parts.all("properties").filter_map(Value::as_object);
         for (name, property) in properties.flatten() {
@@ -403,6 +412,8 @@ fn size(value: &Value) -> usize {
 
 #[cfg(test)]
 mod tests {
+    use std::time::{Duration, Instant};
+
     use serde_json::{Value, json};
 
     use super::{MAX_SIZE, samples, size};
@@ -410,6 +421,12 @@ mod tests {
     fn of(schema: &Value) -> Value {
         let schema = schema.as_object().unwrap();
         samples(schema, None, 0).next().unwrap()
+    }
+
+    /// A schema whose samples have 100,000 items.
+    fn often(items: &Value) -> Value {
+        let items = json!({"type": "array", "minItems": 10_000, "items": items});
+        json!({"type": "array", "minItems": 10, "items": items})
     }
 
     #[test]
@@ -445,8 +462,16 @@ mod tests {
                 json!({"type": "object", "required": names}),
             ),
             ("a reference to itself", json!({"$ref": "#"})),
+            (
+                "null alternatives",
+                often(&json!({"anyOf": vec![json!({"type": "null"}); 100_000]})),
+            ),
+            ("types", often(&json!({"type": vec!["null"; 100_000]}))),
+            ("constants", often(&json!({"enum": vec![1; 1_000_000]}))),
         ] {
+            let start = Instant::now();
             let example = of(&schema);
+            assert!(start.elapsed() < Duration::from_secs(20), "{name}");
             assert!(size(&example) <= 2 * MAX_SIZE, "{name}: {}", size(&example));
         }
     }

@@ -330,13 +330,24 @@ impl PinFile {
     }
 
     /// Returns the answer to a call of a held tool for a model and its user, who types the command at this machine.
+    /// Without its folder if a shell would read the path in another way: others name folders.
     #[cfg(feature = "client")]
     pub(crate) fn refusal_here(&self, name: &str) -> String {
-        refusal(name, &self.0.path)
+        refusal(name, self.typed_path())
     }
 
     fn command(&self) -> String {
-        command(&self.0.path)
+        command(self.typed_path())
+    }
+
+    fn typed_path(&self) -> &Path {
+        let path = &*self.0.path;
+        let others = if cfg!(windows) { "/._-\\:" } else { "/._-" };
+        let is_plain = |c: char| c.is_alphanumeric() || others.contains(c);
+        match path.to_str() {
+            Some(text) if text.chars().all(is_plain) => path,
+            _ => Path::new(path.file_name().unwrap_or_default()),
+        }
     }
 }
 

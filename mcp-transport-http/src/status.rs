@@ -47,6 +47,8 @@ pub(crate) fn for_reply(fault: &Fault, version: ProtocolVersion) -> StatusCode {
 pub(crate) fn for_session_error(fault: &Fault) -> StatusCode {
     match fault {
         Fault::InvalidRequest(_) | Fault::InvalidMessage(_) => StatusCode::BAD_REQUEST,
+        // Clients of every revision get further scopes after this status.
+        Fault::InsufficientScope { .. } => StatusCode::FORBIDDEN,
         _ => StatusCode::OK,
     }
 }
@@ -86,6 +88,17 @@ mod tests {
             (Fault::internal("x"), 500, 200, 200),
             (protocol, 400, 200, 200),
         ];
+        let required = vec!["files".to_owned()];
+        let scope = Fault::InsufficientScope { required };
+        for version in [ProtocolVersion::LATEST, ProtocolVersion::LATEST_LEGACY] {
+            let statuses = [
+                for_rejection(&scope),
+                for_reply(&scope, version),
+                for_session_error(&scope),
+            ];
+            // spec: AUTH-S-08
+            assert_eq!(statuses, [StatusCode::FORBIDDEN; 3], "{version}");
+        }
         for (fault, rejected, replied, in_session) in table {
             assert_eq!(for_rejection(&fault).as_u16(), rejected, "{fault}");
             let version = ProtocolVersion::LATEST;

@@ -33,7 +33,7 @@ pub struct SessionRecord {
     pub subscriptions: Vec<String>,
     /// The caller that opened the session.
     // spec: SESS-11
-    #[serde(default)]
+    #[serde(rename = "caller")]
     pub owner: CallerKey,
     /// The key that binds the session to a part of the program, over HTTP: by default its path.
     #[serde(default, skip_serializing_if = "Option::is_none")]

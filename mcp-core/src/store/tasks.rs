@@ -20,6 +20,7 @@ pub struct TaskRecord {
     /// The caller that created the task. A task of a caller without identity belongs to every caller without
     /// identity that knows its id.
     // spec: TASK-22
+    #[serde(rename = "caller")]
     pub owner: CallerKey,
     /// The node that runs the task.
     pub node: Box<str>,

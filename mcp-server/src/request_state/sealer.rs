@@ -13,7 +13,7 @@ use super::binding::{Binding, update};
 use super::keys::{KEY_ID_LEN, StateKeys};
 
 /// Format version of sealed states: format, key id, nonce, ciphertext of expiry and state, tag.
-const FORMAT: u8 = 2;
+const FORMAT: u8 = 3;
 const NONCE_LEN: usize = 24;
 const TAG_LEN: usize = 16;
 const HEADER_LEN: usize = 1 + KEY_ID_LEN;

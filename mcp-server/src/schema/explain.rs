@@ -240,6 +240,10 @@ impl<'a> Explainer<'a> {
             }
             let is_meant = self.has_its_constants(alternative, value);
             candidates.push((!is_meant, std::mem::take(&mut self.found)));
+            // Each further one would double the work at each level of a recursive schema.
+            if is_meant {
+                break;
+            }
         }
         self.found = before;
         let candidates = candidates.into_iter();

@@ -377,3 +377,26 @@ fn link_of_the_file_or_of_its_lock_is_refused() {
     assert!(!pins.offers("mail", &tool("Reads.")));
     assert!(!victim.exists());
 }
+
+#[cfg(feature = "client")]
+#[test]
+fn folder_that_a_shell_reads_otherwise_is_not_in_the_command() {
+    for (name, is_named) in [
+        ("plain", true),
+        ("my tools", false),
+        ("$(id)", false),
+        ("a;b", false),
+        ("a'b", false),
+        ("`id`", false),
+    ] {
+        let path = file(name);
+        let named = if is_named {
+            &*path
+        } else {
+            "mcp.lock".as_ref()
+        };
+        let refusal = PinFile::open(&path).unwrap().refusal_here("wipe");
+        let command = format!("`mcp pin {}`", named.display());
+        assert!(refusal.contains(&command), "{refusal}");
+    }
+}
