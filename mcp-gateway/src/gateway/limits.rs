@@ -1,5 +1,6 @@
 //! Call limits: rate, concurrency, size of the result, time. The request states that clients have used.
 
+use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -180,10 +181,23 @@ pub(super) fn too_large(limit: usize) -> String {
 fn is_larger(body: &ResultBody, limit: usize) -> bool {
     match body {
         ResultBody::Raw(result) => result.json_len() > limit,
-        ResultBody::CallTool(result) => {
-            serde_json::to_vec(result).is_ok_and(|json| json.len() > limit)
-        }
+        ResultBody::CallTool(result) => serde_json::to_writer(Budget(limit), result).is_err(),
         _ => false,
+    }
+}
+
+/// Accepts so many bytes.
+struct Budget(usize);
+
+impl io::Write for Budget {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let left = self.0.checked_sub(bytes.len());
+        self.0 = left.ok_or(io::ErrorKind::FileTooLarge)?;
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
     }
 }
 
