@@ -246,7 +246,7 @@ impl Login {
             match self.refresh(token, context).run().await {
                 Ok(true) => return Ok(()),
                 Ok(false) => {}
-                // A refusal does not stand in the way of a self.
+                // A refusal does not stand in the way of a login.
                 Err(error)
                     if refusal.wants_login
                         || matches!(

@@ -2,7 +2,8 @@
 
 use std::fmt;
 use std::future::poll_fn;
-use std::sync::{Arc, Once};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll};
 
 use bytes::Bytes;
@@ -53,9 +54,9 @@ pub(super) struct RequestSender {
     /// Facts about the connection that responses have revealed, for telemetry.
     pub(super) state: Arc<std::sync::Mutex<ConnectionState>>,
     /// The first request with credentials. The others go to the same origin.
-    sent_credentials: Arc<Once>,
+    sent_credentials: Arc<AtomicBool>,
     /// The warning about a header that the transport sets.
-    warned_about_reserved: Arc<Once>,
+    warned_about_reserved: Arc<AtomicBool>,
     pub(super) service: ChannelService,
 }
 
@@ -126,8 +127,8 @@ impl RequestSender {
             provider: None,
             limits: ResponseLimits::default(),
             state: Arc::default(),
-            sent_credentials: Arc::new(Once::new()),
-            warned_about_reserved: Arc::new(Once::new()),
+            sent_credentials: Arc::default(),
+            warned_about_reserved: Arc::default(),
             service,
         }
     }
@@ -207,27 +208,26 @@ impl RequestSender {
 
     /// Logs once per channel that a token is sent without encryption to another machine.
     fn warn_about_plain_http(&self, uri: &Uri) {
-        self.sent_credentials.call_once(|| {
-            if uri.scheme_str() == Some("http") && !is_loopback(uri) {
-                tracing::warn!(
-                    server = &*self.server_url.shown,
-                    "the header `Authorization` is sent over plain http to another machine, where \
-                     anybody on the way can read it; use https"
-                );
-            }
-        });
+        let is_first = !self.sent_credentials.swap(true, Ordering::Relaxed);
+        if is_first && uri.scheme_str() == Some("http") && !is_loopback(uri) {
+            tracing::warn!(
+                server = &*self.server_url.shown,
+                "the header `Authorization` is sent over plain http to another machine, where \
+                 anybody on the way can read it; use https"
+            );
+        }
     }
 
     /// Logs once per channel that a header cannot be set.
     pub(super) fn warn_about_reserved(&self, given: &HeaderMap) {
-        if let Some(name) = given.keys().find(|name| is_reserved(name)) {
-            self.warned_about_reserved.call_once(|| {
-                tracing::warn!(
-                    server = &*self.server_url.shown,
-                    header = name.as_str(),
-                    "the header is ignored: the transport sets it by itself"
-                );
-            });
+        if let Some(name) = given.keys().find(|name| is_reserved(name))
+            && !self.warned_about_reserved.swap(true, Ordering::Relaxed)
+        {
+            tracing::warn!(
+                server = &*self.server_url.shown,
+                header = name.as_str(),
+                "the header is ignored: the transport sets it by itself"
+            );
         }
     }
 }

@@ -108,8 +108,8 @@ impl ResumePolicy {
     /// Decides the next step. `random` is in `0.0..1.0`: it randomizes the delay, so that the clients of
     /// a failed server do not all reconnect at the same time.
     ///
-    /// The server's `retry` time counts after a stream. After a refusal its `Retry-After` header does, because another
-    /// server behind the same address may have the stream.
+    /// The server's `retry` time counts. After a refusal with a `Retry-After` header that counts, because another server
+    /// behind the same address may have the stream.
     // spec: RSM-07, RSM-08, RSM-09
     pub(super) fn decide(&mut self, outcome: Outcome, random: f64) -> Decision {
         self.seen.start_connection();
@@ -156,7 +156,8 @@ impl ResumePolicy {
             return Decision::GiveUp;
         }
         let delay = jitter(exponential(FIRST_DELAY, times, max_delay), random);
-        Decision::RetryAfter(delay.max(retry_after.unwrap_or_default()).max(MIN_DELAY))
+        let least = retry_after.or(self.retry).unwrap_or_default();
+        Decision::RetryAfter(delay.max(least).max(MIN_DELAY))
     }
 
     /// Returns zero for the first attempts, then an exponentially growing delay.

@@ -180,7 +180,8 @@ pub(in crate::server) async fn get(
     context: &SessionContext<'_>,
     head: Box<Parts>,
 ) -> Result<Response<Body>, Rejection> {
-    let resumes = head.headers.contains_key(names::LAST_EVENT_ID);
+    let has_other_nodes = context.config.sessions.store.is_some();
+    let resumes = has_other_nodes && head.headers.contains_key(names::LAST_EVENT_ID);
     let opened = async {
         let session = find(context, &head).await?;
         let id = response::session_id(&head);

@@ -363,7 +363,7 @@ async fn store_that_misbehaves_fails_requests_without_its_message() {
         store.set(mode);
         for last in ["0_1", &first] {
             let resumed = peer.resume(last).await;
-            assert_eq!(resumed.header("retry-after").as_deref(), Some("0"));
+            assert_eq!(resumed.header("retry-after").as_deref(), Some("1"));
             assert_eq!(error(resumed).await, failed("event"));
         }
         // Events that cannot be stored are sent without an id.
