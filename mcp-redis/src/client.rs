@@ -79,7 +79,8 @@ impl Redis {
     }
 
     /// Sets the maximum time of one operation, 2 s by default. In this time, an operation whose connection
-    /// breaks is repeated. An endpoint's time for its stores (`StreamableHttp::store_timeout`, 5 s)
+    /// breaks is repeated. While Redis does not answer, one operation waits so long and the others an eighth of it: their
+    /// clients can soon ask another node. An endpoint's time for its stores (`StreamableHttp::store_timeout`, 5 s)
     /// should be longer.
     #[must_use]
     pub fn timeout(mut self, time: Duration) -> Self {

@@ -29,6 +29,9 @@ const MAX_IN_FLIGHT: usize = 4096;
 /// Number of operations without an answer, one after the other, after which the connection is replaced:
 /// a connection through a dead router looks open for minutes.
 const MAX_SILENT: u32 = 3;
+/// While Redis does not answer, one operation waits for the whole time limit and the others for this part of it, so that
+/// their clients can soon ask another node.
+const SILENT_PART: u32 = 8;
 /// The longest time that Redis is asked to keep a key: 10 years.
 const MAX_TTL: Duration = Duration::from_secs(10 * 365 * 24 * 60 * 60);
 
@@ -36,7 +39,10 @@ const MAX_TTL: Duration = Duration::from_secs(10 * 365 * 24 * 60 * 60);
 pub(crate) struct Connection {
     client: Client,
     manager: Mutex<ConnectionManager>,
+    /// Operations without an answer since the last one with an answer.
     silent: AtomicU32,
+    /// Held by the operation that waits while Redis does not answer.
+    waits: tokio::sync::Mutex<()>,
 }
 
 impl Connection {
@@ -60,6 +66,7 @@ impl Connection {
             client,
             manager: Mutex::new(manager),
             silent: AtomicU32::new(0),
+            waits: tokio::sync::Mutex::default(),
         })
     }
 
@@ -69,10 +76,10 @@ impl Connection {
 
     /// Counts an operation without an answer, and replaces a connection that never answers.
     fn count_silence(&self) {
-        if self.silent.fetch_add(1, Ordering::Relaxed) + 1 < MAX_SILENT {
+        let silent = self.silent.fetch_add(1, Ordering::Relaxed) + 1;
+        if !silent.is_multiple_of(MAX_SILENT) {
             return;
         }
-        self.silent.store(0, Ordering::Relaxed);
         let new =
             ConnectionManager::new_lazy_with_config(self.client.clone(), config(MAX_DELAY * 4));
         if let Ok(new) = new {
@@ -226,13 +233,22 @@ impl Commands {
         operation: &'static str,
         send: impl Fn(ConnectionManager) -> Attempt<'a, T>,
     ) -> Result<T, RedisError> {
-        let (connection, limit) = (&self.connection, self.timeout);
+        let connection = &self.connection;
+        let waits = connection.waits.try_lock();
+        let is_silent = connection.silent.load(Ordering::Relaxed) > 0;
+        let limit = if is_silent && waits.is_err() {
+            self.timeout / SILENT_PART
+        } else {
+            self.timeout
+        };
         let deadline = Instant::now() + limit;
         let mut backoff = Backoff::new(FIRST_DELAY, MAX_DELAY);
         loop {
             let manager = connection.manager.lock().clone();
             let Ok(result) = timeout_at(deadline, send(manager)).await else {
-                connection.count_silence();
+                if limit == self.timeout {
+                    connection.count_silence();
+                }
                 return Err(RedisError::Timeout { operation, limit });
             };
             connection.silent.store(0, Ordering::Relaxed);

@@ -6,7 +6,7 @@
 
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
-use std::sync::LazyLock;
+use std::sync::{Arc, LazyLock, Mutex};
 
 use tokio::runtime::{Builder, Handle, Runtime};
 use tokio::sync::oneshot;
@@ -26,7 +26,7 @@ pub async fn run_blocking<T: Send + 'static>(function: impl FnOnce() -> T + Send
     };
     let span = Span::current();
     let (sender, receiver) = oneshot::channel();
-    pool.spawn_blocking(move || {
+    let job = move || {
         if sender.is_closed() {
             return;
         }
@@ -34,7 +34,23 @@ pub async fn run_blocking<T: Send + 'static>(function: impl FnOnce() -> T + Send
         let output = catch_unwind(AssertUnwindSafe(|| span.in_scope(function)));
         // An error means that the call was cancelled meanwhile.
         let _ = sender.send(output);
-    });
+    };
+    let job = Arc::new(Mutex::new(Some(job)));
+    let run = {
+        let job = Arc::clone(&job);
+        move || {
+            let job = job.lock().ok().and_then(|mut job| job.take());
+            if let Some(job) = job {
+                job();
+            }
+        }
+    };
+    // The pool panics if it has no thread and the operating system gives none.
+    let spawned = catch_unwind(AssertUnwindSafe(|| pool.spawn_blocking(run.clone())));
+    if spawned.is_err() {
+        tracing::warn!("cannot start a thread for a blocking function: it runs here");
+        run();
+    }
     match receiver.await {
         Ok(Ok(output)) => output,
         Ok(Err(panic)) => resume_unwind(panic),

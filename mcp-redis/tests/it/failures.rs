@@ -50,6 +50,29 @@ async fn slow_redis_fails_an_operation_in_time_and_recovers() {
 }
 
 #[tokio::test]
+async fn silent_redis_is_waited_for_by_one_operation() {
+    let Some(server) = RedisServer::start().await else {
+        return;
+    };
+    let limit = Duration::from_millis(800);
+    let redis = server.connect().await.timeout(limit);
+    let _: () = server
+        .command(cmd("CLIENT").arg(&["PAUSE", "2000", "ALL"]))
+        .await;
+    let within = |result| match result {
+        Err(RedisError::Timeout { limit, .. }) => limit,
+        other => panic!("{other:?}"),
+    };
+    assert_eq!(within(redis.ping().await), limit);
+    let (one, other) = tokio::join!(redis.ping(), redis.ping());
+    assert_eq!([within(one), within(other)], [limit, limit / 8]);
+    // The pause ends meanwhile.
+    redis.ping().await.unwrap();
+    let (one, other) = tokio::join!(redis.ping(), redis.ping());
+    one.and(other).unwrap();
+}
+
+#[tokio::test]
 async fn operation_during_a_restart_is_repeated_and_events_are_stored_once() {
     let Some(mut server) = RedisServer::start_persistent().await else {
         return;

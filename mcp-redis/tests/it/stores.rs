@@ -19,6 +19,7 @@ pub(crate) fn record(subscription: &str) -> SessionRecord {
         "server": "shop",
         "version": "2025-11-25",
         "capabilities": { "elicitation": {} },
+        "caller": null,
         "subscriptions": [subscription],
         "ready": true,
     });

@@ -540,6 +540,33 @@ mod tests {
     }
 
     #[test]
+    fn mistake_deep_in_a_recursive_type_is_named() {
+        let operation = |name: &str| {
+            let operand = json!({"$ref": "#/properties/p"});
+            json!({
+                "type": "object",
+                "properties": {"op": {"const": name}, "l": operand, "r": operand},
+                "required": ["op", "l", "r"],
+            })
+        };
+        let number = json!({
+            "type": "object",
+            "properties": {"op": {"const": "num"}, "v": {"type": "integer"}},
+            "required": ["op", "v"],
+        });
+        let operations = ["add", "sub", "mul", "div"].map(operation);
+        let kinds: Vec<Value> = operations.into_iter().chain([number]).collect();
+        let mut value = json!({"op": "num", "v": "two"});
+        for _ in 0..6 {
+            value = json!({"op": "add", "l": {"op": "num", "v": 1}, "r": value});
+        }
+        assert_eq!(
+            mistakes(json!({"oneOf": kinds}), value, ArgumentFormat::Json),
+            ["`p.r.r.r.r.r.r.v`: expected a whole number, got a string"]
+        );
+    }
+
+    #[test]
     #[expect(clippy::too_many_lines, reason = "a table of mistakes")]
     fn mismatch_is_named_by_json_types() {
         let circle = json!({

@@ -247,7 +247,7 @@ impl StreamableHttp {
     /// event store ([`events`](Self::events)), 5 s by default.
     ///
     /// An operation that takes longer counts as failed: a request that needs the session store is
-    /// answered with the status 500, and events that cannot be stored are sent without an id.
+    /// answered with the status 503, and events that cannot be stored are sent without an id.
     #[must_use]
     pub fn store_timeout(mut self, time: Duration) -> Self {
         self.config().set_store_timeout(time);

@@ -110,7 +110,7 @@ impl Sessions {
     /// them from every server. Otherwise a response that reaches another server is rejected there.
     ///
     /// A session that one server has ended stays ended at all of them. When the store fails, session
-    /// requests are answered with the status 500, and the error is in the log only. See
+    /// requests are answered with the status 503, and the error is in the log only. See
     /// [`StreamableHttp::store_timeout`](super::super::StreamableHttp::store_timeout) for a store that
     /// hangs.
     #[must_use]

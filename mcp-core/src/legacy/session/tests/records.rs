@@ -31,6 +31,9 @@ fn stored_session_is_restored() {
     let text = serde_json::to_string(&session.record()).unwrap();
     let record: SessionRecord = serde_json::from_str(&text).unwrap();
     assert_eq!(record, session.record());
+    // Another member for the owner would lose a part of it.
+    let other = text.replace("\"caller\"", "\"owner\"");
+    assert!(serde_json::from_str::<SessionRecord>(&other).is_err());
 
     let restored = Session::restore(record.clone(), &server, SessionLimits::default());
     assert_eq!(restored.record(), record);
