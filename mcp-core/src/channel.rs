@@ -246,25 +246,42 @@ impl fmt::Debug for OneWayMessage {
 }
 
 /// The reason for the end of a connection. Two broken connections are equal if their causes have the same text.
-#[derive(Debug, Clone, thiserror::Error)]
+#[derive(Debug, Clone)]
 #[non_exhaustive]
 pub enum CloseReason {
     /// The client has closed the connection.
-    #[error("the client has closed the connection")]
     Local,
     /// The server has closed the connection.
-    #[error("the server has closed the connection")]
     Remote,
     /// The connection broke for this cause: the transport's error, which is the
     /// [source](std::error::Error::source). The text of a child process contains the end of its standard error.
-    #[error("the connection broke: {0}")]
-    Broken(#[source] Arc<dyn std::error::Error + Send + Sync>),
+    Broken(Arc<dyn std::error::Error + Send + Sync>),
 }
 
 impl CloseReason {
     /// The reason of a connection that broke for this cause.
     pub fn broken(cause: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Self {
         Self::Broken(Arc::from(cause.into()))
+    }
+}
+
+impl fmt::Display for CloseReason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Local => f.write_str("the client has closed the connection"),
+            Self::Remote => f.write_str("the server has closed the connection"),
+            Self::Broken(cause) => write!(f, "the connection broke: {cause}"),
+        }
+    }
+}
+
+/// By hand: the source is the cause itself, and not the `Arc` around it, so that it can be downcast.
+impl std::error::Error for CloseReason {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Self::Broken(cause) => Some(&**cause),
+            Self::Local | Self::Remote => None,
+        }
     }
 }
 
