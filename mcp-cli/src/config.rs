@@ -375,6 +375,16 @@ mod tests {
         keep_lists(&folder(count), &HashSet::new());
         assert!(exists(&3));
         assert!(!exists(&(count + 1 - MAX_FILES)));
+        // The own folder stays, whatever times the others have.
+        for number in 0..count {
+            let later = SystemTime::now() + Duration::from_secs(3600);
+            fs::create_dir_all(folder(number)).unwrap();
+            let other = fs::File::open(folder(number)).unwrap();
+            other.set_modified(later).unwrap();
+        }
+        let own = all.join("own");
+        keep_lists(&own, &HashSet::new());
+        assert!(own.exists());
         fs::remove_dir_all(all).unwrap();
     }
 

@@ -28,7 +28,7 @@ pub(crate) trait Publisher: fmt::Debug + Send + Sync {
 /// there are no sessions: a client receives it on each `subscriptions/listen` request that it has open
 /// and that declares the extension. A client without such a stream misses it.
 ///
-/// Do not send data of one user: all clients receive it, except with [`send_raw_to`](Self::send_raw_to). A change bus that connects several nodes
+/// Do not send data of one user: all clients receive it, except with [`send_raw`](Self::send_raw) to one caller. A change bus that connects several nodes
 /// carries notifications, too.
 ///
 /// # Examples

@@ -280,6 +280,8 @@ mod tests {
         // spec: RSM-08
         assert_eq!(delays(Some(500), &[RESUMABLE]), [[Some(500)], [Some(550)]]);
         assert_eq!(delays(Some(5000), &[WITH_MESSAGE; 3])[0], [Some(5000); 3]);
+        // Also after a refusal that asks for no other time.
+        assert_eq!(delays(Some(5000), &[refused(503, None)])[0], [Some(5000)]);
         // A retry time of zero does not cause a busy loop.
         assert_eq!(
             delays(Some(0), &[WITH_MESSAGE]),
