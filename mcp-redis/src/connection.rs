@@ -234,9 +234,9 @@ impl Commands {
         send: impl Fn(ConnectionManager) -> Attempt<'a, T>,
     ) -> Result<T, RedisError> {
         let connection = &self.connection;
-        let waits = connection.waits.try_lock();
         let is_silent = connection.silent.load(Ordering::Relaxed) > 0;
-        let limit = if is_silent && waits.is_err() {
+        let waits = is_silent.then(|| connection.waits.try_lock());
+        let limit = if matches!(waits, Some(Err(_))) {
             self.timeout / SILENT_PART
         } else {
             self.timeout

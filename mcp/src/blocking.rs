@@ -36,13 +36,10 @@ pub async fn run_blocking<T: Send + 'static>(function: impl FnOnce() -> T + Send
         let _ = sender.send(output);
     };
     let job = Arc::new(Mutex::new(Some(job)));
-    let run = {
-        let job = Arc::clone(&job);
-        move || {
-            let job = job.lock().ok().and_then(|mut job| job.take());
-            if let Some(job) = job {
-                job();
-            }
+    let run = move || {
+        let job = job.lock().ok().and_then(|mut job| job.take());
+        if let Some(job) = job {
+            job();
         }
     };
     // The pool panics if it has no thread and the operating system gives none.
