@@ -5,8 +5,9 @@ use mcp_types::{RawObject, RawObjectError};
 use serde::Serialize;
 
 use crate::call::Reader;
+use crate::client::Client;
 use crate::error::ErrorKind;
-use crate::{Client, PreparedCall};
+use crate::prepared::PreparedCall;
 
 /// Prepares a call with serialized arguments. Invalid arguments make the call fail when it is
 /// awaited.

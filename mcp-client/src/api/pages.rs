@@ -65,12 +65,12 @@ macro_rules! list_page {
             }
         }
 
-        impl<'a> crate::PreparedCall<'a, Vec<mcp_types::$item>> {
+        impl<'a> crate::prepared::PreparedCall<'a, Vec<mcp_types::$item>> {
             /// Requests one page only: the page at `cursor`, or the first page if it is `None`.
             pub fn page(
                 self,
                 cursor: impl Into<Option<mcp_types::Cursor>>,
-            ) -> crate::PreparedCall<'a, mcp_types::$page> {
+            ) -> crate::prepared::PreparedCall<'a, mcp_types::$page> {
                 super::pages::one_page(self, cursor.into())
             }
         })*

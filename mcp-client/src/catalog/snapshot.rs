@@ -2,7 +2,8 @@
 
 use std::str::FromStr;
 
-use crate::{Client, Error};
+use crate::client::Client;
+use crate::error::Error;
 use serde_json::json;
 use serde_json::{Map, Value};
 
