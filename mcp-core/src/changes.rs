@@ -24,7 +24,12 @@ pub use subscriber::Subscriber;
 
 use subscribed::SubscribedUris;
 
-use crate::{Call, ClientContext, Extensions, Fault, ItemKind, catch_panic_sync, gate};
+use crate::call::Call;
+use crate::client_context::ClientContext;
+use crate::extensions::Extensions;
+use crate::fault::{Fault, ItemKind};
+use crate::gate;
+use crate::panic::catch_panic_sync;
 
 /// The time to wait when the subscription limit is reached.
 const RETRY_AFTER: Duration = Duration::from_secs(10);

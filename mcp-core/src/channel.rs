@@ -9,14 +9,17 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use futures_util::Stream;
+use futures_util::future::BoxFuture;
 use mcp_types::{Cancelled, Meta, Method, ProtocolVersion, RawObject, RequestId};
 
+use crate::call::ClientRequest;
+use crate::client_context::ClientProfile;
+use crate::connection::Connection;
 use crate::headers::HeaderNames;
+use crate::notification::ClientNotification;
+use crate::server_identity::ServerIdentity;
+use crate::server_request::ClientResponse;
 use crate::wire::{self, ClientRequestContext};
-use crate::{
-    BoxFuture, ClientNotification, ClientProfile, ClientRequest, ClientResponse, Connection,
-    ServerIdentity,
-};
 
 /// A client transport: a connection to one server.
 pub trait Channel: Send + Sync + 'static {

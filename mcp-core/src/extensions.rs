@@ -4,8 +4,8 @@ use std::fmt;
 
 use http::request::Parts;
 
+use crate::connection::{ClientAddress, Transport};
 use crate::headers::HeaderNames;
-use crate::{ClientAddress, Transport};
 
 /// The HTTP head of a request, and values that layers attach to it, found by their type.
 ///
@@ -94,7 +94,9 @@ mod tests {
     use mcp_types::{Page, ProtocolVersion};
 
     use super::Extensions;
-    use crate::{Call, ClientContext, Exchange};
+    use crate::call::Call;
+    use crate::client_context::ClientContext;
+    use crate::exchange::Exchange;
 
     fn parts(path: &str) -> Parts {
         let request = Request::builder().uri(path).extension("of the request");

@@ -2,7 +2,10 @@
 
 use std::sync::Arc;
 
-use crate::{Call, ClientContext, Fault, Principal, catch_panic_sync};
+use crate::call::Call;
+use crate::client_context::{ClientContext, Principal};
+use crate::fault::Fault;
+use crate::panic::catch_panic_sync;
 
 /// Admits or refuses a decoded call, before its handler runs and before a stream starts.
 ///

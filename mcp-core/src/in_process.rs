@@ -8,14 +8,19 @@ use std::task::{Context, Poll};
 
 use bytes::Bytes;
 use futures_util::Stream;
+use futures_util::future::BoxFuture;
 use http::HeaderMap;
 use mcp_types::{Message, ProtocolVersion, RequestId};
 
+use crate::channel::{Channel, ChannelError, Frame, Frames, OneWayMessage, OutgoingRequest};
+use crate::extensions::Extensions;
+use crate::fault::Fault;
 use crate::framing::LINE_FRAMING;
-use crate::{
-    BoxFuture, CallOutput, Channel, ChannelError, Extensions, Fault, Frame, Frames,
-    InboundNotification, OneWayMessage, OutgoingRequest, ReplyTarget, RunningCall, Service, modern,
-};
+use crate::inbound_notification::InboundNotification;
+use crate::modern;
+use crate::reply_target::ReplyTarget;
+use crate::running_call::{CallOutput, RunningCall};
+use crate::service::Service;
 
 /// A channel to a service in the same process, without a task or a socket. Messages are encoded and
 /// decoded as on a wire.

@@ -3,19 +3,27 @@
 use std::future::{Future, ready};
 use std::sync::Arc;
 
+use futures_util::future::BoxFuture;
 use mcp_types::ext::events::STREAM;
 use mcp_types::{LoggingLevel, Method, ProgressToken, ProtocolVersion, RequestId};
 use tracing::Instrument;
 
+use crate::call::{Call, ClientRequest};
+use crate::client_context::{ClientContext, Principal, ServerProfile};
+use crate::exchange::Exchange;
 use crate::extension;
-use crate::gate;
+use crate::extensions::Extensions;
+use crate::fault::Fault;
+use crate::framing::Framing;
+use crate::gate::{self, Gate};
+use crate::input::Input;
+use crate::notification_sender::{NotificationBuffer, NotificationSender};
+use crate::observe::{Observation, ObservedMessage};
+use crate::reply::{Reply, ResultBody};
+use crate::request_meta_object::RequestMetaObject;
+use crate::service::Service;
 use crate::subscriptions::{self, ListenHooks};
 use crate::wire::DecodedRequest;
-use crate::{
-    BoxFuture, Call, ClientContext, ClientRequest, Exchange, Extensions, Fault, Framing, Gate,
-    Input, NotificationBuffer, NotificationSender, Observation, ObservedMessage, Principal, Reply,
-    RequestMetaObject, ResultBody, ServerProfile, Service,
-};
 
 /// A decoded request of a client, ready to be served. Both eras produce it:
 /// [`modern::read_request`](crate::modern::read_request) from a self-contained request, and a

@@ -3,13 +3,19 @@
 use std::fmt;
 use std::sync::Arc;
 
+use futures_util::future::BoxFuture;
 use mcp_types::{Method, Notification, ProtocolVersion, RawObject};
 
+use crate::call::Call;
+use crate::client_context::{ClientContext, Principal, ServerProfile};
+use crate::exchange::Exchange;
+use crate::extensions::Extensions;
+use crate::fault::Fault;
+use crate::gate::{self, Gate};
+use crate::input::Input;
+use crate::panic::{catch_panic, catch_panic_sync};
+use crate::service::Service;
 use crate::wire::Envelope;
-use crate::{
-    BoxFuture, Call, ClientContext, Exchange, Extensions, Fault, Gate, Input, Principal,
-    ServerProfile, Service, catch_panic, catch_panic_sync, gate,
-};
 
 /// A notification of a client that an extension of the server may handle. Transports pass it to the
 /// service as [`Call::Notification`].

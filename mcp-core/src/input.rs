@@ -4,9 +4,11 @@ use std::fmt;
 use std::sync::Arc;
 
 use bytes::Bytes;
+use futures_util::future::BoxFuture;
 use mcp_types::{InputRequest, InputResponse, RawObject};
 
-use crate::{BoxFuture, Fault, ServerNotification};
+use crate::fault::Fault;
+use crate::notification::ServerNotification;
 
 /// The source of the input that a call asks its client for.
 #[derive(Debug, Clone)]

@@ -134,7 +134,6 @@ pub use input::{BackChannel, BackChannelError, Input, InputState, MessageSink, T
 pub use log_limit::LogLimit;
 pub use notification::{ClientNotification, ServerNotification};
 pub use notification_sender::{NotificationBuffer, NotificationSender};
-pub(crate) use observe::NotificationObserver;
 pub use observe::{Observation, ObservedMessage, Observer};
 pub use pace::Pace;
 pub use panic::{CatchPanic, Panicked, catch_panic, catch_panic_sync};

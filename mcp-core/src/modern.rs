@@ -2,9 +2,13 @@
 
 use mcp_types::{ProtocolVersion, Request};
 
+use crate::call::ClientRequest;
+use crate::client_context::ServerProfile;
+use crate::fault::Fault;
+use crate::inbound::InboundRequest;
+use crate::subscriptions;
 use crate::versioning::{self, RequestEra, classify};
 use crate::wire;
-use crate::{ClientRequest, Fault, InboundRequest, ServerProfile, subscriptions};
 
 /// Decodes a modern request, and checks that the server offers its revision. Returns `None` for a
 /// request of a legacy client, if `serves_legacy` is true.

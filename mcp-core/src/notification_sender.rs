@@ -14,7 +14,10 @@ use parking_lot::Mutex;
 pub use buffer::NotificationBuffer;
 use sink::NotificationSink;
 
-use crate::{NotificationObserver, ServerNotification, TaskChannel, catch_panic_sync};
+use crate::input::TaskChannel;
+use crate::notification::ServerNotification;
+use crate::observe::NotificationObserver;
+use crate::panic::catch_panic_sync;
 
 /// Sends progress and log messages of one call, as far as its client asked for them.
 ///

@@ -7,7 +7,10 @@ use std::sync::Arc;
 use mcp_types::{Meta, ProtocolVersion, RawObject, RequestId};
 use tracing::Span;
 
-use crate::{Connection, Extensions, Fault, ServerNotification, SessionId};
+use crate::connection::{Connection, SessionId};
+use crate::extensions::Extensions;
+use crate::fault::Fault;
+use crate::notification::ServerNotification;
 
 /// Receives the messages of a server or a client that its layers do not see: the handshake, `ping`,
 /// `server/discover`, subscriptions, notifications, and requests to the other side. Telemetry uses

@@ -7,13 +7,20 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use bytes::Bytes;
+use futures_util::future::BoxFuture;
 
+use crate::connection::Connection;
+use crate::extensions::Extensions;
+use crate::fault::Fault;
+use crate::framing::Framing;
+use crate::inbound::InboundRequest;
+use crate::notification_sender::{NotificationBuffer, NotificationSender};
+use crate::observe::NotificationObserver;
 use crate::panic::catch_panic_sync;
+use crate::reply::Reply;
+use crate::reply_target::ReplyTarget;
+use crate::service::Service;
 use crate::wire::EncodedReply;
-use crate::{
-    BoxFuture, Connection, Extensions, Fault, Framing, InboundRequest, NotificationBuffer,
-    NotificationObserver, NotificationSender, Reply, ReplyTarget, Service,
-};
 
 /// A running call: a service's future, and its notification buffer.
 ///
@@ -189,15 +196,21 @@ mod tests {
     use std::sync::atomic::{AtomicU32, Ordering};
     use std::task::{Context, Poll, Waker};
 
+    use futures_util::future::BoxFuture;
     use mcp_types::{Implementation, Page, ProtocolVersion, RequestId};
 
     use super::RunningCall;
+    use crate::call::{Call, ClientRequest};
+    use crate::client_context::{ClientContext, ServerProfile};
+    use crate::exchange::Exchange;
+    use crate::extensions::Extensions;
+    use crate::fault::Fault;
     use crate::framing::LINE_FRAMING;
+    use crate::inbound::InboundRequest;
+    use crate::reply::Reply;
+    use crate::reply_target::ReplyTarget;
+    use crate::service::Service;
     use crate::wire::DecodedRequest;
-    use crate::{
-        BoxFuture, Call, ClientContext, ClientRequest, Exchange, Extensions, Fault, InboundRequest,
-        Reply, ReplyTarget, ServerProfile, Service,
-    };
 
     static DROPS: AtomicU32 = AtomicU32::new(0);
 

@@ -4,10 +4,18 @@ use std::error::Error;
 use std::fmt;
 use std::sync::Arc;
 
-use crate::{
-    BoxFuture, Call, Changes, ClientContext, Exchange, Extensions, Fault, ItemKind, Observer,
-    ParamHeaders, Reply, ServerProfile, TaskEngine,
-};
+use futures_util::future::BoxFuture;
+
+use crate::call::Call;
+use crate::changes::Changes;
+use crate::client_context::{ClientContext, ServerProfile};
+use crate::exchange::Exchange;
+use crate::extensions::Extensions;
+use crate::fault::{Fault, ItemKind};
+use crate::observe::Observer;
+use crate::reply::Reply;
+use crate::schema::param_headers::ParamHeaders;
+use crate::tasks::TaskEngine;
 
 /// Answers calls: a server with handlers, a proxy, a gateway, a test double.
 ///

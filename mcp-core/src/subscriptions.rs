@@ -10,7 +10,7 @@ use std::pin::pin;
 use std::sync::Arc;
 
 use futures_util::StreamExt;
-use futures_util::future::{Either, select};
+use futures_util::future::{BoxFuture, Either, select};
 use futures_util::stream::{self, BoxStream};
 use mcp_types::meta::keys;
 use mcp_types::{ListenResult, Method, SubscriptionFilter};
@@ -20,12 +20,16 @@ use filter::offered;
 pub use filter::{MAX_ID_LEN, MAX_TASKS, MAX_URI_BYTES, MAX_URIS};
 pub(crate) use filter::{authorize, check_client, check_size};
 
-use crate::changes::SubscriptionPermit;
+use crate::changes::{ChangeEvent, Changes, Subscriber, SubscriptionPermit, Watch};
+use crate::client_context::{CallerKey, ClientContext};
 use crate::extension;
-use crate::{
-    BoxFuture, CallerKey, ChangeEvent, Changes, ClientContext, Extensions, Fault, Gate,
-    NotificationSender, Reply, ResultBody, ServerNotification, Service, Subscriber, Watch,
-};
+use crate::extensions::Extensions;
+use crate::fault::Fault;
+use crate::gate::Gate;
+use crate::notification::ServerNotification;
+use crate::notification_sender::NotificationSender;
+use crate::reply::{Reply, ResultBody};
+use crate::service::Service;
 
 /// Returns the notification of a change, or `None` when the granted filter does not cover it.
 // spec: SUB-02

@@ -5,13 +5,17 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
+use futures_util::future::BoxFuture;
 use futures_util::stream::BoxStream;
 use mcp_types::meta::keys;
 use mcp_types::{ClientCapabilities, RawObject};
 
-use crate::{
-    BoxFuture, ClientContext, Exchange, Extensions, Fault, Reply, ServerNotification, ServerProfile,
-};
+use crate::client_context::{ClientContext, ServerProfile};
+use crate::exchange::Exchange;
+use crate::extensions::Extensions;
+use crate::fault::Fault;
+use crate::notification::ServerNotification;
+use crate::reply::Reply;
 
 /// Decides when a call of a tool becomes a task, for clients that declare the tasks extension.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

@@ -16,13 +16,16 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
+use futures_util::future::BoxFuture;
 use futures_util::lock::Mutex;
 use pin_project_lite::pin_project;
 use tower_layer::Layer;
 use tower_service::Service as TowerService;
 
-use crate::exchange::Endpoint;
-use crate::{BoxFuture, Exchange, Observer, Reply, catch_panic};
+use crate::exchange::{Endpoint, Exchange};
+use crate::observe::Observer;
+use crate::panic::catch_panic;
+use crate::reply::Reply;
 
 pub use fault::BoxError;
 pub use from_fn::{FromFn, FromFnService, from_fn};

@@ -37,7 +37,9 @@ mod write;
 
 use mcp_types::{Meta, ProtocolVersion, RawObject, Request, RequestId};
 
-use crate::{ClientProfile, ClientRequest, Fault};
+use crate::call::ClientRequest;
+use crate::client_context::ClientProfile;
+use crate::fault::Fault;
 
 pub use context::ClientRequestContext;
 pub(crate) use context::{DecodedRequest, ServerRequestContext};

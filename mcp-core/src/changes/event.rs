@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use mcp_types::{ElicitationComplete, Method, RawObject, ServerCapabilities};
 
-use crate::{CallerKey, ServerNotification};
+use crate::client_context::CallerKey;
+use crate::notification::ServerNotification;
 
 /// A change of a server's lists or resources.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]

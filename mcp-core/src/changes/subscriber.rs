@@ -3,7 +3,9 @@
 use std::fmt;
 use std::sync::Arc;
 
-use crate::{Extensions, Gate, Principal};
+use crate::client_context::Principal;
+use crate::extensions::Extensions;
+use crate::gate::Gate;
 
 /// A client that is notified of changes, as far as its authorization matters: its identity and the
 /// gate that decides what it may read.

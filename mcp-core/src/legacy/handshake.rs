@@ -7,7 +7,11 @@ use mcp_types::{
     ServerCapabilities,
 };
 
-use crate::{ClientContext, ClientRequest, Fault, ServerProfile, SessionRequest, versioning, wire};
+use crate::call::{ClientRequest, SessionRequest};
+use crate::client_context::{ClientContext, ServerProfile};
+use crate::fault::Fault;
+use crate::versioning;
+use crate::wire;
 
 /// Decodes `initialize`.
 ///

@@ -29,13 +29,16 @@ use sent_request::SentRequest;
 
 use super::handshake;
 use super::record::SessionRecord;
+use crate::changes::{ChangeEvent, Changes, Subscriber, Watch};
+use crate::client_context::{CallerKey, ClientContext, Principal, ServerProfile};
+use crate::connection::SessionId;
 use crate::extension;
+use crate::fault::Fault;
+use crate::notification::ServerNotification;
 use crate::pending::PendingRequests;
+use crate::reply::{Reply, ResultBody};
+use crate::service::Service;
 use crate::wire;
-use crate::{
-    CallerKey, ChangeEvent, Changes, ClientContext, Fault, Principal, Reply, ResultBody,
-    ServerNotification, ServerProfile, Service, SessionId, Subscriber, Watch,
-};
 
 /// A session of a legacy client.
 ///

@@ -6,10 +6,13 @@ use mcp_types::{ProtocolVersion, Request, ServerCapabilities};
 
 use super::HandledRequest;
 use super::handshake::{self, default_level};
-use crate::{
-    ClientContext, ClientRequest, Fault, InboundRequest, Reply, ResultBody, ServerProfile,
-    SessionRequest, versioning, wire,
-};
+use crate::call::{ClientRequest, SessionRequest};
+use crate::client_context::{ClientContext, ServerProfile};
+use crate::fault::Fault;
+use crate::inbound::InboundRequest;
+use crate::reply::{Reply, ResultBody};
+use crate::versioning;
+use crate::wire;
 
 /// The revision of a request that names none.
 // spec: HTTP-SL-14, COMPAT-06

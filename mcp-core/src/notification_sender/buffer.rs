@@ -12,8 +12,9 @@ use parking_lot::{Mutex, MutexGuard};
 
 use super::sink::NotificationSink;
 use crate::endpoint_metrics::QueueShare;
+use crate::framing::Framing;
+use crate::notification::ServerNotification;
 use crate::wire;
-use crate::{Framing, ServerNotification};
 
 /// A bounded buffer of encoded, framed messages. Running calls append to it, and one reader drains
 /// it.

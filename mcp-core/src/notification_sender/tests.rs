@@ -8,8 +8,8 @@ use std::task::{Context, Poll, Waker};
 use mcp_types::{LogMessage, LoggingLevel, ProgressUpdate, ProtocolVersion, RawObject};
 
 use super::{NotificationBuffer, NotificationSender};
-use crate::ServerNotification;
 use crate::framing::LINE_FRAMING as LINES;
+use crate::notification::ServerNotification;
 
 fn poll<F: Future>(future: F) -> Poll<F::Output> {
     pin!(future).poll(&mut Context::from_waker(Waker::noop()))

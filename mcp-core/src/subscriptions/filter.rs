@@ -9,7 +9,10 @@ use mcp_types::{
     Page, RawObject, ReadResourceParams, RequestId, ServerCapabilities, SubscriptionFilter,
 };
 
-use crate::{Call, ChangeEvent, ClientContext, Fault};
+use crate::call::Call;
+use crate::changes::ChangeEvent;
+use crate::client_context::ClientContext;
+use crate::fault::Fault;
 
 /// The number of resource URIs that one subscription can name.
 pub const MAX_URIS: usize = 1024;

@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll, Waker};
 
 use futures::channel::oneshot;
+use futures_util::future::BoxFuture;
 use mcp_types::{
     Implementation, Message, ProtocolVersion, RequestId, ServerCapabilities, SubscriptionFilter,
 };
@@ -14,13 +15,21 @@ use serde_json::{Value, json};
 use super::{
     MAX_ID_LEN, MAX_URI_BYTES, MAX_URIS, authorize, check_size, notification_for, offered,
 };
+use crate::call::Call;
+use crate::changes::{ChangeEvent, Changes, MemoryBus, Subscriber};
+use crate::client_context::{ClientContext, Principal, ServerProfile};
+use crate::exchange::Exchange;
+use crate::extensions::Extensions;
+use crate::fault::Fault;
 use crate::framing::LINE_FRAMING;
-use crate::{
-    BoxFuture, Call, ChangeEvent, Changes, ClientContext, Exchange, Extensions, Fault, Gate,
-    MemoryBus, Principal, Reply, ResultBody, ServerNotification, ServerProfile, Service,
-    Subscriber,
-};
-use crate::{CallOutput, InboundRequest, ReplyTarget, RunningCall, modern};
+use crate::gate::Gate;
+use crate::inbound::InboundRequest;
+use crate::modern;
+use crate::notification::ServerNotification;
+use crate::reply::{Reply, ResultBody};
+use crate::reply_target::ReplyTarget;
+use crate::running_call::{CallOutput, RunningCall};
+use crate::service::Service;
 
 fn updated(uri: &str) -> ChangeEvent {
     ChangeEvent::Resource { uri: uri.into() }

@@ -5,7 +5,8 @@ use std::fmt::{self, Debug, Write};
 use std::iter;
 use std::time::Duration;
 
-use crate::{Fault, Panicked};
+use crate::fault::Fault;
+use crate::panic::Panicked;
 
 /// A layer error.
 pub type BoxError = Box<dyn Error + Send + Sync>;

@@ -9,7 +9,8 @@ use tower_layer::Layer;
 use tower_service::Service as TowerService;
 
 use super::{BoxError, Next, ReplyFuture};
-use crate::{Exchange, Reply};
+use crate::exchange::Exchange;
+use crate::reply::Reply;
 
 /// Makes middleware from an async function, which receives the call and the [`Next`] that answers
 /// it.

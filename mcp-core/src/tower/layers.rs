@@ -2,8 +2,12 @@
 
 use std::sync::Arc;
 
+use futures_util::future::BoxFuture;
+
 use super::{Middleware, Next};
-use crate::{BoxFuture, Exchange, Observer, Reply};
+use crate::exchange::Exchange;
+use crate::observe::Observer;
+use crate::reply::Reply;
 
 /// Layers around a route or a client, outermost last. Each call passes its own endpoint, because a URI has its
 /// own variables and a request its own deadline.

@@ -12,7 +12,9 @@ use tower::timeout::TimeoutLayer;
 use tower::{BoxError as TowerError, ServiceBuilder};
 
 use super::*;
-use crate::{Call, ClientContext, Fault};
+use crate::call::Call;
+use crate::client_context::ClientContext;
+use crate::fault::Fault;
 
 fn exchange() -> Exchange {
     let facts = Arc::new(ClientContext::new(ProtocolVersion::LATEST));

@@ -2,7 +2,7 @@
 
 use mcp_types::{Method, ProtocolVersion, Request};
 
-use crate::Fault;
+use crate::fault::Fault;
 use crate::wire::Envelope;
 
 /// The era of a request.

@@ -10,7 +10,8 @@ use mcp_types::{
 use super::narrow::{fitting, narrowed};
 use super::server_requests::params;
 use super::splice_json;
-use crate::{Call, Fault};
+use crate::call::Call;
+use crate::fault::Fault;
 
 /// Decodes a call. `method` is the method of `request` by its name. Methods of the protocol that this revision does not have, or that only servers
 /// send, are refused. Methods that the protocol does not have are passed on to the service.

@@ -2,7 +2,9 @@
 
 use mcp_types::{ClientCapabilities, LoggingLevel, Meta, ProgressToken, RawObject, RequestId};
 
-use crate::{ClientProfile, ClientRequest, InputState};
+use crate::call::ClientRequest;
+use crate::client_context::ClientProfile;
+use crate::input::InputState;
 
 /// A decoded request of a client, with its metadata.
 #[derive(Debug)]

@@ -9,7 +9,9 @@ mod errors;
 use mcp_types::{Method, ProtocolVersion, Request, Response};
 
 use super::{DecodeError, DecodedRequest, calls, raw, results, server_requests, sessions};
-use crate::{ClientRequest, Fault, Reply};
+use crate::call::ClientRequest;
+use crate::fault::Fault;
+use crate::reply::Reply;
 
 pub(super) use encode::{reply as encode_reply, request as encode_request};
 pub(super) use errors::to_error;

@@ -16,8 +16,9 @@ use super::{
     write_scalar,
 };
 use crate::deserialize::DeserializeError;
-use crate::raw_result::DecodedResult;
-use crate::{Fault, RawResult, Reply, ResultBody};
+use crate::fault::Fault;
+use crate::raw_result::{DecodedResult, RawResult};
+use crate::reply::{Reply, ResultBody};
 
 /// The maximum number of members in a raw result. A result with more members is decoded.
 const MAX_MEMBERS: usize = 64;
@@ -255,9 +256,11 @@ mod tests {
     use mcp_types::ProtocolVersion::{self, V2025_03_26, V2025_06_18, V2025_11_25, V2026_07_28};
     use mcp_types::{CallToolParams, Implementation, Message, ReadResourceParams, RequestId};
 
-    use crate::wire::EncodedReply;
-    use crate::wire::SHARED_BYTES;
-    use crate::{Call, ClientRequest, Reply, ReplyTarget, ResultBody, ServerProfile};
+    use crate::call::{Call, ClientRequest};
+    use crate::client_context::ServerProfile;
+    use crate::reply::{Reply, ResultBody};
+    use crate::reply_target::ReplyTarget;
+    use crate::wire::{EncodedReply, SHARED_BYTES};
 
     fn tool_call() -> ClientRequest {
         Call::CallTool(CallToolParams::new("t", None)).into()

@@ -11,13 +11,13 @@ use mcp_types::{
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use super::narrow;
 use super::{
-    DecodeError, RequestHead, ServerRequestContext, splice_json, write_error, write_json,
+    DecodeError, RequestHead, ServerRequestContext, narrow, splice_json, write_error, write_json,
     write_request, write_scalar,
 };
 use crate::deserialize::{self, DeserializeError};
-use crate::{ClientResponse, Fault, ServerRequest};
+use crate::fault::Fault;
+use crate::server_request::{ClientResponse, ServerRequest};
 
 /// Returns true if a server of this revision may send requests of this method.
 // spec: BASE-17, LIFE-09, STDIO-08, TRN-05, HTTP-SM-13

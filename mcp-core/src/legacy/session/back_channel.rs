@@ -8,16 +8,18 @@ use std::time::Instant;
 
 use bytes::Bytes;
 use futures_channel::oneshot;
+use futures_util::future::BoxFuture;
 use mcp_types::{Cancelled, InputRequest, InputResponse, Meta, RequestId};
 
 use super::sent_request::SentRequest;
 use super::{Session, SessionLimits, SessionState};
+use crate::fault::Fault;
+use crate::input::{BackChannel, BackChannelError, Input, MessageSink};
+use crate::notification::ServerNotification;
+use crate::observe::Observation;
 use crate::pending::{InsertError, PendingRequests, RequestIds};
+use crate::server_request::{ClientResponse, ServerRequest};
 use crate::wire::{self, ServerRequestContext};
-use crate::{
-    BackChannel, BackChannelError, BoxFuture, ClientResponse, Fault, Input, MessageSink,
-    Observation, ServerNotification, ServerRequest,
-};
 
 impl BackChannel for Session {
     fn ask(

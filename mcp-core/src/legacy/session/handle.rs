@@ -6,11 +6,14 @@ use std::task::Waker;
 use mcp_types::{Cancelled, Method, Notification, Request, Response};
 
 use super::Session;
+use crate::call::{ClientRequest, SessionRequest};
+use crate::changes::Subscriber;
+use crate::fault::Fault;
+use crate::inbound::InboundRequest;
+use crate::input::BackChannelError;
+use crate::notification::ClientNotification;
+use crate::reply::{Reply, ResultBody};
 use crate::wire;
-use crate::{
-    BackChannelError, ClientNotification, ClientRequest, Fault, InboundRequest, Reply, ResultBody,
-    SessionRequest, Subscriber,
-};
 
 /// The outcome of a client's request.
 #[derive(Debug)]

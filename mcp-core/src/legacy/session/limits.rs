@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use crate::Transport;
+use crate::connection::Transport;
 use crate::pending::RequestTimeouts;
 
 /// The limits of one session, its clock and its transport.

@@ -5,10 +5,13 @@ use std::sync::{Arc, OnceLock};
 use mcp_types::{Meta, Method, Notification, Request};
 use parking_lot::Mutex;
 
-use crate::{
-    Connection, Fault, NotificationObserver, Observation, ObservedMessage, Observer,
-    ServerNotification, ServerRequest, Service, SessionId, SessionRequest, Transport,
-};
+use crate::call::SessionRequest;
+use crate::connection::{Connection, SessionId, Transport};
+use crate::fault::Fault;
+use crate::notification::ServerNotification;
+use crate::observe::{NotificationObserver, Observation, ObservedMessage, Observer};
+use crate::server_request::ServerRequest;
+use crate::service::Service;
 use mcp_types::{ProtocolVersion, RawObject, RequestId};
 
 /// The observer of a session. Few servers have one.

@@ -5,7 +5,9 @@ use std::sync::Arc;
 use bytes::Bytes;
 use futures_channel::oneshot;
 
-use crate::{BackChannelError, ClientResponse, MessageSink, NotificationBuffer, ServerRequest};
+use crate::input::{BackChannelError, MessageSink};
+use crate::notification_sender::NotificationBuffer;
+use crate::server_request::{ClientResponse, ServerRequest};
 
 impl MessageSink for NotificationBuffer {
     fn send(&self, message: Bytes) -> bool {

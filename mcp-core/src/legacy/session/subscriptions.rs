@@ -9,8 +9,9 @@ use std::sync::Arc;
 use mcp_types::{Method, SubscriptionFilter};
 
 use super::{Session, SessionState, offered_lists};
+use crate::changes::Subscriber;
+use crate::fault::Fault;
 use crate::subscriptions::{MAX_URI_BYTES, MAX_URI_LEN};
-use crate::{Fault, Subscriber};
 
 impl Session {
     // spec: SUB-14, RSRC-12, GAP-10

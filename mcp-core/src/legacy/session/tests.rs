@@ -10,17 +10,20 @@ use std::future::ready;
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 
+use futures_util::future::BoxFuture;
 use mcp_types::ProtocolVersion::V2025_11_25;
 use mcp_types::{
     ClientCapabilities, ExtraFields, Implementation, InitializeParams, Message, Notification,
     ProtocolVersion, Request, ServerCapabilities,
 };
 
+use crate::changes::{Changes, MemoryBus, Subscriber};
+use crate::client_context::ServerProfile;
+use crate::exchange::Exchange;
 use crate::legacy::session::{Session, SessionLimits};
-use crate::{
-    BoxFuture, Changes, Exchange, MemoryBus, Reply, ResultBody, ServerNotification, ServerProfile,
-    Service, Subscriber,
-};
+use crate::notification::ServerNotification;
+use crate::reply::{Reply, ResultBody};
+use crate::service::Service;
 
 /// A server with changes.
 struct Server {

@@ -6,12 +6,15 @@ use mcp_types::{ListenParams, ProtocolVersion};
 use serde::Serialize;
 
 use super::errors;
+use crate::call::ClientRequest;
+use crate::fault::Fault;
+use crate::reply::{Listing, Reply, ResultBody};
+use crate::reply_target::ReplyTarget;
 use crate::wire::narrow::{Narrow, narrowed};
 use crate::wire::{
     ClientRequestContext, EncodedReply, RequestHead, calls, raw, sessions, splice_json,
     splice_tool_result, write_error, write_json, write_request, write_scalar,
 };
-use crate::{ClientRequest, Fault, Listing, Reply, ReplyTarget, ResultBody};
 
 /// Encodes a reply after the bytes in `head`.
 pub(in crate::wire) fn reply(

@@ -5,8 +5,8 @@
 use mcp_types::codes::{self, RequiredElicitations};
 use mcp_types::{ElicitUrlParams, ErrorObject, Method, ProtocolVersion};
 
+use crate::fault::{Fault, ItemKind};
 use crate::wire::modern;
-use crate::{Fault, ItemKind};
 
 /// Converts a fault into an error object. Codes that only the modern era defines are replaced.
 // spec: RSRC-05, LIFE-11, ERR-13

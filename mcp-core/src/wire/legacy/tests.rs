@@ -10,11 +10,13 @@ use mcp_types::{
 };
 use serde_json::{Value, json};
 
+use crate::call::{Call, ClientRequest};
+use crate::client_context::{ClientProfile, ServerProfile};
+use crate::fault::{Fault, ItemKind};
+use crate::notification::ServerNotification;
+use crate::reply::{Listing, Reply, ResultBody};
+use crate::reply_target::ReplyTarget;
 use crate::wire::{self, ClientRequestContext};
-use crate::{
-    Call, ClientProfile, ClientRequest, Fault, ItemKind, Listing, Reply, ReplyTarget, ResultBody,
-    ServerNotification, ServerProfile,
-};
 
 const R1: ProtocolVersion = ProtocolVersion::V2024_11_05;
 const R2: ProtocolVersion = ProtocolVersion::V2025_03_26;

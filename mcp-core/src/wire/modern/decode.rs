@@ -10,9 +10,11 @@ use mcp_types::{
 use serde::Deserialize;
 
 use super::{constants, errors};
+use crate::call::ClientRequest;
+use crate::fault::Fault;
+use crate::reply::{Reply, ResultBody};
 use crate::wire::mend::{self, Repairs};
 use crate::wire::{DecodeError, DecodedRequest, calls, raw, results};
-use crate::{ClientRequest, Fault, Reply, ResultBody};
 
 /// Decodes a client request. Methods that only sessions have are unknown here.
 // spec: BASE-20, COMPAT-03

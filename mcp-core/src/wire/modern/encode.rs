@@ -9,13 +9,14 @@ use serde_json::Value;
 
 use super::constants::{self, VERSION};
 use super::errors;
-use crate::reply::Listing;
+use crate::call::ClientRequest;
+use crate::reply::{Listing, Reply, ResultBody};
+use crate::reply_target::ReplyTarget;
 use crate::wire::narrow::{self, Narrow, fitting, narrowed};
 use crate::wire::{
     ClientRequestContext, EncodedReply, calls, raw, splice_json, splice_tool_result, write_error,
     write_json, write_scalar,
 };
-use crate::{ClientRequest, Reply, ReplyTarget, ResultBody};
 
 /// Encodes a reply after the bytes in `head`.
 pub(in crate::wire) fn reply(

@@ -11,11 +11,16 @@ use mcp_types::{
 use serde_json::{Value, json};
 
 use super::constants::VERSION;
+use crate::call::{Call, ClientRequest};
+use crate::client_context::{ClientProfile, ServerProfile};
+use crate::fault::{Fault, ItemKind};
+use crate::inbound::InboundRequest;
+use crate::input::InputState;
+use crate::modern;
+use crate::notification::ServerNotification;
+use crate::reply::{Listing, Reply, ResultBody};
+use crate::reply_target::ReplyTarget;
 use crate::wire::{self, ClientRequestContext, EncodedReply};
-use crate::{
-    Call, ClientProfile, ClientRequest, Fault, InboundRequest, InputState, ItemKind, Listing,
-    Reply, ReplyTarget, ResultBody, ServerNotification, ServerProfile, modern,
-};
 
 fn server() -> ServerProfile {
     ServerProfile::new(Implementation::new("calc", "1.0.0"))
@@ -239,7 +244,7 @@ fn request_carries_its_envelope() {
         (params.name.as_str(), params.arguments.as_ref()),
         ("add", Some(&arguments))
     );
-    assert!(matches!(inbound.input, crate::Input::Recorded(Some(sent)) if *sent == input));
+    assert!(matches!(inbound.input, crate::input::Input::Recorded(Some(sent)) if *sent == input));
     assert_eq!(inbound.progress_token, Some(token.clone()));
     assert_eq!(inbound.facts.log_level, Some(LoggingLevel::Notice));
     assert_eq!(inbound.facts.capabilities, client().capabilities);

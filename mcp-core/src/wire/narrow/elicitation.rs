@@ -10,7 +10,7 @@ use mcp_types::{
 use serde_json::Value;
 
 use super::narrowed::Narrow;
-use crate::Fault;
+use crate::fault::Fault;
 
 /// The separator of several values in one text.
 const SEPARATOR: char = ',';

@@ -6,8 +6,9 @@ use mcp_types::{JsonObject, ListToolsResult, Method, RawJson, RawObject};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
+use crate::deserialize;
+use crate::reply::{Listing, ResultBody};
 use crate::wire::DecodeError;
-use crate::{Listing, ResultBody, deserialize};
 
 /// Decodes the result of `method`. A malformed part is an error.
 #[inline]

@@ -3,10 +3,11 @@
 
 use std::sync::Arc;
 
-use crate::{
-    ClientNotification, ClientRequest, ClientResponse, Fault, Reply, ResultBody,
-    ServerNotification, ServerRequest, SessionRequest,
-};
+use crate::call::{ClientRequest, SessionRequest};
+use crate::fault::Fault;
+use crate::notification::{ClientNotification, ServerNotification};
+use crate::reply::{Reply, ResultBody};
+use crate::server_request::{ClientResponse, ServerRequest};
 use mcp_types::legacy_tasks::TasksCapability;
 use mcp_types::meta::keys;
 use mcp_types::{

@@ -2,11 +2,15 @@
 
 use std::sync::Arc;
 
+use crate::call::ClientRequest;
+use crate::client_context::{ClientProfile, ServerProfile};
+use crate::fault::Fault;
+use crate::input::InputState;
+use crate::notification::{ClientNotification, ServerNotification};
+use crate::reply::Reply;
+use crate::reply_target::ReplyTarget;
+use crate::server_request::{ClientResponse, ServerRequest};
 use crate::wire::{self, ClientRequestContext, ServerRequestContext};
-use crate::{
-    ClientNotification, ClientProfile, ClientRequest, ClientResponse, Fault, InputState, Reply,
-    ReplyTarget, ServerNotification, ServerProfile, ServerRequest,
-};
 use mcp_types::{
     ClientCapabilities, Implementation, LoggingLevel, Message, Notification, ProgressToken,
     ProtocolVersion, Request, RequestId, Response,

@@ -2,12 +2,20 @@
 
 use std::sync::Arc;
 
+use crate::call::{Call, ClientRequest};
+use crate::client_context::{ClientContext, ServerProfile};
+use crate::exchange::Exchange;
+use crate::extensions::Extensions;
+use crate::fault::{Fault, ItemKind};
+use crate::modern;
+use crate::notification_sender::NotificationSender;
+use crate::reply::Reply;
+use crate::reply_target::ReplyTarget;
+use crate::request_meta_object::RequestMetaObject;
+use crate::server_request::{ClientResponse, ServerRequest};
+use crate::service::Service;
 use crate::wire::{self, ServerRequestContext};
-use crate::{
-    BoxFuture, Call, ClientContext, ClientRequest, ClientResponse, Exchange, Extensions, Fault,
-    ItemKind, NotificationSender, Reply, ReplyTarget, RequestMetaObject, ServerProfile,
-    ServerRequest, Service, modern,
-};
+use futures_util::future::BoxFuture;
 use mcp_types::{
     ClientCapabilities, ElicitUrlParams, ErrorObject, Implementation, InputRequest, Message,
     Method, MethodKind, ProtocolVersion, RawObject, ReadResourceParams, Request, RequestId, Sender,

@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use crate::{ClientRequest, ClientResponse, Reply, ServerRequest};
+use crate::call::ClientRequest;
+use crate::reply::Reply;
+use crate::server_request::{ClientResponse, ServerRequest};
 use mcp_types::{
     ClientMessage, ClientParams, Method, ProtocolVersion, ServerMessage, ServerParams,
 };

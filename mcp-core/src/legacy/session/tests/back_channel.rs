@@ -6,14 +6,15 @@ use std::task::{Context, Poll, Waker};
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
+use futures_util::future::BoxFuture;
 use mcp_types::{
     ClientCapabilities, ElicitFormParams, ElicitParams, ElicitResult, ElicitUrlParams, FormSchema,
     InputRequest, InputResponse, Message,
 };
 
 use super::{initialize, note, opened, opened_with, server};
+use crate::input::{BackChannelError, Input, MessageSink};
 use crate::legacy::session::{Session, SessionLimits};
-use crate::{BackChannelError, BoxFuture, Input, MessageSink};
 
 /// The messages that were sent to the client.
 #[derive(Default)]

@@ -6,11 +6,11 @@ use mcp_types::ProtocolVersion::V2025_03_26;
 use mcp_types::{ElicitationComplete, LoggingLevel};
 
 use super::{READY, asks, initialize, note, opened, opened_with, poll_change, request, server};
+use crate::changes::{ChangeBus, ChangeEvent, ExtensionNotification, Subscriber};
+use crate::client_context::Principal;
 use crate::legacy::SessionRecord;
 use crate::legacy::session::{Session, SessionLimits};
-use crate::{
-    ChangeBus, ChangeEvent, ExtensionNotification, Principal, ServerNotification, Subscriber,
-};
+use crate::notification::ServerNotification;
 
 #[test]
 fn stored_session_is_restored() {

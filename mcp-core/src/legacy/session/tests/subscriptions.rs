@@ -4,12 +4,14 @@ use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 
 use super::{READY, asks, note, opened, opened_with, poll_change, request};
+use crate::call::Call;
+use crate::changes::{ChangeBus, ChangeEvent, Subscriber};
+use crate::client_context::{ClientContext, Principal};
+use crate::fault::Fault;
+use crate::gate::Gate;
 use crate::legacy::session::{Session, SessionLimits};
+use crate::notification::ServerNotification;
 use crate::subscriptions::{MAX_URI_BYTES, MAX_URI_LEN};
-use crate::{
-    Call, ChangeBus, ChangeEvent, ClientContext, Fault, Gate, Principal, ServerNotification,
-    Subscriber,
-};
 
 #[test]
 fn changes_wait_until_the_session_is_ready() {

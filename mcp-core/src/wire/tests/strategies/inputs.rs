@@ -1,6 +1,8 @@
 //! Requests for input and their responses.
 
-use crate::{ClientResponse, Fault, InputState, ServerRequest};
+use crate::fault::Fault;
+use crate::input::InputState;
+use crate::server_request::{ClientResponse, ServerRequest};
 use mcp_types::legacy_tasks::TaskMetadata;
 use mcp_types::{
     BooleanSchema, Choice, CreateMessageParams, CreateMessageResult, ElicitFormParams,

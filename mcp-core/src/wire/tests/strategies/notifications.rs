@@ -1,6 +1,6 @@
 //! Notifications of both sides.
 
-use crate::{ClientNotification, ServerNotification};
+use crate::notification::{ClientNotification, ServerNotification};
 use mcp_types::{Cancelled, ElicitationComplete, LogMessage, ProgressUpdate, RequestId};
 use proptest::option::of;
 use proptest::prelude::*;

@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use crate::{Call, ClientRequest, Fault, ItemKind, Reply, ResultBody, SessionRequest};
+use crate::call::{Call, ClientRequest, SessionRequest};
+use crate::fault::{Fault, ItemKind};
+use crate::reply::{Reply, ResultBody};
 use mcp_types::{
     CallToolParams, CallToolResult, ClientCapabilities, CompleteResult, DiscoverResult,
     ElicitUrlParams, ErrorObject, GetPromptResult, InitializeResult, ListenResult, PromptMessage,
