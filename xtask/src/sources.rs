@@ -12,6 +12,10 @@ use crate::finding::Finding;
 /// Folders with generated files.
 const SKIPPED_FOLDERS: [&str; 3] = ["target", "node_modules", ".git"];
 
+/// Folders at the repository's top that contain packages with versions of their own. The stable packages are at the
+/// top themselves.
+pub(crate) const GROUPS: [&str; 4] = ["extensions", "integrations", "products", "checks"];
+
 /// Packages that use, test or measure the library from outside. They may spell out protocol names,
 /// as users of the library do.
 const OUTSIDE_PACKAGES: [&str; 6] = [
@@ -145,9 +149,11 @@ impl RustFile {
     }
 }
 
-/// Returns the package that contains a path: its first folder.
+/// Returns the package that contains a path: its first folder that is not a group.
 pub(crate) fn package(path: &str) -> &str {
-    path.split('/').next().unwrap_or(path)
+    let mut folders = path.split('/');
+    let package = folders.find(|folder| !GROUPS.contains(folder));
+    package.unwrap_or(path)
 }
 
 /// Returns true if the path is in a library crate.

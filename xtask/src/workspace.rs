@@ -13,7 +13,7 @@ pub(crate) const FACADE: &str = "omnimcp";
 /// Prefix of the published packages. Their folders and libraries do not have it.
 pub(crate) const PREFIX: &str = "omni";
 
-/// Returns the package folder.
+/// Returns the name of a package's folder.
 pub(crate) fn folder_of(package: &str) -> &str {
     package.strip_prefix(PREFIX).unwrap_or(package)
 }
@@ -61,6 +61,14 @@ impl Workspace {
     /// The folder for build output and for installed tools.
     pub(crate) fn target(&self) -> &Path {
         &self.target
+    }
+
+    /// Returns the path of a package's folder from the repository's root, with forward slashes.
+    pub(crate) fn path_of(&self, package: &Package) -> String {
+        let manifest = package.manifest_path.as_std_path();
+        let folder = manifest.parent().unwrap_or(manifest);
+        let path = folder.strip_prefix(&self.root).unwrap_or(folder);
+        path.to_string_lossy().replace('\\', "/")
     }
 
     /// The workspace's packages.

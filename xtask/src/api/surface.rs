@@ -6,7 +6,7 @@ use syn::{Attribute, Item, ItemImpl, Type, Visibility};
 
 use super::items;
 use crate::modules::{Crate, Import, ROOT, Target, crates};
-use crate::sources::{Parts, Sources, has_attribute, is_hidden, parts};
+use crate::sources::{Parts, Sources, has_attribute, is_hidden, package, parts};
 
 /// The libraries. An item is listed in the first one that exports it by name.
 const LIBRARIES: &str = "mcp mcp-types mcp-core mcp-server mcp-client mcp-auth mcp-tasks mcp-telemetry mcp-skills \
@@ -30,8 +30,8 @@ pub(super) fn list(sources: &Sources) -> String {
     let libraries: Vec<&Crate<'_>> = LIBRARIES
         .split_whitespace()
         .filter_map(|name| {
-            let root = format!("{name}/src/lib.rs");
-            all.iter().find(|library| library.root == root)
+            let is_library = |root: &str| root.ends_with("/src/lib.rs") && package(root) == name;
+            all.iter().find(|library| is_library(library.root))
         })
         .collect();
     let mut surface = Surface {
@@ -248,8 +248,8 @@ impl Surface<'_> {
         }
         let mut list = String::new();
         for (library, lines) in sections.into_iter().enumerate() {
-            let name = self.libraries[library].root.split('/').next();
-            list.push_str(&format!("# {}\n", name.unwrap_or_default()));
+            let name = package(self.libraries[library].root);
+            list.push_str(&format!("# {name}\n"));
             for line in items::group(lines) {
                 list.push_str(&line);
                 list.push('\n');

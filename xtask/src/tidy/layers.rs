@@ -1,5 +1,5 @@
 //! Rule: crates form layers. The table lists every dependency that is allowed inside the workspace;
-//! a crate is a folder at the repository's top; tokio is for the transports.
+//! a crate is a folder at the repository's top, or in a group there; tokio is for the transports.
 
 use std::collections::BTreeSet;
 
@@ -8,6 +8,7 @@ use cargo_metadata::{DependencyKind, Package};
 use crate::Result;
 use crate::finding::Finding;
 use crate::process;
+use crate::sources::{GROUPS, package};
 use crate::workspace::{PREFIX, Workspace, folder_of};
 
 /// The allowed dependencies inside the workspace, by folder. Development dependencies are not
@@ -59,7 +60,7 @@ pub(crate) fn check(workspace: &Workspace) -> Result<Vec<Finding>> {
     let mut findings = Vec::new();
     for package in &members {
         let used = internal(package, &folders);
-        findings.extend(edges(folder_of(&package.name), &used));
+        findings.extend(edges(&workspace.path_of(package), &used));
         findings.extend(folder(workspace, package));
     }
     findings.extend(packages_outside(workspace, &folders)?);
@@ -93,8 +94,9 @@ fn internal(package: &Package, members: &BTreeSet<&str>) -> Vec<String> {
         .collect()
 }
 
-fn edges(package: &str, used: &[String]) -> Vec<Finding> {
-    let manifest = format!("{package}/Cargo.toml");
+fn edges(folder: &str, used: &[String]) -> Vec<Finding> {
+    let manifest = format!("{folder}/Cargo.toml");
+    let package = package(folder);
     let Some((_, allowed)) = layers().find(|(name, _)| *name == package) else {
         let message = format!("{package} has no layer; add a row to {TABLE}");
         return vec![Finding::new(&manifest, 1, message)];
@@ -115,31 +117,34 @@ fn edges(package: &str, used: &[String]) -> Vec<Finding> {
     refused.map(finding).collect()
 }
 
-/// Checks that the folder of a member is at the top of the repository and has its name without
-/// the prefix.
+/// Checks that the folder of a member has its name without the prefix, and is at the repository's top or in a group.
 fn folder(workspace: &Workspace, package: &Package) -> Option<Finding> {
-    let folder = folder_of(&package.name);
-    let expected = workspace.root().join(folder).join("Cargo.toml");
-    let found = package.manifest_path.as_std_path();
-    let path = found.strip_prefix(workspace.root()).unwrap_or(found);
+    let (path, name) = (workspace.path_of(package), folder_of(&package.name));
+    let group = path.rsplit_once('/').map(|(group, _)| group);
+    let is_in_place = group.is_none_or(|group| GROUPS.contains(&group));
     let message = format!(
-        "package {} is not in the folder {folder} at the top of the repository; move it there",
-        package.name
+        "package {} is not in a folder {name} at the repository's top, or in one of {}; move it there",
+        package.name,
+        GROUPS.join(", ")
     );
-    (found != expected).then(|| Finding::new(&path.to_string_lossy(), 1, message))
+    let is_named = path.rsplit('/').next() == Some(name);
+    (!is_in_place || !is_named).then(|| Finding::new(&format!("{path}/Cargo.toml"), 1, message))
 }
 
-/// Checks that every package at the repository's top is a member.
+/// Checks that every package at the repository's top and in its groups is a member.
 fn packages_outside(workspace: &Workspace, members: &BTreeSet<&str>) -> Result<Vec<Finding>> {
     let mut findings = Vec::new();
-    for entry in std::fs::read_dir(workspace.root())? {
-        let entry = entry?;
-        let folder = entry.file_name().to_string_lossy().into_owned();
-        let known = members.contains(folder.as_str());
-        if entry.path().join("Cargo.toml").is_file() && !known {
-            let message =
-                format!("{folder} is not a workspace member; add it to `members` in Cargo.toml");
-            findings.push(Finding::new(&format!("{folder}/Cargo.toml"), 1, message));
+    for parent in GROUPS.into_iter().chain([""]) {
+        for entry in std::fs::read_dir(workspace.root().join(parent))? {
+            let entry = entry?;
+            let folder = entry.file_name().to_string_lossy().into_owned();
+            let known = members.contains(folder.as_str());
+            if entry.path().join("Cargo.toml").is_file() && !known {
+                let message = format!(
+                    "{folder} is not a workspace member; add it to `members` in Cargo.toml"
+                );
+                findings.push(Finding::new(&format!("{folder}/Cargo.toml"), 1, message));
+            }
         }
     }
     Ok(findings)

@@ -1,31 +1,17 @@
 //! Rule: every published package has the metadata that the registry shows, and depends on the exact
-//! version of the stable packages.
+//! version of the stable packages: those whose folders are at the repository's top. They are released together. All
+//! others have versions of their own.
 
 use cargo_metadata::{Dependency, DependencyKind, Package};
 
 use crate::finding::Finding;
-use crate::workspace::{self, Workspace};
-
-/// The packages that are released together, in folders of these names. All others are unstable, and
-/// have versions of their own.
-const STABLE: [&str; 10] = [
-    "mcp",
-    "mcp-auth",
-    "mcp-client",
-    "mcp-core",
-    "mcp-macros",
-    "mcp-server",
-    "mcp-tasks",
-    "mcp-transport-http",
-    "mcp-transport-stdio",
-    "mcp-types",
-];
+use crate::workspace::Workspace;
 
 pub(crate) fn check(workspace: &Workspace) -> Vec<Finding> {
     let published = workspace.published();
     let mut findings = Vec::new();
     for package in &published {
-        let manifest = format!("{}/Cargo.toml", workspace::folder_of(&package.name));
+        let manifest = format!("{}/Cargo.toml", workspace.path_of(package));
         let mut report = |message: String| findings.push(Finding::new(&manifest, 1, message));
         for (field, is_set) in fields(package) {
             if !is_set {
@@ -43,7 +29,7 @@ pub(crate) fn check(workspace: &Workspace) -> Vec<Finding> {
                 .iter()
                 .find(|package| *package.name == *dependency.name);
             let Some(other) = other else { continue };
-            let required = requirement(&other.name, &other.version.to_string());
+            let required = requirement(&workspace.path_of(other), &other.version.to_string());
             if !accepts(dependency, &required) {
                 report(format!(
                     "{} depends on {} {}; depend on `{required}`",
@@ -66,9 +52,9 @@ fn fields(package: &Package) -> [(&'static str, bool); 5] {
     ]
 }
 
-/// Returns the requirement of dependencies on a package: the exact version of a stable one.
-fn requirement(package: &str, version: &str) -> String {
-    let is_stable = STABLE.contains(&workspace::folder_of(package));
+/// Returns the requirement of dependencies on the package in a folder: the exact version of a stable one.
+fn requirement(folder: &str, version: &str) -> String {
+    let is_stable = !folder.contains('/');
     format!("{}{version}", if is_stable { '=' } else { '^' })
 }
 
@@ -89,8 +75,12 @@ mod tests {
     fn stable_packages_are_required_exactly() {
         let workspace = Workspace::find().unwrap();
         assert_eq!(check(&workspace), []);
-        assert_eq!(requirement("omnimcp-types", "1.2.3"), "=1.2.3");
-        assert_eq!(requirement("omnimcp-gateway", "1.2.3"), "^1.2.3");
+        let required = |package| {
+            let package = workspace.member(package).unwrap();
+            requirement(&workspace.path_of(package), "1.2.3")
+        };
+        assert_eq!(required("omnimcp-types"), "=1.2.3");
+        assert_eq!(required("omnimcp-gateway"), "^1.2.3");
         let facade = workspace.member("omnimcp").unwrap();
         let named = |name: &str| {
             let mut found = facade
