@@ -112,7 +112,7 @@ fn test_in_a_package_below_the_code_proves_nothing() {
     for (path, count) in [
         ("mcp-core/src/b/tests.rs", 1),
         ("mcp-client/src/b/tests.rs", 0),
-        ("mcp-gateway/src/b/tests.rs", 0),
+        ("products/mcp-gateway/src/b/tests.rs", 0),
         ("mcp-core/tests/it/b.rs", 0),
     ] {
         assert_eq!(found(path), count, "{path}");

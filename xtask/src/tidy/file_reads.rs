@@ -59,7 +59,7 @@ mod tests {
     #[test]
     fn file_that_is_read_without_a_limit_is_a_finding() {
         assert_eq!(
-            lines_of(check, "mcp-cli/src/log.rs", SAMPLE),
+            lines_of(check, "products/mcp-cli/src/log.rs", SAMPLE),
             marked(SAMPLE)
         );
         assert!(lines_of(check, "xtask/src/main.rs", SAMPLE).is_empty());

@@ -158,7 +158,7 @@ mod tests {
     fn displayed_value_that_is_not_escaped_is_a_finding() {
         for (path, expected) in [
             ("mcp-server/src/a.rs", marked(SAMPLE)),
-            ("mcp-cli/src/a.rs", Vec::new()),
+            ("products/mcp-cli/src/a.rs", Vec::new()),
             ("examples/src/a.rs", Vec::new()),
         ] {
             assert_eq!(lines_of(check, path, SAMPLE), expected, "{path}");

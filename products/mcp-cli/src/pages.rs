@@ -23,7 +23,7 @@ fn page(command: &mut clap::Command) -> String {
 
 #[test]
 fn pages_are_up_to_date() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/cli");
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/cli");
     let mut cli = Cli::command();
     cli.build();
     let mut pages = vec![("mcp".to_owned(), page(&mut cli))];

@@ -285,7 +285,7 @@ mod tests {
     fn files_are_the_published_schemas() {
         let root = PathBuf::from(env!("CARGO_MANIFEST_DIR"));
         for version in ProtocolVersion::ALL {
-            let published = format!("../docs/spec/schema/{version}/schema.json");
+            let published = format!("../../docs/spec/schema/{version}/schema.json");
             let published = fs::read_to_string(root.join(published)).unwrap();
             let mut schema: Value = serde_json::from_str(&published).unwrap();
             without_descriptions(&mut schema);

@@ -12,7 +12,7 @@ use crate::inspect::violations::Violations;
 
 fn file(path: &str) -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR"))
-        .join("..")
+        .join("../..")
         .join(path)
 }
 

@@ -2,7 +2,7 @@
 
 mod files;
 #[expect(dead_code, reason = "the columns of other crates")]
-#[path = "../../../mcp-client/tests/it/world/quirks.rs"]
+#[path = "../../../../mcp-client/tests/it/world/quirks.rs"]
 mod quirks;
 
 use std::fmt::Write as _;
@@ -320,7 +320,7 @@ fn page() -> String {
 
 #[test]
 fn page_has_the_rows_from_the_files() {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/world.md");
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/world.md");
     let text = fs::read_to_string(&path).unwrap();
     let (before, rest) = match text.split_once(BEGIN) {
         Some((before, rest)) => (before, rest.split_once(END).map_or("", |(_, after)| after)),

@@ -17,7 +17,7 @@ mod doctor;
 mod extensions;
 #[allow(dead_code, reason = "the page of providers uses the rest")]
 #[cfg(test)]
-#[path = "../../../mcp-auth/tests/it/facts.rs"]
+#[path = "../../../../mcp-auth/tests/it/facts.rs"]
 mod facts;
 #[cfg(test)]
 mod gateway;
@@ -38,7 +38,7 @@ mod login_settings;
 mod offline;
 #[allow(dead_code, reason = "the tests of the library use the rest")]
 #[cfg(test)]
-#[path = "../../../mcp-auth/tests/it/world.rs"]
+#[path = "../../../../mcp-auth/tests/it/world.rs"]
 mod provider_world;
 #[cfg(test)]
 mod providers;

@@ -11,7 +11,7 @@ use crate::output::Output;
 use crate::written;
 
 /// The clone in which this program was built. It does not exist where the program comes from a registry.
-const OWN_CLONE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
+const OWN_CLONE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
 /// Maximum length of a package name.
 const MAX_NAME: usize = 64;
 
