@@ -14,7 +14,7 @@ use crate::Result;
 const UPDATE: &str = "UPDATE_SCREENSHOTS";
 
 /// Tests that the page has copied, as files: they are compiled with their crate.
-const COPIES: &str = "mcp-testing/tests/it/copied";
+const COPIES: &str = "integrations/mcp-testing/tests/it/copied";
 
 /// The page whose PromQL queries Prometheus answers.
 const TELEMETRY: &str = "mcp/src/docs/telemetry.md";

@@ -1,8 +1,8 @@
 //! Output schemas and results behind `mcp serve` and `mcp proxy`: the listed schema accepts each result, in each revision.
 
-#[path = "../../../../mcp-testing/tests/it/returned/check.rs"]
+#[path = "../../../../integrations/mcp-testing/tests/it/returned/check.rs"]
 mod check;
-#[path = "../../../../mcp-testing/tests/it/returned/tools.rs"]
+#[path = "../../../../integrations/mcp-testing/tests/it/returned/tools.rs"]
 mod tools;
 
 use std::collections::BTreeMap;

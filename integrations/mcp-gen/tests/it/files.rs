@@ -33,8 +33,8 @@ fn client_for_the_shop_equals_the_stored_file() {
 
 #[test]
 fn client_for_the_example_equals_the_stored_file() {
-    let snapshot = include_str!("../../../examples/shop.json");
-    let file = expect_file!["../../../examples/src/shop.rs"];
+    let snapshot = include_str!("../../../../examples/shop.json");
+    let file = expect_file!["../../../../examples/src/shop.rs"];
     check(&Generator::client("shop"), &snapshot.parse().unwrap(), file);
 }
 
