@@ -1,6 +1,6 @@
 //! `cargo xtask bench`: speed of the SDK, compared with a minimal HTTP server (the limit) and with
 //! rmcp. The candidates run in turns, so that other load on the machine affects all of them. Every
-//! figure is the median of several rounds. Further measurements are scripts in `bench/programs`.
+//! figure is the median of several rounds. Further measurements are scripts in `checks/bench/programs`.
 //!
 //! | module | responsibility |
 //! |---|---|
@@ -132,7 +132,7 @@ pub(crate) fn run(workspace: &Workspace, args: &BenchArgs) -> Result<bool> {
 /// other rows do not depend on them.
 fn build_rmcp(workspace: &Workspace) -> Option<std::path::PathBuf> {
     let target = workspace.target().join("bench-rmcp");
-    let build = "build --release --quiet --manifest-path bench/rmcp/Cargo.toml";
+    let build = "build --release --quiet --manifest-path checks/bench/rmcp/Cargo.toml";
     match process::run(workspace.cargo(build).env("CARGO_TARGET_DIR", &target)) {
         Ok(()) => Some(target.join(PROFILE)),
         Err(error) => {

@@ -20,9 +20,9 @@ use crate::process::{self, Server, free_port};
 use crate::workspace::Workspace;
 
 const CALLS: &str = "bench-calls";
-const FIGURES: &str = "bench/instructions.json";
+const FIGURES: &str = "checks/bench/instructions.json";
 /// The token that `bench-server --protected` accepts.
-const TOKEN: &str = include_str!("../../../bench/src/token.txt");
+const TOKEN: &str = include_str!("../../../checks/bench/src/token.txt");
 
 /// Allowed increase over the stored figure, as a fraction.
 const TOLERANCE: f64 = 0.02;

@@ -106,7 +106,7 @@ fn version_comparisons_outside_their_files_are_findings() {
         "mcp-core/src/wire/legacy/narrow.rs",
         "mcp-server/tests/it/main.rs",
         "mcp-server/src/server/tests.rs",
-        "conformance/src/lib.rs",
+        "checks/conformance/src/lib.rs",
     ] {
         assert_eq!(
             lines_of(versions::check, place, COMPARISONS),
@@ -151,7 +151,7 @@ fn protocol_literals_outside_their_files_are_findings() {
         marked(LITERALS)
     );
     assert_eq!(
-        lines_of(literals::check, "bench/src/lib.rs", LITERALS),
+        lines_of(literals::check, "checks/bench/src/lib.rs", LITERALS),
         NONE
     );
     assert_eq!(

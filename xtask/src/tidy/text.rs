@@ -236,7 +236,7 @@ mod tests {
     #[test]
     fn openers_without_a_subject_are_findings() {
         let sample = DOCS.trim_start().replace("\n|", "\n").replacen('|', "", 1);
-        for path in ["mcp/src/a.rs", "mcp/tests/it/main.rs", "fuzz/x.rs"] {
+        for path in ["mcp/src/a.rs", "mcp/tests/it/main.rs", "checks/fuzz/x.rs"] {
             assert_eq!(lines_of(check, path, &sample), marked(&sample), "{path}");
         }
     }

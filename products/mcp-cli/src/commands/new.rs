@@ -196,7 +196,7 @@ fn manifest(template: Template, name: &str, sdk: Option<&Path>, folder: &Path) -
             "{sdk}, default-features = false, features = [\"macros\"] }}\n"
         ));
     }
-    let testing = package("omnimcp-testing", "mcp-testing");
+    let testing = package("omnimcp-testing", "integrations/mcp-testing");
     manifest.push_str(&format!("{testing} }}\nserde_json = \"1\"\n"));
     if is_inside_of_a_package(folder) {
         manifest.push_str("\n# A workspace of its own; remove the table to join the one around it.\n[workspace]\n");

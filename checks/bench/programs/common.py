@@ -3,7 +3,7 @@
 import json, os, re, socket, subprocess, tempfile, time
 from contextlib import contextmanager
 
-ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+ROOT = os.path.abspath(os.path.join(os.path.dirname(__file__), "../../.."))
 TARGET = os.environ.get("CARGO_TARGET_DIR", os.path.join(ROOT, "target"))
 # Other profiles only show that the programs work.
 PROFILE = os.environ.get("PROFILE", "release")

@@ -2,7 +2,7 @@
 //! by their output schemas accept all of them. A tool's description is its number of values, and the argument `index`
 //! selects one.
 
-#[path = "../../../integrations/mcp-testing/tests/it/returned/tools.rs"]
+#[path = "../../../../integrations/mcp-testing/tests/it/returned/tools.rs"]
 mod tools;
 
 use mcp::prelude::*;

@@ -161,7 +161,7 @@ async fn task_is_answered_and_ended_by_other_nodes() {
 
 /// Returns the configuration that `mcp new` writes, for these nodes and this port.
 fn nginx_configuration(nodes: &[Node], port: u16, folder: &Path) -> String {
-    let template = include_str!("../../../products/mcp-cli/templates/deploy/nginx.conf");
+    let template = include_str!("../../../../products/mcp-cli/templates/deploy/nginx.conf");
     let server = "server node:8000 max_fails=1 fail_timeout=2s;";
     assert!(template.contains(server), "{template}");
     let servers = nodes

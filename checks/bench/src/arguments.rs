@@ -1,4 +1,4 @@
-//! Arguments of the tools. All measured servers have the same tools, so the package `bench/rmcp`
+//! Arguments of the tools. All measured servers have the same tools, so the package `checks/bench/rmcp`
 //! includes this file as well.
 
 #![allow(

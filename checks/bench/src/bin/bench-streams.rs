@@ -1,5 +1,5 @@
 //! `bench-streams COUNT`: a server with `COUNT` open GET streams, each with a connection in memory instead of a socket, so
-//! that the limit of open files does not count. It prints what `bench/programs/scale.py` reports, as JSON.
+//! that the limit of open files does not count. It prints what `checks/bench/programs/scale.py` reports, as JSON.
 
 #![allow(clippy::print_stdout, reason = "prints its result")]
 

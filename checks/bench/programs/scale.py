@@ -1,6 +1,6 @@
 """A server with very many idle sessions, and one with very many open GET streams. Both still answer calls.
 
-    python3 bench/programs/scale.py [--sessions N] [--streams N]
+    python3 checks/bench/programs/scale.py [--sessions N] [--streams N]
 
 Prints the memory of each session and stream, the 99th percentile of calls meanwhile, and the time and memory until all is
 given back. Beyond the limit of open files, `bench-streams` has the streams in memory.

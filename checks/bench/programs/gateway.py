@@ -1,6 +1,6 @@
 """Calls of a server directly, through our gateway, and through proxies in Python, on one processor.
 
-    python3 bench/programs/gateway.py [--rounds N] [--seconds S]
+    python3 checks/bench/programs/gateway.py [--rounds N] [--seconds S]
 
 The server behind a gateway runs on another processor, with the load generator. The processor time is that of the measured
 program alone; figures are medians. The Python proxies are those that `cargo xtask interop` has installed.

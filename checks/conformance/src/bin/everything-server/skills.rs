@@ -4,7 +4,7 @@ use std::path::Path;
 
 use mcp::skills::{InlineSkill, Skills, SkillsError};
 
-/// Returns the skills of the folder `conformance/skills` and one from code.
+/// Returns the skills of the folder `checks/conformance/skills` and one from code.
 pub(crate) fn skills() -> Result<Skills, SkillsError> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("skills");
     let refunds = InlineSkill::new(

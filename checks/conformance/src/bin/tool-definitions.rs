@@ -9,7 +9,7 @@
     reason = "prints its findings; the checker is shared with tests"
 )]
 
-#[path = "../../../integrations/mcp-toolset/tests/it/checker.rs"]
+#[path = "../../../../integrations/mcp-toolset/tests/it/checker.rs"]
 mod checker;
 
 use std::collections::HashSet;

@@ -2,7 +2,7 @@
 # The cost of building the same echo server with the SDK and with rmcp: a clean release build of each below
 # target/bench-build, its time, the number of its crates, and the size of the stripped program.
 set -euo pipefail
-cd "$(dirname "${BASH_SOURCE[0]}")/../.."
+cd "$(dirname "${BASH_SOURCE[0]}")/../../.."
 repository=$PWD
 folder=$repository/target/bench-build
 
