@@ -7,9 +7,9 @@ use crate::sources::{Sources, is_library};
 const DOCUMENTS: [&str; 7] = [
     "ARCHITECTURE.md",
     "CONTRIBUTING.md",
-    "GOVERNANCE.md",
+    "docs/governance.md",
     "README.md",
-    "RELEASING.md",
+    "docs/releasing.md",
     "ROADMAP.md",
     "docs/hostile.md",
 ];
