@@ -5,7 +5,7 @@
 
 use std::net::SocketAddr;
 
-use crate::Shutdown;
+use crate::shutdown::Shutdown;
 
 /// The connection that [`Serve`](crate::Serve) serves in the current task.
 #[derive(Clone, Debug)]

@@ -15,8 +15,8 @@ use tokio::sync::Mutex;
 use tokio::time::{Instant, timeout};
 use tower_service::Service;
 
-use crate::Shutdown;
 use crate::headers::names;
+use crate::shutdown::Shutdown;
 
 /// The time for which a result of the check is reused: any client can send requests.
 const REUSE: Duration = Duration::from_millis(500);

@@ -34,9 +34,9 @@ use tokio::sync::Semaphore;
 use tower_service::Service;
 
 use crate::health::HealthChecks;
+use crate::server::authorization::Authorization;
 use crate::server::{CardService, StreamableHttp};
-use crate::shutdown::termination;
-use crate::{Authorization, Shutdown};
+use crate::shutdown::{Shutdown, termination};
 use accept::AcceptLoop;
 use activity::ConnectionTimeouts;
 use connection::ConnectionSettings;

@@ -18,8 +18,8 @@ use tower_service::Service;
 
 use super::connection::{self, ConnectionSettings, FINAL_FRAMES_TIMEOUT};
 use super::waker_thread::WakerThread;
-use crate::Shutdown;
 use crate::connection_scope::ConnectionScope;
+use crate::shutdown::Shutdown;
 
 /// Pause after an error of `accept`, for example because of too many open files.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(100);

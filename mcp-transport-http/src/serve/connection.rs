@@ -28,10 +28,10 @@ use tokio::sync::OwnedSemaphorePermit;
 use tower_service::Service;
 
 use super::activity::{Activity, ConnectionTimeouts, InFlightRequest};
-use crate::Shutdown;
 use crate::headers::names;
 use crate::health::HealthChecks;
 use crate::server::{CardService, discard};
+use crate::shutdown::Shutdown;
 
 /// Maximum size of hyper's buffers for reading and writing. A larger head is rejected.
 const MAX_BUFFER_SIZE: usize = 64 << 10;

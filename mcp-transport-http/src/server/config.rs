@@ -17,7 +17,7 @@ use super::counters::Counters;
 use super::guard::Guard;
 use super::request_body::BodyLimits;
 use super::store_guard::{GuardedEvents, STORE_TIMEOUT};
-use crate::{Shutdown, connection_scope};
+use crate::{connection_scope, shutdown::Shutdown};
 
 pub use session_event::{SessionEnd, SessionEvent};
 pub use sessions::{AnswerMode, Sessions};

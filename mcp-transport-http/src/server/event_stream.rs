@@ -21,7 +21,7 @@ use super::call::{CallEnd, HttpCall, encode_event, new_buffer};
 use super::config::{Config, StreamConfig};
 use super::keep_alive::KeepAlive;
 use super::lifetime::expired;
-use crate::Shutdown;
+use crate::shutdown::Shutdown;
 use crate::sse::encode as sse;
 
 /// Time without a read after which progress notifications no longer wait for the client.

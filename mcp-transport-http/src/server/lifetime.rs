@@ -10,7 +10,7 @@ use mcp_core::{BoxFuture, Principal};
 use tokio::time::{sleep, timeout};
 
 use super::config::Config;
-use crate::Shutdown;
+use crate::shutdown::Shutdown;
 
 /// Waits until the server drains, or forever without a handle.
 pub(super) async fn draining(shutdown: Option<Shutdown>) {

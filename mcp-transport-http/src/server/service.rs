@@ -20,7 +20,7 @@ use super::endpoint::EndpointState;
 use super::handle::{handle, panicked};
 use super::response::Body;
 use super::service_source::ServiceSource;
-use crate::Shutdown;
+use crate::shutdown::Shutdown;
 
 /// An MCP endpoint: a tower service for hyper, axum and every other tower-based web server.
 ///

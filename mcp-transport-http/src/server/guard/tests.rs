@@ -4,9 +4,9 @@ use http::HeaderName;
 use mcp_core::Fault;
 
 use super::*;
-use crate::PeerAddr;
+use crate::peer_addr::PeerAddr;
 #[cfg(feature = "serve")]
-use crate::{Shutdown, connection_scope::ConnectionScope};
+use crate::{connection_scope::ConnectionScope, shutdown::Shutdown};
 
 const LIMIT: usize = 1000;
 

@@ -40,9 +40,8 @@ use tokio::sync::Notify;
 use tower_service::Service as _;
 
 use crate::headers::names;
-use crate::server::Body;
-use crate::server::Sessions;
-use crate::{PeerAddr, StreamableHttp};
+use crate::peer_addr::PeerAddr;
+use crate::server::{Body, Sessions, StreamableHttp};
 
 /// State of a server with the tools `echo`, `who`, `steps`, `wait`, `ask`, `poll` and `roots`.
 pub(super) struct Tools {

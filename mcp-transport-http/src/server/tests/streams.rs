@@ -15,8 +15,8 @@ use tracing::Instrument;
 
 use super::{endpoint, events, text, tool_call};
 use crate::headers::names;
-use crate::server::Body;
-use crate::{Shutdown, StreamableHttp};
+use crate::server::{Body, StreamableHttp};
+use crate::shutdown::Shutdown;
 
 /// Time after which a client that does not read no longer delays progress notifications.
 const STALL_TIMEOUT: Duration = Duration::from_secs(1);

@@ -15,8 +15,8 @@ use tower_service::Service as _;
 
 use super::{events, message, post, text};
 use crate::headers::names;
-use crate::server::Body;
-use crate::{Shutdown, StreamableHttp};
+use crate::server::{Body, StreamableHttp};
+use crate::shutdown::Shutdown;
 
 /// A service that publishes changes.
 struct Changing {

@@ -3,8 +3,8 @@
 use mcp_core::ChangeEvent;
 
 use super::*;
-use crate::Shutdown;
 use crate::server::{SessionEnd, SessionEvent};
+use crate::shutdown::Shutdown;
 
 /// A client of HTTP+SSE.
 struct Old {

@@ -4,7 +4,7 @@ use mcp_core::store::MemoryEventStore;
 use mcp_core::{ChangeBus as _, ChangeEvent};
 
 use super::*;
-use crate::Shutdown;
+use crate::shutdown::Shutdown;
 
 fn keeping() -> (Endpoint, Arc<Tools>, Arc<MemoryEventStore>) {
     let (endpoint, tools) = endpoint();
