@@ -4,7 +4,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Meta, RequestId};
+use crate::{jsonrpc::RequestId, meta::Meta};
 
 /// Parameters of `notifications/cancelled`.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]

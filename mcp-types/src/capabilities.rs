@@ -11,7 +11,7 @@ use serde_json::Value;
 pub use client::{ClientCapabilities, ElicitationCapability, RootsCapability, SamplingCapability};
 pub use server::{ListChangedCapability, ResourcesCapability, ServerCapabilities};
 
-use crate::JsonObject;
+use crate::extra::JsonObject;
 
 /// Serializes the settings of an extension. Settings that are not an object become an empty object.
 fn extension_settings(settings: &impl Serialize) -> JsonObject {

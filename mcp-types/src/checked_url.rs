@@ -5,7 +5,7 @@ use std::net::{Ipv4Addr, Ipv6Addr};
 use url::{Host, Url};
 
 use crate::own_url::{PAGE_SCHEMES, UrlError};
-use crate::{ElicitUrlParams, Icon, Implementation};
+use crate::{elicitation::ElicitUrlParams, icon::Icon, implementation::Implementation};
 
 impl ElicitUrlParams {
     /// Returns the URL, if it is safe to open: `https:`, or `http:` with a loopback host. A browser or
@@ -79,7 +79,7 @@ fn is_loopback(host: &Host<&str>) -> bool {
 #[cfg(test)]
 mod tests {
     use super::UrlError;
-    use crate::{ElicitUrlParams, Icon, Implementation};
+    use crate::{elicitation::ElicitUrlParams, icon::Icon, implementation::Implementation};
 
     #[test]
     fn page_to_visit_is_https_or_on_the_same_machine() {

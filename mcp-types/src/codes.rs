@@ -4,7 +4,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{ClientCapabilities, ElicitUrlParams};
+use crate::{capabilities::ClientCapabilities, elicitation::ElicitUrlParams};
 
 /// The message is not valid JSON.
 pub const PARSE_ERROR: i64 = -32700;
@@ -119,7 +119,10 @@ mod tests {
         INTERNAL_ERROR, MissingCapabilities, MissingResource, RequiredElicitations, RetryAfter,
         UnsupportedVersion,
     };
-    use crate::{ClientCapabilities, ElicitUrlParams, ErrorObject, ProtocolVersion};
+    use crate::{
+        capabilities::ClientCapabilities, elicitation::ElicitUrlParams, jsonrpc::ErrorObject,
+        version::ProtocolVersion,
+    };
 
     #[test]
     fn error_data_round_trips() {

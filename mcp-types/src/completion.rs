@@ -5,7 +5,7 @@
 use serde::de::{Deserialize, Deserializer, Error, MapAccess};
 
 use crate::tagged::{self, Tagged};
-use crate::{JsonObject, Meta, de};
+use crate::{de, extra::JsonObject, meta::Meta};
 
 /// Parameters of `completion/complete`.
 // spec: COMP-02

@@ -4,7 +4,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Meta, ServerCapabilities};
+use crate::{capabilities::ServerCapabilities, meta::Meta};
 
 /// Result of `server/discover`.
 // spec: VER-06

@@ -7,7 +7,8 @@ use std::sync::LazyLock;
 use serde::{Deserialize, Serialize, Serializer};
 use serde_json::Value;
 
-use crate::JsonObject;
+/// A JSON object that keeps the order of its members: a schema, arguments, metadata.
+pub type JsonObject = serde_json::Map<String, Value>;
 
 /// Members of a JSON object that this crate does not define.
 ///

@@ -5,7 +5,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::setters::{display_name, setters};
-use crate::{ExtraFields, Icon, de};
+use crate::{de, extra::ExtraFields, icon::Icon};
 
 /// Name and version of a client or a server, as it claims them.
 ///

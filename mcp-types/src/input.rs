@@ -7,10 +7,10 @@ use std::collections::BTreeMap;
 use serde::de::{Deserialize, Deserializer, Error};
 use serde::{Serialize, Serializer};
 
-use crate::{
-    CreateMessageParams, CreateMessageResult, ElicitParams, ElicitResult, JsonObject,
-    ListRootsResult, Meta, Method, RawObject, RawObjectError, tagged,
-};
+use crate::elicitation::{ElicitParams, ElicitResult};
+use crate::raw::{RawObject, RawObjectError};
+use crate::sampling::{CreateMessageParams, CreateMessageResult};
+use crate::{extra::JsonObject, meta::Meta, method::Method, roots::ListRootsResult, tagged};
 
 /// Result that requests input. The client sends the request again with the responses.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, serde::Deserialize)]
@@ -305,10 +305,10 @@ mod tests {
     use serde_json::json;
 
     use super::{InputRequest, InputRequests, InputRequired, InputResponse, InputResponses};
-    use crate::{
-        CreateMessageParams, CreateMessageResult, ElicitFormParams, ElicitParams, ElicitResult,
-        FormSchema, ListRootsResult, RawObject, Root, SamplingMessage,
-    };
+    use crate::elicitation::{ElicitFormParams, ElicitParams, ElicitResult, FormSchema};
+    use crate::raw::RawObject;
+    use crate::roots::{ListRootsResult, Root};
+    use crate::sampling::{CreateMessageParams, CreateMessageResult, SamplingMessage};
 
     fn requests() -> InputRequests {
         let form = ElicitParams::from(ElicitFormParams::new("Sure?", FormSchema::new()));
@@ -364,7 +364,7 @@ mod tests {
     #[test]
     fn response_is_read_by_the_request_kind() {
         let mut elicited = ElicitResult::decline();
-        elicited.meta = Some(crate::Meta::default().with("com.example/x", 1));
+        elicited.meta = Some(crate::meta::Meta::default().with("com.example/x", 1));
         let answers: InputResponses = [
             ("form", InputResponse::from(elicited)),
             ("model", CreateMessageResult::new("m", "hello").into()),

@@ -6,9 +6,10 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde_json::{Value, json};
 
 use crate::meta::{Baggage, TraceParent, TraceState};
+use crate::method::{Method, MethodKind};
 use crate::{
-    Blob, CreateMessageParams, ElicitParams, ExtraFields, InputRequest, Method, MethodKind,
-    ProtocolVersion, RawObject,
+    content::Blob, elicitation::ElicitParams, extra::ExtraFields, input::InputRequest,
+    raw::RawObject, sampling::CreateMessageParams, version::ProtocolVersion,
 };
 
 /// Implements `JsonSchema` with a schema that is written in place.
@@ -87,8 +88,8 @@ impl JsonSchema for InputRequest {
 
 /// Returns the schema of one side's messages, from its methods and their parameters.
 pub(crate) fn message(methods: &[(Method, Schema)], generator: &mut SchemaGenerator) -> Schema {
-    let id = generator.subschema_for::<crate::RequestId>();
-    let error = generator.subschema_for::<crate::ErrorObject>();
+    let id = generator.subschema_for::<crate::jsonrpc::RequestId>();
+    let error = generator.subschema_for::<crate::jsonrpc::ErrorObject>();
     let of = |method: Value, params: Value, is_request: Option<bool>| {
         let mut schema = json!({
             "type": "object",

@@ -6,8 +6,7 @@
 use serde::{Deserialize, Serialize};
 
 pub use crate::task_status::{TaskParams, TaskStatus};
-use crate::text_enum::text_enum;
-use crate::{Cursor, ExtraFields, Meta};
+use crate::{extra::ExtraFields, meta::Meta, page::Cursor, text_enum::text_enum};
 
 text_enum! {
     /// Support of a tool for calls as tasks.

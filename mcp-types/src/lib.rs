@@ -91,7 +91,7 @@ pub use elicitation::{
     NumberSchema, PrimitiveSchema, StringFormat, StringSchema,
 };
 pub use escape::{escape_block, escape_json, escape_line, escaped};
-pub use extra::ExtraFields;
+pub use extra::{ExtraFields, JsonObject};
 pub use icon::{Icon, IconTheme};
 pub use implementation::Implementation;
 pub use input::{InputRequest, InputRequests, InputRequired, InputResponse, InputResponses};
@@ -140,6 +140,3 @@ pub use self::{
     jsonrpc::is_plain,
     tools::is_tool_name,
 };
-
-/// A JSON object that keeps the order of its members: a schema, arguments, metadata.
-pub type JsonObject = serde_json::Map<String, serde_json::Value>;

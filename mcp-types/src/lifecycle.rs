@@ -4,7 +4,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{ClientCapabilities, Implementation, Meta, ProtocolVersion, ServerCapabilities};
+use crate::capabilities::{ClientCapabilities, ServerCapabilities};
+use crate::{implementation::Implementation, meta::Meta, version::ProtocolVersion};
 
 /// Parameters of `initialize`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

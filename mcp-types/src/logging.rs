@@ -5,7 +5,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::Meta;
+use crate::meta::Meta;
 
 /// Severity of a log message as in RFC 5424. The order is ascending.
 // spec: LOG-02

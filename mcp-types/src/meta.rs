@@ -13,7 +13,7 @@ use serde_json::Value;
 
 pub use trace::{Baggage, InvalidTrace, TraceContext, TraceParent, TraceState};
 
-use crate::{ExtraFields, JsonObject};
+use crate::extra::{ExtraFields, JsonObject};
 
 /// A `_meta` object. All keys are kept.
 ///

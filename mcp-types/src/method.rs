@@ -6,7 +6,7 @@ pub(crate) mod table;
 
 use std::fmt;
 
-use crate::ProtocolVersion::{self, V2024_11_05, V2025_06_18, V2025_11_25, V2026_07_28};
+use crate::version::ProtocolVersion::{self, V2024_11_05, V2025_06_18, V2025_11_25, V2026_07_28};
 
 /// Kind of a method.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -176,7 +176,7 @@ impl fmt::Display for Method {
 #[cfg(test)]
 mod tests {
     use super::{Method, MethodKind};
-    use crate::ProtocolVersion;
+    use crate::version::ProtocolVersion;
 
     #[test]
     fn row_for_a_method_has_its_name_and_kind() {

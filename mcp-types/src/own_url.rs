@@ -6,7 +6,7 @@
 
 use std::net::{Ipv4Addr, Ipv6Addr};
 
-use crate::ElicitUrlParams;
+use crate::elicitation::ElicitUrlParams;
 
 /// Schemes of a page that a user visits.
 pub(crate) const PAGE_SCHEMES: &str = "https, and http for the same machine";
@@ -107,7 +107,7 @@ fn ipv6(host: &str) -> Option<Ipv6Addr> {
 #[cfg(test)]
 mod tests {
     use super::UrlError;
-    use crate::ElicitUrlParams;
+    use crate::elicitation::ElicitUrlParams;
 
     fn check(url: &str) -> Result<(), UrlError> {
         ElicitUrlParams::new("m", url).check_own_url()

@@ -15,16 +15,19 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 pub use lossless::Lossless;
 
-use crate::de::without_position;
+use crate::elicitation::{ElicitParams, ElicitationComplete};
 use crate::ext::tasks::{Task, UpdateTaskParams};
+use crate::jsonrpc::{ErrorObject, Message, ParseError, RequestId};
 use crate::legacy_tasks::{LegacyTask, TaskParams};
-use crate::method::table::method_table;
+use crate::logging::{LogMessage, SetLevelParams};
+use crate::method::{Method, table::method_table};
+use crate::raw::{RawJson, RawObject};
+use crate::resources::{ReadResourceParams, ResourceUpdated, SubscribeParams};
+use crate::subscriptions::{ListenParams, SubscriptionAcknowledged};
 use crate::{
-    CallToolParams, Cancelled, CompleteParams, CreateMessageParams, ElicitParams,
-    ElicitationComplete, ErrorObject, GetPromptParams, InitializeParams, JsonObject, ListenParams,
-    LogMessage, Message, Meta, Method, Page, ParseError, ProgressParams, RawJson, RawObject,
-    ReadResourceParams, RequestId, ResourceUpdated, SetLevelParams, SubscribeParams,
-    SubscriptionAcknowledged,
+    cancellation::Cancelled, completion::CompleteParams, de::without_position, extra::JsonObject,
+    lifecycle::InitializeParams, meta::Meta, page::Page, progress::ProgressParams,
+    prompts::GetPromptParams, sampling::CreateMessageParams, tools::CallToolParams,
 };
 
 /// A message as JSON.
@@ -57,7 +60,7 @@ fn refuse_repeated(id: &RequestId, arguments: Option<RawJson<'_>>) -> Result<(),
         id: Some(id.clone()),
         reason: format!(
             "a member of `params.arguments` comes twice: {}",
-            crate::escape_line(&name)
+            crate::escape::escape_line(&name)
         )
         .into(),
     })

@@ -56,10 +56,10 @@ macro_rules! list_result {
             pub $items: Vec<$item>,
             /// Cursor of the next page. Absent on the last page.
             #[serde(skip_serializing_if = "Option::is_none")]
-            pub next_cursor: Option<$crate::Cursor>,
+            pub next_cursor: Option<$crate::page::Cursor>,
             /// Protocol-level metadata (`_meta`).
             #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
-            pub meta: Option<$crate::Meta>,
+            pub meta: Option<$crate::meta::Meta>,
         }
 
         impl From<Vec<$item>> for $result {

@@ -4,8 +4,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::setters::setters;
-use crate::{Meta, RequestId, number};
+use crate::{jsonrpc::RequestId, meta::Meta, number, setters::setters};
 
 /// Token that connects progress notifications with their request: a string or an integer, echoed with
 /// the same JSON type.

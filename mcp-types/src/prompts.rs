@@ -4,9 +4,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::page::list_result;
+use crate::content::{ContentBlock, Role};
 use crate::setters::{display_name, setters};
-use crate::{ContentBlock, ExtraFields, Icon, Meta, RawObject, Role, de};
+use crate::{de, extra::ExtraFields, icon::Icon, meta::Meta, page::list_result, raw::RawObject};
 
 /// The definition of a prompt, as `prompts/list` returns it. Unknown members are kept.
 ///

@@ -4,10 +4,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::content::lines;
-use crate::page::list_result;
+use crate::content::{Annotations, ResourceContents, ResourceLink, lines};
 use crate::setters::{display_name, setters};
-use crate::{Annotations, ExtraFields, Icon, Meta, ResourceContents, ResourceLink, de};
+use crate::{de, extra::ExtraFields, icon::Icon, meta::Meta, page::list_result};
 
 /// The definition of a resource, as `resources/list` returns it. Unknown members are kept.
 ///

@@ -4,7 +4,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::Meta;
+use crate::meta::Meta;
 
 /// A folder or file that a server may access. `From` makes it from a `file://` URI.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]

@@ -61,7 +61,7 @@ macro_rules! setter {
     (icon) => {
         /// Adds an icon.
         #[must_use]
-        pub fn icon(mut self, icon: $crate::Icon) -> Self {
+        pub fn icon(mut self, icon: $crate::icon::Icon) -> Self {
             self.icons.push(icon);
             self
         }
@@ -69,7 +69,7 @@ macro_rules! setter {
     (annotations) => {
         /// Sets the annotations: audience, priority, time of the last change.
         #[must_use]
-        pub fn annotations(mut self, annotations: $crate::Annotations) -> Self {
+        pub fn annotations(mut self, annotations: $crate::content::Annotations) -> Self {
             self.annotations = Some(annotations);
             self
         }

@@ -6,7 +6,7 @@ use std::ops::Not;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{ExtraFields, Meta, de};
+use crate::{de, extra::ExtraFields, meta::Meta};
 
 /// Selection of changes: those that a client subscribes to, or those that a server sends.
 ///
@@ -197,8 +197,8 @@ mod tests {
     use serde_json::json;
 
     use super::{ListenResult, SubscriptionFilter};
-    use crate::meta::keys;
-    use crate::{Meta, RequestId};
+    use crate::jsonrpc::RequestId;
+    use crate::meta::{Meta, keys};
 
     #[test]
     fn unknown_members_in_a_filter_are_kept() {

@@ -21,8 +21,8 @@ use serde::de::{
 };
 use serde_json::value::RawValue;
 
-use crate::RawObject;
 use crate::de::{Str, without_position};
+use crate::raw::RawObject;
 
 const TAG: &str = "type";
 

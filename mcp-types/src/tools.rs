@@ -10,14 +10,13 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use crate::content::lines;
-use crate::finite::to_finite_json;
+use crate::content::{ContentBlock, TextContent, lines};
+use crate::escape::{escape_line, shorten};
+use crate::extra::{ExtraFields, JsonObject};
 use crate::legacy_tasks::{TaskMetadata, TaskSupport};
-use crate::page::list_result;
-use crate::setters::setters;
 use crate::{
-    ContentBlock, ExtraFields, Icon, JsonObject, Meta, RawObject, TextContent, de, escape_line,
-    shorten,
+    de, finite::to_finite_json, icon::Icon, meta::Meta, page::list_result, raw::RawObject,
+    setters::setters,
 };
 
 /// Returns true for a valid tool name.

@@ -5,8 +5,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::extensions;
-use crate::legacy_tasks::TasksCapability;
-use crate::{ExtraFields, de};
+use crate::{de, extra::ExtraFields, legacy_tasks::TasksCapability};
 
 /// Server capabilities.
 ///
@@ -38,14 +37,14 @@ pub struct ServerCapabilities {
     #[serde(
         default,
         deserialize_with = "de::null_to_default",
-        skip_serializing_if = "crate::JsonObject::is_empty"
+        skip_serializing_if = "crate::extra::JsonObject::is_empty"
     )]
     pub extensions: ExtraFields,
     /// Non-standard capabilities.
     #[serde(
         default,
         deserialize_with = "de::null_to_default",
-        skip_serializing_if = "crate::JsonObject::is_empty"
+        skip_serializing_if = "crate::extra::JsonObject::is_empty"
     )]
     pub experimental: ExtraFields,
     /// Capabilities that this crate does not define.

@@ -2,8 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::text_enum::text_enum;
-use crate::{ExtraFields, de, number};
+use crate::{de, extra::ExtraFields, number, text_enum::text_enum};
 
 text_enum! {
     /// Speaker or addressee of content.

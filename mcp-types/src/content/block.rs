@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use super::{Annotations, Blob, EmbeddedResource, ResourceContents, ResourceLink, ToolUseContent};
 use crate::tagged::{self, Tagged};
-use crate::{JsonObject, Meta, de};
+use crate::{de, extra::JsonObject, meta::Meta};
 
 /// A piece of content in a tool result, prompt message or sampling message.
 ///

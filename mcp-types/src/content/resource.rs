@@ -3,8 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::{Annotations, Blob};
-use crate::setters::setters;
-use crate::{Icon, Meta, de};
+use crate::{de, icon::Icon, meta::Meta, setters::setters};
 
 /// Resource contents, or a part of them: text or bytes.
 ///

@@ -4,7 +4,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Meta, RawObject};
+use crate::{meta::Meta, raw::RawObject};
 
 /// A tool call by a language model (2025-11-25 and later, only in sampling).
 // spec: SAMP-07

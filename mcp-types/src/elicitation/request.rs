@@ -4,8 +4,7 @@ use serde::de::{Deserialize, Deserializer};
 use serde_json::Value;
 
 use super::FormSchema;
-use crate::legacy_tasks::TaskMetadata;
-use crate::{JsonObject, Meta, RawObject, tagged};
+use crate::{extra::JsonObject, legacy_tasks::TaskMetadata, meta::Meta, raw::RawObject, tagged};
 
 const FORM: &str = "form";
 const URL: &str = "url";

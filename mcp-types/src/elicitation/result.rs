@@ -3,8 +3,7 @@
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-use crate::text_enum::text_enum;
-use crate::{JsonObject, Meta};
+use crate::{extra::JsonObject, meta::Meta, text_enum::text_enum};
 
 text_enum! {
     /// The user's action.

@@ -7,7 +7,7 @@ use super::{
     EnumSchema, FormSchema, MultiSelectSchema, NumberSchema, PrimitiveSchema, StringFormat,
     StringSchema,
 };
-use crate::JsonObject;
+use crate::extra::JsonObject;
 
 fn object(value: Value) -> JsonObject {
     serde_json::from_value(value).unwrap()

@@ -4,9 +4,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::meta::keys;
-use crate::text_enum::text_enum;
-use crate::{Tool, de};
+use crate::{de, meta::keys, text_enum::text_enum, tools::Tool};
 
 /// The user interface of a tool: the value of `ui` in its `_meta`.
 // spec: APP-04
@@ -122,7 +120,7 @@ mod tests {
     use serde_json::json;
 
     use super::{ToolUi, Visibility};
-    use crate::Tool;
+    use crate::tools::Tool;
 
     #[test]
     fn tool_ui_is_read_in_both_forms() {

@@ -6,8 +6,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::setters::setters;
-use crate::{Icon, Meta};
+use crate::{icon::Icon, meta::Meta, setters::setters};
 
 const SCHEMA: &str = "https://static.modelcontextprotocol.io/schemas/v2/server-card.schema.json";
 

@@ -4,8 +4,9 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::input::{InputRequests, InputResponses};
 pub use crate::task_status::{TaskParams, TaskStatus};
-use crate::{ErrorObject, InputRequests, InputResponses, Meta, Method, RawObject};
+use crate::{jsonrpc::ErrorObject, meta::Meta, method::Method, raw::RawObject};
 
 /// The `resultType` of a result that is a task.
 // spec: TASK-06
@@ -124,8 +125,11 @@ mod tests {
     use serde_json::json;
 
     use super::{Task, TaskStatus, UpdateTaskParams};
-    use crate::{CallToolResult, ElicitResult, ErrorObject, InputRequest, InputRequests, codes};
-    use crate::{InputResponse, InputResponses, RawObject};
+    use crate::input::{InputRequest, InputRequests, InputResponse, InputResponses};
+    use crate::{
+        codes, elicitation::ElicitResult, jsonrpc::ErrorObject, raw::RawObject,
+        tools::CallToolResult,
+    };
 
     const NOW: &str = "2026-07-28T12:00:00Z";
 

@@ -93,7 +93,7 @@ impl<'de> Visitor<'de> for ElementsVisitor {
 #[cfg(test)]
 mod tests {
     use super::{Message, ParseError};
-    use crate::{RequestId, codes};
+    use crate::{codes, jsonrpc::RequestId};
 
     #[test]
     fn invalid_element_does_not_affect_the_others() {

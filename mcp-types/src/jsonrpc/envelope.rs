@@ -12,8 +12,7 @@ use serde::de::{IgnoredAny, MapAccess, Visitor};
 use super::problem::Problem;
 use super::read_params::ReadParams;
 use super::{ErrorObject, Message, Notification, Params, ParseError, Request, RequestId, Response};
-use crate::RawJson;
-use crate::de::Str;
+use crate::{de::Str, raw::RawJson};
 
 /// The members of a message.
 #[derive(Default)]

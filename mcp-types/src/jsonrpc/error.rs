@@ -5,7 +5,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
-use crate::escape_line;
+use crate::escape::escape_line;
 
 /// The `error` member of a response.
 ///

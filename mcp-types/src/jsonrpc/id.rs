@@ -5,7 +5,7 @@ use std::fmt;
 use serde::de::{Error, Unexpected, Visitor};
 use serde::{Deserialize, Deserializer, Serialize};
 
-use crate::RawJson;
+use crate::raw::RawJson;
 
 /// A request id: an integer or a string, echoed with the same JSON type.
 ///

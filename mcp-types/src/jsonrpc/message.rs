@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use super::{ErrorObject, Params, RequestId};
-use crate::RawJson;
+use crate::raw::RawJson;
 
 /// A JSON-RPC message, created by [`Message::parse`].
 ///

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use serde::Deserialize;
 
-use crate::{RawJson, RawObject, RawObjectError};
+use crate::raw::{RawJson, RawObject, RawObjectError};
 
 /// The members of a `params` object, each as raw JSON.
 ///

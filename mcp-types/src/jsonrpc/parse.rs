@@ -70,7 +70,8 @@ mod tests {
     use proptest::prelude::{ProptestConfig, any, proptest};
 
     use super::ParseError;
-    use crate::{Message, ParamError, RequestId, codes};
+    use crate::codes;
+    use crate::jsonrpc::{Message, ParamError, RequestId};
 
     fn parse(text: &str) -> Result<Message<'_>, ParseError> {
         Message::parse(text.as_bytes())

@@ -68,7 +68,7 @@ impl ParseError {
 
 #[cfg(test)]
 mod tests {
-    use crate::{Message, RequestId};
+    use crate::jsonrpc::{Message, RequestId};
 
     #[test]
     fn bytes_that_were_meant_as_a_response_name_their_request() {

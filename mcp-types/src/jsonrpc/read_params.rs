@@ -10,8 +10,8 @@ use serde_json::value::RawValue;
 use super::Params;
 use super::params::Refusal;
 use super::problem::Problem;
-use crate::RawJson;
 use crate::de::{Str, without_position};
+use crate::raw::RawJson;
 
 /// Reads the value of `params`. A value that is not an object or `null` is a problem.
 // spec: BASE-13

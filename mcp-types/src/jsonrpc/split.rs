@@ -4,7 +4,7 @@
 
 use super::Params;
 use super::envelope::Envelope;
-use crate::RawJson;
+use crate::raw::RawJson;
 
 /// Maximum depth of a value. Deeper values are left to `serde_json`, which does not recurse.
 const MAX_DEPTH: u8 = 32;
@@ -280,8 +280,8 @@ mod tests {
     use proptest::sample::{Index, select};
 
     use super::{is_plain, split};
-    use crate::jsonrpc::envelope::Envelope;
-    use crate::{Message, ParseError, RequestId, codes};
+    use crate::jsonrpc::{Message, ParseError, RequestId};
+    use crate::{codes, jsonrpc::envelope::Envelope};
 
     const CALL: &str = r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"a","arguments":{"b":[1,-2.5e+3,true,false,null,{"c":"\u00e9\n"}]},"_meta":{"progressToken":"x","io.modelcontextprotocol/protocolVersion":"2026-07-28"}}}"#;
 

@@ -341,7 +341,7 @@ impl Meta {
 #[cfg(test)]
 mod tests {
     use super::{Baggage, InvalidTrace, TraceContext, TraceParent, TraceState, entries};
-    use crate::Meta;
+    use crate::meta::Meta;
 
     const PARENT: &str = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
 

@@ -7,7 +7,7 @@ use serde::ser::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::patch::patch;
-use crate::{JsonObject, Meta, RawObject};
+use crate::{extra::JsonObject, meta::Meta, raw::RawObject};
 
 /// A JSON object read as `T`, which is written with everything that arrived: unknown members, their
 /// order, `null`, and the digits of numbers.

@@ -5,7 +5,7 @@ use std::collections::{HashMap, VecDeque};
 
 use serde_json::value::RawValue;
 
-use crate::RawJson;
+use crate::raw::RawJson;
 
 /// Objects below this depth are written as their type writes them. `serde_json` reads no deeper values.
 const MAX_DEPTH: usize = 128;
@@ -163,7 +163,7 @@ impl<'o> ObjectWriter<'o> {
 #[cfg(test)]
 mod tests {
     use super::patch;
-    use crate::RawJson;
+    use crate::raw::RawJson;
 
     #[track_caller]
     fn check(raw: &str, before: &str, after: &str, expected: &str) {

@@ -85,7 +85,7 @@ mod tests {
     use proptest::prelude::*;
     use serde_json::Value;
 
-    use crate::RawJson;
+    use crate::raw::RawJson;
 
     fn repeated(text: &str) -> Option<String> {
         serde_json::from_str::<serde::de::IgnoredAny>(text).unwrap();

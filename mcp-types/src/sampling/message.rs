@@ -7,8 +7,8 @@ use std::slice;
 use serde::de::value::{MapAccessDeserializer, SeqAccessDeserializer};
 use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 
-use crate::content::lines;
-use crate::{ContentBlock, Meta, Role, ToolResultContent, ToolUseContent};
+use crate::content::{ContentBlock, Role, ToolResultContent, ToolUseContent, lines};
+use crate::meta::Meta;
 
 /// Message of a conversation with a language model.
 ///

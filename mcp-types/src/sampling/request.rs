@@ -3,10 +3,10 @@
 use serde::{Deserialize, Serialize};
 
 use super::message::{self, BrokenConversation, SamplingContent, SamplingMessage};
-use crate::legacy_tasks::TaskMetadata;
-use crate::setters::setters;
-use crate::text_enum::text_enum;
-use crate::{JsonObject, Meta, Tool, de, number};
+use crate::{
+    de, extra::JsonObject, legacy_tasks::TaskMetadata, meta::Meta, number, setters::setters,
+    text_enum::text_enum, tools::Tool,
+};
 
 /// Parameters of `sampling/createMessage`.
 ///

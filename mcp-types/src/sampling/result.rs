@@ -3,8 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::SamplingContent;
-use crate::text_enum::text_enum;
-use crate::{Meta, Role};
+use crate::{content::Role, meta::Meta, text_enum::text_enum};
 
 /// Result of `sampling/createMessage`.
 // spec: SAMP-12

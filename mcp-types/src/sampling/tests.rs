@@ -6,7 +6,8 @@ use super::{
     BrokenConversation, CreateMessageParams, CreateMessageResult, SamplingContent, SamplingMessage,
     StopReason,
 };
-use crate::{ContentBlock, RawObject, ToolResultContent, ToolUseContent};
+use crate::content::{ContentBlock, ToolResultContent, ToolUseContent};
+use crate::raw::RawObject;
 
 fn call(id: &str) -> ContentBlock {
     ToolUseContent::new(id, "weather", RawObject::default()).into()

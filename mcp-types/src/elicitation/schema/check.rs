@@ -8,7 +8,7 @@ use super::{
     Choices, FormSchema, MultiSelectSchema, NumberSchema, PrimitiveSchema, StringFormat,
     StringSchema,
 };
-use crate::{JsonObject, time};
+use crate::{extra::JsonObject, time};
 
 /// Error for an answer that is not valid for its form.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

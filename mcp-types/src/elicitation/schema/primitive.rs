@@ -5,9 +5,9 @@ use serde_json::Value;
 
 use super::string_type::StringType;
 use super::{EnumSchema, MultiSelectSchema};
-use crate::setters::setters;
-use crate::text_enum::text_enum;
-use crate::{JsonObject, RawObject, de, number, tagged};
+use crate::{
+    de, extra::JsonObject, number, raw::RawObject, setters::setters, tagged, text_enum::text_enum,
+};
 
 /// A form field.
 // spec: ELIC-05, ELIC-06
