@@ -10,7 +10,7 @@ use tokio::sync::watch;
 use tokio::time::Instant;
 
 use super::unique::unique_id;
-use crate::{EventLog, LogPage, LoggedEvent};
+use crate::event_log::{EventLog, LogPage, LoggedEvent};
 
 /// The size of the payloads that [`EventLog::read`] returns at once, in bytes.
 const PAGE_BYTES: usize = 1 << 20;

@@ -11,7 +11,7 @@ use mcp_core::store::StoreError;
 use parking_lot::Mutex;
 use tokio::time::Instant;
 
-use crate::{WebhookLimits, WebhookRecord, WebhookStore, WebhookWrite};
+use crate::webhook_store::{WebhookLimits, WebhookRecord, WebhookStore, WebhookWrite};
 
 /// The number of verified URLs that are remembered.
 const MAX_VERIFIED: usize = 10_000;

@@ -14,8 +14,8 @@ use super::shared::{EventLimits, PublishError, Shared};
 use super::unique::unique_id;
 use super::webhooks::Webhooks;
 use crate::clock;
+use crate::event_log::{EventLog, LoggedEvent};
 use crate::extension::Events;
-use crate::{EventLog, LoggedEvent};
 
 impl Events {
     /// The extension, with the log of a server in memory.

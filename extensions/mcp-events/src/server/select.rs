@@ -10,8 +10,8 @@ use mcp_types::JsonObject;
 use super::errors;
 use super::event_type::TypeEntry;
 use super::shared::Shared;
-use crate::LoggedEvent;
 use crate::clock;
+use crate::event_log::LoggedEvent;
 use crate::wire::{DeliveryMode, EventOccurrence, Selector};
 
 /// The largest cursor in bytes.

@@ -10,7 +10,7 @@ use tokio::sync::{Semaphore, watch};
 
 use super::event_type::TypeEntry;
 use super::webhooks::Webhooks;
-use crate::EventLog;
+use crate::event_log::EventLog;
 
 /// The limits of a server's events.
 #[derive(Debug, Clone, Copy)]

@@ -17,8 +17,8 @@ use super::webhooks::Webhooks;
 use super::{deliveries, errors, verification};
 use crate::clock;
 use crate::secret::WebhookSecret;
+use crate::webhook_store::{WebhookLimits, WebhookWrite};
 use crate::wire::{DeliveryMode, DeliveryStatus, Selector, SubscribeParams, SubscribeResult};
-use crate::{WebhookLimits, WebhookWrite};
 
 /// The time until a subscription has to be renewed if the client suggests none, and the shortest one.
 const DEFAULT_TTL: Duration = Duration::from_secs(3600);

@@ -8,8 +8,8 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use url::Url;
 
 use super::webhooks::Webhooks;
-use crate::WebhookRecord;
 use crate::secret::WebhookSecret;
+use crate::webhook_store::WebhookRecord;
 use crate::wire::{DeliveryStatus, Selector};
 
 /// The time for which messages are also signed with the earlier secret after a change.

@@ -15,7 +15,7 @@ use super::challenge_rate::ChallengeRate;
 use super::memory_webhooks::MemoryWebhookStore;
 use super::unique::unique_id;
 use crate::clock;
-use crate::{WebhookLimits, WebhookStore};
+use crate::webhook_store::{WebhookLimits, WebhookStore};
 
 /// Time limit of a request to a receiver.
 pub(super) const POST_TIMEOUT: Duration = Duration::from_secs(10);
