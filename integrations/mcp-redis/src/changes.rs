@@ -283,7 +283,7 @@ async fn publish_pending(bus: Arc<BusInner>) {
 }
 
 impl BusInner {
-    async fn send(&self, changes: &ChangeSet) -> Result<(), crate::RedisError> {
+    async fn send(&self, changes: &ChangeSet) -> Result<(), crate::error::RedisError> {
         let mut changes = changes.clone();
         changes.node.clone_from(&self.node);
         let operation = "publish changes";
@@ -312,7 +312,7 @@ impl BusInner {
     }
 
     /// Loads the number of the last change.
-    async fn position(&self) -> Result<Option<Position>, crate::RedisError> {
+    async fn position(&self) -> Result<Option<Position>, crate::error::RedisError> {
         let mut get = cmd("HMGET");
         get.arg(&self.name).arg(&["epoch", "n"]);
         let (epoch, number): (Option<String>, Option<u64>) = self

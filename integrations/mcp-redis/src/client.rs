@@ -6,9 +6,9 @@ use std::time::Duration;
 use mcp_core::deadline::finite;
 use tokio::runtime::Handle;
 
-use crate::RedisError;
 use crate::changes::RedisBus;
 use crate::connection::{Commands, Connection};
+use crate::error::RedisError;
 use crate::event_log::RedisEventLog;
 use crate::events::RedisEvents;
 use crate::keys::Keys;

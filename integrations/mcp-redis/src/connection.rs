@@ -18,7 +18,7 @@ use serde::de::DeserializeOwned;
 use tokio::time::{Instant, sleep, timeout_at};
 use uuid::Uuid;
 
-use crate::RedisError;
+use crate::error::RedisError;
 use crate::keys::Keys;
 
 /// Time between the first two attempts of an operation. Each further wait is twice as long.

@@ -9,8 +9,8 @@ use mcp_events::{EventLog, LogPage, LoggedEvent};
 use mcp_types::RawObject;
 use redis::cmd;
 
-use crate::RedisError;
 use crate::connection::{Commands, millis, random_name, script};
+use crate::error::RedisError;
 use crate::pub_sub::PubSub;
 use crate::watchers::Watchers;
 

@@ -7,8 +7,8 @@ use bytes::Bytes;
 use mcp_core::store::{EventStore, Replay, ReplayError, StoreError, StoredEvent, StreamId};
 use redis::{Script, ScriptInvocation, ToRedisArgs, cmd};
 
-use crate::RedisError;
 use crate::connection::{Commands, millis, random_name, script};
+use crate::error::RedisError;
 
 /// The size of the events that [`EventStore::after`] returns at once, in bytes.
 const PAGE_BYTES: usize = 256 << 10;

@@ -18,8 +18,8 @@ use tokio::time::{Instant, sleep, timeout_at};
 use tokio_util::task::AbortOnDropHandle;
 use uuid::Uuid;
 
-use crate::RedisError;
 use crate::connection::{Commands, script, to_json};
+use crate::error::RedisError;
 use crate::pub_sub::{PubSub, Receiver};
 use inbox::RelayInbox;
 

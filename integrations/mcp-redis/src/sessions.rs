@@ -7,8 +7,8 @@ use async_trait::async_trait;
 use mcp_core::store::{SessionRecord, SessionRelay, SessionStore, StoreError};
 use redis::cmd;
 
-use crate::RedisError;
 use crate::connection::{Commands, from_json, millis, to_json};
+use crate::error::RedisError;
 use crate::relay::RedisRelay;
 
 /// A session store in Redis, which expires them by itself. [`Redis::sessions`](crate::Redis::sessions)

@@ -7,8 +7,8 @@ use async_trait::async_trait;
 use mcp_core::store::{StoreError, TaskLimits, TaskRecord, TaskStore, TaskWrite};
 use redis::{Script, ToRedisArgs, cmd};
 
-use crate::RedisError;
 use crate::connection::{Commands, from_json, millis, random_name, script, to_json};
+use crate::error::RedisError;
 use crate::pub_sub::PubSub;
 use crate::watchers::Watchers;
 

@@ -8,8 +8,8 @@ use mcp_core::store::StoreError;
 use mcp_events::{WebhookLimits, WebhookRecord, WebhookStore, WebhookWrite};
 use redis::{FromRedisValue, Script, ToRedisArgs, cmd};
 
-use crate::RedisError;
 use crate::connection::{Commands, millis, script};
+use crate::error::RedisError;
 
 /// The number of URLs that are remembered after they have agreed to receive events.
 const MAX_VERIFIED: i64 = 10_000;
