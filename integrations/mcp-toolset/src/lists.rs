@@ -384,7 +384,7 @@ mod tests {
     use mcp::prelude::*;
 
     use super::{Lists, Source};
-    use crate::PinFile;
+    use crate::pins::PinFile;
 
     #[tokio::test]
     async fn unchanged_list_is_made_once() {
