@@ -77,7 +77,8 @@ impl TokenSealer {
 mod tests {
     use mcp_core::Principal;
 
-    use crate::{Server, StateKeys};
+    use crate::request_state::StateKeys;
+    use crate::server::Server;
 
     const SECRET: &str = "KrM0ZQpgdAnbqXnrA46gEhQ1uK7JdTQW";
 
