@@ -20,7 +20,7 @@ mod text;
 use std::collections::BTreeSet;
 use std::fs;
 
-use crate::Result;
+use crate::result::Result;
 use crate::sources::Sources;
 use crate::workspace::Workspace;
 

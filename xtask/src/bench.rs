@@ -29,8 +29,8 @@ use scenario::{Load, SCENARIOS, Scenario};
 use serde_json::json;
 use table::Row;
 
-use crate::Result;
 use crate::process;
+use crate::result::Result;
 use crate::workspace::Workspace;
 
 pub(crate) use soak::{SHORT as SHORT_SOAK, run as soak};

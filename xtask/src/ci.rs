@@ -20,9 +20,9 @@ use programs::{build_programs, missing_target, select_published};
 
 use crate::conformance::Setup;
 use crate::interop::InteropArgs;
-use crate::process;
+use crate::result::Result;
 use crate::workspace::{FACADE, Workspace};
-use crate::{Result, api, bench, compliance, conformance, interop, llms, schemas, tidy};
+use crate::{api, bench, compliance, conformance, interop, llms, process, schemas, tidy};
 
 /// Time for each fuzz target.
 const FUZZ_SECONDS: &str = "60";

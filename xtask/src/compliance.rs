@@ -22,7 +22,7 @@ use std::fs;
 use report::PAGE;
 use table::Compliance;
 
-use crate::Result;
+use crate::result::Result;
 use crate::sources::Sources;
 use crate::workspace::Workspace;
 

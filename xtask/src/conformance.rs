@@ -17,8 +17,8 @@ use checks::Verdict;
 use claims::{Claim, NEWEST};
 use suite::Suite;
 
-use crate::Result;
 use crate::process::{self, Server};
+use crate::result::Result;
 use crate::workspace::Workspace;
 
 pub(crate) use setup::Setup;

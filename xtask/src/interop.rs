@@ -35,8 +35,8 @@ mod typed;
 
 use cases::{Cases, Summary};
 
-use crate::Result;
 use crate::process;
+use crate::result::Result;
 use crate::workspace::Workspace;
 
 /// Our server and our clients.

@@ -7,7 +7,7 @@ mod page;
 use std::fmt::Write as _;
 use std::fs;
 
-use crate::Result;
+use crate::result::Result;
 use crate::sources::{Sources, TextFile};
 use crate::workspace::Workspace;
 

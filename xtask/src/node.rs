@@ -6,8 +6,8 @@ use std::process::{Command, Stdio};
 
 use serde_json::{Map, Value, json};
 
-use crate::Result;
 use crate::process;
+use crate::result::Result;
 
 /// Version of the npm packages `node-<system>-<machine>`, which contain the `node` program.
 const NODE_VERSION: &str = "22";

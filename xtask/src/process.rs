@@ -8,7 +8,7 @@ use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
-use crate::Result;
+use crate::result::Result;
 
 /// Environment variables that would redirect requests or change a program's output.
 const REMOVED_VARIABLES: [&str; 10] = [

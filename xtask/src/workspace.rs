@@ -5,7 +5,7 @@ use std::process::Command;
 
 use cargo_metadata::{Metadata, MetadataCommand, Package};
 
-use crate::Result;
+use crate::result::Result;
 
 /// The crate whose features users choose.
 pub(crate) const FACADE: &str = "omnimcp";

@@ -9,8 +9,8 @@ use std::process::Command;
 use super::measure::{Sample, median};
 use super::runner::{self, Bench, EARLIER, LOAD, PROFILE};
 use super::scenario::{Candidate, LIMIT_PROGRAM, Load, SERVER_PROGRAM, Scenario};
-use crate::Result;
 use crate::process;
+use crate::result::Result;
 use crate::workspace::Workspace;
 
 /// Rounds for an interval that small differences leave.

@@ -15,8 +15,8 @@ use serde::{Deserialize, Serialize};
 use super::measure::Sample;
 use super::runner::{self, LOAD, PROFILE, port};
 use super::scenario::SERVER_PROGRAM;
-use crate::Result;
 use crate::process::{self, Server, free_port};
+use crate::result::Result;
 use crate::workspace::Workspace;
 
 const CALLS: &str = "bench-calls";

@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use serde::Deserialize;
 
-use crate::Result;
 use crate::process;
+use crate::result::Result;
 
 /// The output of the load generator, with the processor time that the server used per request.
 #[derive(Debug, Deserialize)]

@@ -8,8 +8,8 @@ use super::measure::{Sample, resident};
 use super::runner::{Bench, port};
 use super::scenario::Scenario;
 use super::table::Row;
-use crate::Result;
 use crate::process::ChildGuard;
+use crate::result::Result;
 
 /// Measures bytes per session. Returns a row for each candidate.
 pub(crate) fn rows(

@@ -8,8 +8,8 @@ use std::time::Duration;
 use super::measure::{Clock, Sample};
 use super::scenario::{Candidate, LIMIT, Load, Scenario};
 use super::table::Row;
-use crate::Result;
 use crate::process::{self, Server, free_port};
+use crate::result::Result;
 use crate::workspace::Workspace;
 
 /// The cargo profile of all measured programs.

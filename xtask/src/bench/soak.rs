@@ -23,8 +23,8 @@ use serde_json::{Value, json};
 use super::measure::Sample;
 use super::runner::{PROFILE, port};
 use super::scenario::SERVER_PROGRAM;
-use crate::Result;
 use crate::process::{self, ChildGuard, Server, free_port};
+use crate::result::Result;
 use crate::workspace::Workspace;
 
 /// Duration in continuous integration, in seconds.

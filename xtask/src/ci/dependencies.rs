@@ -8,8 +8,8 @@ use std::process::Command;
 
 use super::outcome::StepOutcome;
 use super::tools;
-use crate::Result;
 use crate::process;
+use crate::result::Result;
 use crate::workspace::Workspace;
 
 /// Finds unused dependencies.

@@ -3,8 +3,9 @@
 use std::collections::BTreeSet;
 
 use super::outcome::StepOutcome;
+use crate::process;
+use crate::result::Result;
 use crate::workspace::{FACADE, Workspace};
-use crate::{Result, process};
 
 /// The features of servers and clients, without authorization, extensions and the other capabilities
 /// that have a feature of their own.

@@ -6,8 +6,8 @@ use std::process::Command;
 
 use super::outcome::StepOutcome;
 use super::programs::select_published;
-use crate::Result;
 use crate::process;
+use crate::result::Result;
 use crate::workspace::Workspace;
 
 /// Creates the packages and compiles them with all features, from their archives alone.

@@ -2,8 +2,8 @@
 
 use std::process::Command;
 
-use crate::Result;
 use crate::process;
+use crate::result::Result;
 use crate::workspace::Workspace;
 
 /// Builds every program with the features that `cargo test --workspace` enables, so that no dependency is

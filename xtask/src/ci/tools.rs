@@ -2,8 +2,8 @@
 
 use std::path::PathBuf;
 
-use crate::Result;
 use crate::process;
+use crate::result::Result;
 use crate::workspace::Workspace;
 
 /// A program on crates.io.

@@ -5,8 +5,8 @@ use std::process::Command;
 
 use super::outcome::StepOutcome;
 use super::programs::missing_target;
-use crate::Result;
 use crate::process;
+use crate::result::Result;
 use crate::workspace::Workspace;
 
 const TARGET: &str = "x86_64-pc-windows-gnu";

@@ -7,7 +7,7 @@ use serde::Serialize;
 use super::marks::{Mark, Place};
 use super::requirements::Requirement;
 use super::table::{Compliance, Places};
-use crate::Result;
+use crate::result::Result;
 
 /// The page's path, from the repository's root.
 pub(super) const PAGE: &str = "docs/spec/compliance.md";

@@ -5,7 +5,7 @@ use std::fmt;
 use serde::Deserialize;
 
 use super::claims::Claim;
-use crate::Result;
+use crate::result::Result;
 
 /// One entry of a `checks.json`.
 #[derive(Clone, Debug, Deserialize)]

@@ -3,7 +3,7 @@
 
 use std::fmt;
 
-use crate::Result;
+use crate::result::Result;
 
 /// The revision of a scenario without a claim.
 pub(super) const NEWEST: &str = "2026-07-28";

@@ -6,8 +6,8 @@ use std::process::Command;
 use std::time::Duration;
 
 use super::claims::{Claim, Leg};
-use crate::Result;
 use crate::process::{self, Server, free_port};
+use crate::result::Result;
 use crate::workspace::Workspace;
 
 const SERVER: &str = "everything-server";

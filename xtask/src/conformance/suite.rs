@@ -7,9 +7,9 @@ use std::time::Duration;
 
 use super::checks::{self, Check, Run};
 use super::claims::{Claim, Leg};
-use crate::Result;
 use crate::node::Packages;
 use crate::process::{self, ChildGuard};
+use crate::result::Result;
 use crate::workspace::Workspace;
 
 /// A fixed version: a newer suite may have more checks, so an update is a change of its own.

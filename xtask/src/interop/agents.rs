@@ -15,8 +15,8 @@ use super::definitions::listing_server;
 use super::hosts::{HOSTS, start};
 use super::peers::{Obstacle, Started};
 use super::servers::PeerServer;
-use crate::Result;
 use crate::process;
+use crate::result::Result;
 
 const TABLE: &str = include_str!("agents.txt");
 /// Hosts that list tools once.

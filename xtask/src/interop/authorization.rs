@@ -14,7 +14,7 @@ use super::browser::Browser;
 use super::cases::{Cases, SERVER, with};
 use super::http;
 use super::peers::Started;
-use crate::Result;
+use crate::result::Result;
 
 /// Our protected server and our client.
 const PROTECTED: &str = "protected-server";

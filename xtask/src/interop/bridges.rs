@@ -8,8 +8,8 @@ use super::cases::{Cases, PIPE_CLIENT, SERVER, START_LIMIT, log_file, with};
 use super::http::{self, FEATURES};
 use super::peers::{Started, installed};
 use super::pipes;
-use crate::Result;
 use crate::process::{self, Server, free_port};
+use crate::result::Result;
 
 const LEGACY: &str = "2025-11-25";
 const MODERN: &str = "2026-07-28";

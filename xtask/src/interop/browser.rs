@@ -10,7 +10,7 @@ use std::process::Command;
 
 use super::cases::Cases;
 use super::peers::{Obstacle, Started};
-use crate::Result;
+use crate::result::Result;
 
 /// The program's names. The first is that of Debian.
 const PROGRAMS: [&str; 4] = [

@@ -11,8 +11,8 @@ use std::thread;
 use std::time::Duration;
 
 use super::peers::{Obstacle, Peers, Started};
-use crate::Result;
 use crate::process::{self, ChildGuard, Server};
+use crate::result::Result;
 use crate::workspace::Workspace;
 
 /// Time limit of a case. Python and Node.js start slowly on a busy machine, and some cases start many servers.

@@ -8,7 +8,7 @@ use serde_json::json;
 use super::cases::{Cases, MCP, log_file, with};
 use super::peers::Started;
 use super::servers::PeerServer;
-use crate::Result;
+use crate::result::Result;
 
 /// Commands, and a part of their output.
 type Commands = &'static [(&'static str, &'static str)];

@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 use super::cases::{Cases, with};
 use super::peers::{Obstacle, Started};
 use super::servers::PeerServer;
-use crate::Result;
+use crate::result::Result;
 
 const TABLE: &str = include_str!("definitions.txt");
 /// Our program that lists the tools of a server and checks their definitions.

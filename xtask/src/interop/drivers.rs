@@ -8,7 +8,7 @@ use std::{env, fs};
 use super::browser::find_chromium;
 use super::cases::{Cases, MCP, SERVER, with};
 use super::peers::{Started, installed};
-use crate::Result;
+use crate::result::Result;
 
 /// If this variable is set, the guide's screenshots are made again.
 const UPDATE: &str = "UPDATE_SCREENSHOTS";

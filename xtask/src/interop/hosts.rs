@@ -10,8 +10,8 @@ use serde_json::json;
 
 use super::cases::{Cases, MCP, with};
 use super::peers::{Obstacle, Started, command};
-use crate::Result;
 use crate::process;
+use crate::result::Result;
 
 /// The server with results and arguments that hosts and models stumble over.
 const SERVER: &str = "host-server";

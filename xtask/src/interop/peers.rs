@@ -7,9 +7,9 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::thread;
 
-use crate::Result;
 use crate::node::{Packages, platform_package};
 use crate::process;
+use crate::result::Result;
 use crate::workspace::Workspace;
 
 /// npm packages with fixed versions: the newest version of each SDK, and some hosts.

@@ -7,8 +7,8 @@ use std::process::Command;
 
 use super::cases::{Cases, MCP, PIPE_CLIENT, with};
 use super::peers::Started;
-use crate::Result;
 use crate::process;
+use crate::result::Result;
 
 const TABLE: &str = include_str!("servers.txt");
 

@@ -7,8 +7,8 @@ use std::path::Path;
 use super::cases::{Cases, MCP, with};
 use super::peers::Obstacle;
 use super::servers::PeerServer;
-use crate::Result;
 use crate::process;
+use crate::result::Result;
 use crate::workspace::Workspace;
 
 /// The program with all clients.

@@ -5,9 +5,9 @@ use std::collections::BTreeSet;
 
 use cargo_metadata::{DependencyKind, Package};
 
-use crate::Result;
 use crate::finding::Finding;
 use crate::process;
+use crate::result::Result;
 use crate::sources::{GROUPS, package};
 use crate::workspace::{PREFIX, Workspace, folder_of};
 

@@ -18,8 +18,8 @@ use serde_json::{Value, json};
 use super::reading::{
     ALLOCATOR, PRINTED, READINGS, RESOURCES, Reading, START_LIMIT, judge, sample,
 };
-use crate::Result;
 use crate::process::{ChildGuard, Server};
+use crate::result::Result;
 use crate::workspace::Workspace;
 
 /// The program with the servers, the clients, and a gateway.

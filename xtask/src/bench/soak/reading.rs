@@ -8,9 +8,9 @@ use std::time::{Duration, Instant};
 
 use serde::Serialize;
 
-use crate::Result;
 use crate::bench::measure::{Sample, anonymous, median};
 use crate::process::ChildGuard;
+use crate::result::Result;
 
 /// The resources of a process, and the allowed growth in addition to [`SHARE`]. Each connection has a few tasks.
 pub(super) const RESOURCES: [(&str, f64); 5] = [
