@@ -142,7 +142,7 @@ impl Pair {
     /// Returns an error when the server has a configuration mistake, when a route needs scopes and there is
     /// no [caller](Self::principal), or when a fault prevents the connection.
     pub async fn connect(mut self) -> Result<Connected, Error> {
-        crate::check(&self.server, self.principal.is_some())?;
+        crate::connect::check(&self.server, self.principal.is_some())?;
         if let Some(revision) = self.revision {
             self.client = self.client.mode(ConnectMode::Pin(revision));
         }
