@@ -24,11 +24,10 @@ pub use subscriber::Subscriber;
 
 use subscribed::SubscribedUris;
 
-use crate::call::Call;
 use crate::client_context::ClientContext;
 use crate::extensions::Extensions;
-use crate::fault::{Fault, ItemKind};
 use crate::gate;
+use crate::message::{Call, Fault, ItemKind};
 use crate::panic::catch_panic_sync;
 
 /// The time to wait when the subscription limit is reached.

@@ -7,13 +7,11 @@ use futures_util::future::BoxFuture;
 use mcp_types::meta::{Baggage, TraceContext};
 use mcp_types::{Meta, RawObject, RequestId};
 
-use crate::call::Call;
 use crate::client_context::{ClientContext, Principal};
 use crate::extensions::Extensions;
 use crate::input::Input;
+use crate::message::{Call, Reply, RequestMetaObject};
 use crate::notification_sender::NotificationSender;
-use crate::reply::Reply;
-use crate::request_meta_object::RequestMetaObject;
 
 /// One call with its context: the argument of [`Service::call`](crate::Service::call).
 #[derive(Debug)]

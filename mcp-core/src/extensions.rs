@@ -94,9 +94,9 @@ mod tests {
     use mcp_types::{Page, ProtocolVersion};
 
     use super::Extensions;
-    use crate::call::Call;
     use crate::client_context::ClientContext;
     use crate::exchange::Exchange;
+    use crate::message::Call;
 
     fn parts(path: &str) -> Parts {
         let request = Request::builder().uri(path).extension("of the request");

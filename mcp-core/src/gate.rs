@@ -2,9 +2,8 @@
 
 use std::sync::Arc;
 
-use crate::call::Call;
 use crate::client_context::{ClientContext, Principal};
-use crate::fault::Fault;
+use crate::message::{Call, Fault};
 use crate::panic::catch_panic_sync;
 
 /// Admits or refuses a decoded call, before its handler runs and before a stream starts.

@@ -1,6 +1,6 @@
 //! A mismatch between the headers and the arguments of a call, which is reported late.
 
-use crate::fault::Fault;
+use crate::message::Fault;
 
 /// A mismatch between a `tools/call`'s headers and its arguments, found by the transport.
 ///

@@ -14,9 +14,9 @@ use mcp_types::{Message, ProtocolVersion, RequestId};
 
 use crate::channel::{Channel, ChannelError, Frame, Frames, OneWayMessage, OutgoingRequest};
 use crate::extensions::Extensions;
-use crate::fault::Fault;
 use crate::framing::LINE_FRAMING;
 use crate::inbound_notification::InboundNotification;
+use crate::message::Fault;
 use crate::modern;
 use crate::reply_target::ReplyTarget;
 use crate::running_call::{CallOutput, RunningCall};

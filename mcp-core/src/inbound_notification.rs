@@ -6,13 +6,12 @@ use std::sync::Arc;
 use futures_util::future::BoxFuture;
 use mcp_types::{Method, Notification, ProtocolVersion, RawObject};
 
-use crate::call::Call;
 use crate::client_context::{ClientContext, Principal, ServerProfile};
 use crate::exchange::Exchange;
 use crate::extensions::Extensions;
-use crate::fault::Fault;
 use crate::gate::{self, Gate};
 use crate::input::Input;
+use crate::message::{Call, Fault};
 use crate::panic::{catch_panic, catch_panic_sync};
 use crate::service::Service;
 use crate::wire::Envelope;

@@ -7,8 +7,7 @@ use bytes::Bytes;
 use futures_util::future::BoxFuture;
 use mcp_types::{InputRequest, InputResponse, RawObject};
 
-use crate::fault::Fault;
-use crate::notification::ServerNotification;
+use crate::message::{Fault, ServerNotification};
 
 /// The source of the input that a call asks its client for.
 #[derive(Debug, Clone)]

@@ -24,32 +24,11 @@
 //! | layers around calls | [`tower`] |
 //! | tool schemas, arguments in headers | [`schema`], [`ParamHeaders`] |
 //! | stored sessions, events and tasks | [`store`] |
-//!
-//! # Layers
-//!
-//! A module uses modules of lower layers only.
-//!
-//! | layer | modules |
-//! |---|---|
-//! | 0 | `backoff`, `call`, `close_signal`, `connection`, `deadline`, `deserialize`, `egress`, `endpoint_metrics`, `expiring`, `fault`, `framing`, `headers`, `log_limit`, `notification`, `pace`, `panic`, `public_document`, `raw_result`, `request_meta_object`, `server_identity`, `stream_control` |
-//! | 1 | `extension`, `extensions`, `header_mismatch`, `input`, `pending`, `reply`, `request_name`, `server_request` |
-//! | 2 | `client_context`, `observe` |
-//! | 3 | `gate`, `reply_target`, `schema` |
-//! | 4 | `changes`, `wire` |
-//! | 5 | `channel`, `notification_sender`, `versioning` |
-//! | 6 | `exchange` |
-//! | 7 | `tasks`, `tower` |
-//! | 8 | `service` |
-//! | 9 | `inbound_notification`, `subscriptions` |
-//! | 10 | `inbound` |
-//! | 11 | `legacy`, `modern`, `running_call` |
-//! | 12 | `in_process`, `store` |
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
 #[doc(hidden)]
 pub mod backoff;
-mod call;
 mod changes;
 mod channel;
 mod client_context;
@@ -66,7 +45,6 @@ mod exchange;
 mod expiring;
 pub mod extension;
 mod extensions;
-mod fault;
 mod framing;
 mod gate;
 mod header_mismatch;
@@ -78,8 +56,8 @@ mod input;
 #[doc(hidden)]
 pub mod legacy;
 mod log_limit;
+mod message;
 pub mod modern;
-mod notification;
 mod notification_sender;
 mod observe;
 mod pace;
@@ -87,15 +65,11 @@ mod panic;
 mod pending;
 #[doc(hidden)]
 pub mod public_document;
-mod raw_result;
-mod reply;
 mod reply_target;
-mod request_meta_object;
 mod request_name;
 mod running_call;
 pub mod schema;
 mod server_identity;
-mod server_request;
 mod service;
 pub mod store;
 mod stream_control;
@@ -105,7 +79,6 @@ pub mod tower;
 pub mod versioning;
 pub mod wire;
 
-pub use call::{Call, ClientRequest, SessionRequest};
 pub use changes::{
     ChangeBus, ChangeEvent, Changes, ExtensionNotification, MemoryBus, SubscribedResources,
     Subscriber, Watch,
@@ -123,7 +96,6 @@ pub use connection::{ClientAddress, Connection, ConnectionState, SessionId, Tran
 pub use endpoint_metrics::{AuthMetrics, EndpointMetrics, TaskMetrics};
 pub use exchange::Exchange;
 pub use extensions::Extensions;
-pub use fault::{Fault, ItemKind};
 pub use framing::Framing;
 pub use gate::Gate;
 pub use header_mismatch::HeaderMismatch;
@@ -132,20 +104,20 @@ pub use inbound::InboundRequest;
 pub use inbound_notification::InboundNotification;
 pub use input::{BackChannel, BackChannelError, Input, InputState, MessageSink, TaskChannel};
 pub use log_limit::LogLimit;
-pub use notification::{ClientNotification, ServerNotification};
+pub use message::{
+    Call, ClientNotification, ClientRequest, ClientResponse, Fault, ItemKind, Listing, Omission,
+    RawResult, Reply, RequestMetaObject, ResultBody, ServerNotification, ServerRequest,
+    SessionRequest,
+};
 pub use notification_sender::{NotificationBuffer, NotificationSender};
 pub use observe::{Observation, ObservedMessage, Observer};
 pub use pace::Pace;
 pub use panic::{CatchPanic, Panicked, catch_panic, catch_panic_sync};
-pub use raw_result::RawResult;
-pub use reply::{Listing, Omission, Reply, ResultBody};
 pub use reply_target::ReplyTarget;
-pub use request_meta_object::RequestMetaObject;
 pub use request_name::RequestName;
 pub use running_call::{CallOutput, RunningCall};
 pub use schema::param_headers::{InvalidParamHeader, PARAM_HEADER, ParamHeaders};
 pub use server_identity::ServerIdentity;
-pub use server_request::{ClientResponse, ServerRequest};
 pub use service::{ScopedItem, Service};
 pub use stream_control::StreamControl;
 pub use tasks::{TaskCall, TaskChanges, TaskEngine, TaskMode, TaskReply};

@@ -2,10 +2,9 @@
 
 use mcp_types::{ProtocolVersion, Request};
 
-use crate::call::ClientRequest;
 use crate::client_context::ServerProfile;
-use crate::fault::Fault;
 use crate::inbound::InboundRequest;
+use crate::message::{ClientRequest, Fault};
 use crate::subscriptions;
 use crate::versioning::{self, RequestEra, classify};
 use crate::wire;

@@ -15,7 +15,7 @@ pub use buffer::NotificationBuffer;
 use sink::NotificationSink;
 
 use crate::input::TaskChannel;
-use crate::notification::ServerNotification;
+use crate::message::ServerNotification;
 use crate::observe::NotificationObserver;
 use crate::panic::catch_panic_sync;
 

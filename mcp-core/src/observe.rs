@@ -9,8 +9,7 @@ use tracing::Span;
 
 use crate::connection::{Connection, SessionId};
 use crate::extensions::Extensions;
-use crate::fault::Fault;
-use crate::notification::ServerNotification;
+use crate::message::{Fault, ServerNotification};
 
 /// Receives the messages of a server or a client that its layers do not see: the handshake, `ping`,
 /// `server/discover`, subscriptions, notifications, and requests to the other side. Telemetry uses

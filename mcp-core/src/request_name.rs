@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use crate::call::Call;
+use crate::message::Call;
 
 /// The names by which logs and telemetry call a request: its method, and the item that it names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -11,13 +11,12 @@ use futures_util::future::BoxFuture;
 
 use crate::connection::Connection;
 use crate::extensions::Extensions;
-use crate::fault::Fault;
 use crate::framing::Framing;
 use crate::inbound::InboundRequest;
+use crate::message::{Fault, Reply};
 use crate::notification_sender::{NotificationBuffer, NotificationSender};
 use crate::observe::NotificationObserver;
 use crate::panic::catch_panic_sync;
-use crate::reply::Reply;
 use crate::reply_target::ReplyTarget;
 use crate::service::Service;
 use crate::wire::EncodedReply;
@@ -200,14 +199,12 @@ mod tests {
     use mcp_types::{Implementation, Page, ProtocolVersion, RequestId};
 
     use super::RunningCall;
-    use crate::call::{Call, ClientRequest};
     use crate::client_context::{ClientContext, ServerProfile};
     use crate::exchange::Exchange;
     use crate::extensions::Extensions;
-    use crate::fault::Fault;
     use crate::framing::LINE_FRAMING;
     use crate::inbound::InboundRequest;
-    use crate::reply::Reply;
+    use crate::message::{Call, ClientRequest, Fault, Reply};
     use crate::reply_target::ReplyTarget;
     use crate::service::Service;
     use crate::wire::DecodedRequest;

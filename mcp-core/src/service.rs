@@ -6,14 +6,12 @@ use std::sync::Arc;
 
 use futures_util::future::BoxFuture;
 
-use crate::call::Call;
 use crate::changes::Changes;
 use crate::client_context::{ClientContext, ServerProfile};
 use crate::exchange::Exchange;
 use crate::extensions::Extensions;
-use crate::fault::{Fault, ItemKind};
+use crate::message::{Call, Fault, ItemKind, Reply};
 use crate::observe::Observer;
-use crate::reply::Reply;
 use crate::schema::param_headers::ParamHeaders;
 use crate::tasks::TaskEngine;
 

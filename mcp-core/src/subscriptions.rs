@@ -24,11 +24,9 @@ use crate::changes::{ChangeEvent, Changes, Subscriber, SubscriptionPermit, Watch
 use crate::client_context::{CallerKey, ClientContext};
 use crate::extension;
 use crate::extensions::Extensions;
-use crate::fault::Fault;
 use crate::gate::Gate;
-use crate::notification::ServerNotification;
+use crate::message::{Fault, Reply, ResultBody, ServerNotification};
 use crate::notification_sender::NotificationSender;
-use crate::reply::{Reply, ResultBody};
 use crate::service::Service;
 
 /// Returns the notification of a change, or `None` when the granted filter does not cover it.

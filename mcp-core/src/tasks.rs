@@ -13,9 +13,7 @@ use mcp_types::{ClientCapabilities, RawObject};
 use crate::client_context::{ClientContext, ServerProfile};
 use crate::exchange::Exchange;
 use crate::extensions::Extensions;
-use crate::fault::Fault;
-use crate::notification::ServerNotification;
-use crate::reply::Reply;
+use crate::message::{Fault, Reply, ServerNotification};
 
 /// Decides when a call of a tool becomes a task, for clients that declare the tasks extension.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

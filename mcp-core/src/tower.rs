@@ -23,9 +23,9 @@ use tower_layer::Layer;
 use tower_service::Service as TowerService;
 
 use crate::exchange::{Endpoint, Exchange};
+use crate::message::Reply;
 use crate::observe::Observer;
 use crate::panic::catch_panic;
-use crate::reply::Reply;
 
 pub use fault::BoxError;
 pub use from_fn::{FromFn, FromFnService, from_fn};

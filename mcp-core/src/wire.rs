@@ -37,9 +37,8 @@ mod write;
 
 use mcp_types::{Meta, ProtocolVersion, RawObject, Request, RequestId};
 
-use crate::call::ClientRequest;
 use crate::client_context::ClientProfile;
-use crate::fault::Fault;
+use crate::message::{ClientRequest, Fault};
 
 pub use context::ClientRequestContext;
 pub(crate) use context::{DecodedRequest, ServerRequestContext};

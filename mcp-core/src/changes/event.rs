@@ -5,7 +5,7 @@ use std::sync::Arc;
 use mcp_types::{ElicitationComplete, Method, RawObject, ServerCapabilities};
 
 use crate::client_context::CallerKey;
-use crate::notification::ServerNotification;
+use crate::message::ServerNotification;
 
 /// A change of a server's lists or resources.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]

@@ -8,7 +8,7 @@ use std::task::{Context, Wake, Waker};
 use mcp_types::{ServerCapabilities, SubscriptionFilter};
 
 use super::{ChangeBus, ChangeEvent, Changes, MemoryBus, SubscribedResources};
-use crate::fault::Fault;
+use crate::message::Fault;
 
 fn updated(uri: &str) -> ChangeEvent {
     ChangeEvent::Resource { uri: uri.into() }

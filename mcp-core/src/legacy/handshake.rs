@@ -7,9 +7,8 @@ use mcp_types::{
     ServerCapabilities,
 };
 
-use crate::call::{ClientRequest, SessionRequest};
 use crate::client_context::{ClientContext, ServerProfile};
-use crate::fault::Fault;
+use crate::message::{ClientRequest, Fault, SessionRequest};
 use crate::versioning;
 use crate::wire;
 

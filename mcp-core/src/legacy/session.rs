@@ -33,10 +33,8 @@ use crate::changes::{ChangeEvent, Changes, Subscriber, Watch};
 use crate::client_context::{CallerKey, ClientContext, Principal, ServerProfile};
 use crate::connection::SessionId;
 use crate::extension;
-use crate::fault::Fault;
-use crate::notification::ServerNotification;
+use crate::message::{Fault, Reply, ResultBody, ServerNotification};
 use crate::pending::PendingRequests;
-use crate::reply::{Reply, ResultBody};
 use crate::service::Service;
 use crate::wire;
 

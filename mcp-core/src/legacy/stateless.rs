@@ -6,11 +6,9 @@ use mcp_types::{ProtocolVersion, Request, ServerCapabilities};
 
 use super::HandledRequest;
 use super::handshake::{self, default_level};
-use crate::call::{ClientRequest, SessionRequest};
 use crate::client_context::{ClientContext, ServerProfile};
-use crate::fault::Fault;
 use crate::inbound::InboundRequest;
-use crate::reply::{Reply, ResultBody};
+use crate::message::{ClientRequest, Fault, Reply, ResultBody, SessionRequest};
 use crate::versioning;
 use crate::wire;
 

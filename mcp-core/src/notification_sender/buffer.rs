@@ -13,7 +13,7 @@ use parking_lot::{Mutex, MutexGuard};
 use super::sink::NotificationSink;
 use crate::endpoint_metrics::QueueShare;
 use crate::framing::Framing;
-use crate::notification::ServerNotification;
+use crate::message::ServerNotification;
 use crate::wire;
 
 /// A bounded buffer of encoded, framed messages. Running calls append to it, and one reader drains

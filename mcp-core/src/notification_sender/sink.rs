@@ -4,7 +4,7 @@ use std::task::{Context, Poll};
 
 use mcp_types::Meta;
 
-use crate::notification::ServerNotification;
+use crate::message::ServerNotification;
 
 /// A bounded queue of notifications that a transport empties.
 pub(crate) trait NotificationSink: Send + Sync {

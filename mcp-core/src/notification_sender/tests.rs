@@ -9,7 +9,7 @@ use mcp_types::{LogMessage, LoggingLevel, ProgressUpdate, ProtocolVersion, RawOb
 
 use super::{NotificationBuffer, NotificationSender};
 use crate::framing::LINE_FRAMING as LINES;
-use crate::notification::ServerNotification;
+use crate::message::ServerNotification;
 
 fn poll<F: Future>(future: F) -> Poll<F::Output> {
     pin!(future).poll(&mut Context::from_waker(Waker::noop()))

@@ -9,10 +9,9 @@ use mcp_types::{
     Page, RawObject, ReadResourceParams, RequestId, ServerCapabilities, SubscriptionFilter,
 };
 
-use crate::call::Call;
 use crate::changes::ChangeEvent;
 use crate::client_context::ClientContext;
-use crate::fault::Fault;
+use crate::message::{Call, Fault};
 
 /// The number of resource URIs that one subscription can name.
 pub const MAX_URIS: usize = 1024;

@@ -15,18 +15,15 @@ use serde_json::{Value, json};
 use super::{
     MAX_ID_LEN, MAX_URI_BYTES, MAX_URIS, authorize, check_size, notification_for, offered,
 };
-use crate::call::Call;
 use crate::changes::{ChangeEvent, Changes, MemoryBus, Subscriber};
 use crate::client_context::{ClientContext, Principal, ServerProfile};
 use crate::exchange::Exchange;
 use crate::extensions::Extensions;
-use crate::fault::Fault;
 use crate::framing::LINE_FRAMING;
 use crate::gate::Gate;
 use crate::inbound::InboundRequest;
+use crate::message::{Call, Fault, Reply, ResultBody, ServerNotification};
 use crate::modern;
-use crate::notification::ServerNotification;
-use crate::reply::{Reply, ResultBody};
 use crate::reply_target::ReplyTarget;
 use crate::running_call::{CallOutput, RunningCall};
 use crate::service::Service;

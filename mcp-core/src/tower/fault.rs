@@ -5,7 +5,7 @@ use std::fmt::{self, Debug, Write};
 use std::iter;
 use std::time::Duration;
 
-use crate::fault::Fault;
+use crate::message::Fault;
 use crate::panic::Panicked;
 
 /// A layer error.

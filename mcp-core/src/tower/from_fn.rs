@@ -10,7 +10,7 @@ use tower_service::Service as TowerService;
 
 use super::{BoxError, Next, ReplyFuture};
 use crate::exchange::Exchange;
-use crate::reply::Reply;
+use crate::message::Reply;
 
 /// Makes middleware from an async function, which receives the call and the [`Next`] that answers
 /// it.

@@ -6,8 +6,8 @@ use futures_util::future::BoxFuture;
 
 use super::{Middleware, Next};
 use crate::exchange::Exchange;
+use crate::message::Reply;
 use crate::observe::Observer;
-use crate::reply::Reply;
 
 /// Layers around a route or a client, outermost last. Each call passes its own endpoint, because a URI has its
 /// own variables and a request its own deadline.

@@ -12,9 +12,8 @@ use tower::timeout::TimeoutLayer;
 use tower::{BoxError as TowerError, ServiceBuilder};
 
 use super::*;
-use crate::call::Call;
 use crate::client_context::ClientContext;
-use crate::fault::Fault;
+use crate::message::{Call, Fault};
 
 fn exchange() -> Exchange {
     let facts = Arc::new(ClientContext::new(ProtocolVersion::LATEST));

@@ -2,7 +2,7 @@
 
 use mcp_types::{Method, ProtocolVersion, Request};
 
-use crate::fault::Fault;
+use crate::message::Fault;
 use crate::wire::Envelope;
 
 /// The era of a request.

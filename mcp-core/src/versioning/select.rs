@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use mcp_types::{ProtocolVersion, Request};
 
-use crate::fault::Fault;
+use crate::message::Fault;
 
 /// Checks that the server offers the revision of a legacy request without a session.
 ///
@@ -96,7 +96,7 @@ mod tests {
     use mcp_types::{Message, codes};
 
     use super::{check_offered, newest_common, session_version, unsupported_legacy};
-    use crate::fault::Fault;
+    use crate::message::Fault;
 
     // spec: VER-02
     #[test]

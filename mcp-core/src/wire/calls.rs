@@ -10,8 +10,7 @@ use mcp_types::{
 use super::narrow::{fitting, narrowed};
 use super::server_requests::params;
 use super::splice_json;
-use crate::call::Call;
-use crate::fault::Fault;
+use crate::message::{Call, Fault};
 
 /// Decodes a call. `method` is the method of `request` by its name. Methods of the protocol that this revision does not have, or that only servers
 /// send, are refused. Methods that the protocol does not have are passed on to the service.

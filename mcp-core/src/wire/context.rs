@@ -2,9 +2,9 @@
 
 use mcp_types::{ClientCapabilities, LoggingLevel, Meta, ProgressToken, RawObject, RequestId};
 
-use crate::call::ClientRequest;
 use crate::client_context::ClientProfile;
 use crate::input::InputState;
+use crate::message::ClientRequest;
 
 /// A decoded request of a client, with its metadata.
 #[derive(Debug)]

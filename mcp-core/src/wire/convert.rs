@@ -5,12 +5,10 @@ use mcp_types::{ErrorObject, Notification, ProtocolVersion, Request, RequestId, 
 use super::{
     DecodeError, EncodedReply, legacy, modern, notifications, server_requests, write_error,
 };
-use crate::call::ClientRequest;
-use crate::fault::Fault;
-use crate::notification::{ClientNotification, ServerNotification};
-use crate::reply::Reply;
+use crate::message::{
+    ClientNotification, ClientRequest, Fault, Reply, ServerNotification, ServerRequest,
+};
 use crate::reply_target::ReplyTarget;
-use crate::server_request::ServerRequest;
 
 impl Fault {
     /// Returns the error object for a revision.

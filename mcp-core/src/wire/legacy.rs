@@ -9,9 +9,7 @@ mod errors;
 use mcp_types::{Method, ProtocolVersion, Request, Response};
 
 use super::{DecodeError, DecodedRequest, calls, raw, results, server_requests, sessions};
-use crate::call::ClientRequest;
-use crate::fault::Fault;
-use crate::reply::Reply;
+use crate::message::{ClientRequest, Fault, Reply};
 
 pub(super) use encode::{reply as encode_reply, request as encode_request};
 pub(super) use errors::to_error;

@@ -21,7 +21,7 @@ pub(super) use profile::is_modern;
 pub(super) use structure::object_content;
 pub use structure::wraps_structure;
 
-use crate::fault::Fault;
+use crate::message::Fault;
 
 /// Returns a request for input without the fields that the revision does not have.
 ///

@@ -8,7 +8,7 @@ use mcp_types::{
 use serde::Serialize;
 
 use super::{splice_json, write_json, write_scalar};
-use crate::notification::{ClientNotification, ServerNotification};
+use crate::message::{ClientNotification, ServerNotification};
 
 /// Decodes a server notification. Returns `None` for one that no server of this revision may send.
 #[inline]

@@ -16,9 +16,7 @@ use super::{
     write_scalar,
 };
 use crate::deserialize::DeserializeError;
-use crate::fault::Fault;
-use crate::raw_result::{DecodedResult, RawResult};
-use crate::reply::{Reply, ResultBody};
+use crate::message::{DecodedResult, Fault, RawResult, Reply, ResultBody};
 
 /// The maximum number of members in a raw result. A result with more members is decoded.
 const MAX_MEMBERS: usize = 64;
@@ -256,9 +254,8 @@ mod tests {
     use mcp_types::ProtocolVersion::{self, V2025_03_26, V2025_06_18, V2025_11_25, V2026_07_28};
     use mcp_types::{CallToolParams, Implementation, Message, ReadResourceParams, RequestId};
 
-    use crate::call::{Call, ClientRequest};
     use crate::client_context::ServerProfile;
-    use crate::reply::{Reply, ResultBody};
+    use crate::message::{Call, ClientRequest, Reply, ResultBody};
     use crate::reply_target::ReplyTarget;
     use crate::wire::{EncodedReply, SHARED_BYTES};
 

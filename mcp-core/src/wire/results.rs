@@ -8,7 +8,7 @@ use mcp_types::{Method, RawJson};
 pub(super) use strict::read_as;
 
 use super::{DecodeError, mend};
-use crate::reply::ResultBody;
+use crate::message::ResultBody;
 
 /// Decodes the result of `method`. What a result contains beside one malformed part is kept.
 #[inline]

@@ -16,8 +16,7 @@ use super::{
     write_request, write_scalar,
 };
 use crate::deserialize::{self, DeserializeError};
-use crate::fault::Fault;
-use crate::server_request::{ClientResponse, ServerRequest};
+use crate::message::{ClientResponse, Fault, ServerRequest};
 
 /// Returns true if a server of this revision may send requests of this method.
 // spec: BASE-17, LIFE-09, STDIO-08, TRN-05, HTTP-SM-13

@@ -7,8 +7,7 @@ use mcp_types::{Method, ProtocolVersion, Request, SetLevelParams, SubscribeParam
 use super::narrow::narrowed;
 use super::server_requests::params;
 use super::{ClientRequestContext, RequestHead, splice_json, write_request};
-use crate::call::SessionRequest;
-use crate::fault::Fault;
+use crate::message::{Fault, SessionRequest};
 
 /// Decodes a session request. Returns `None` for every other `method`.
 pub(super) fn read(

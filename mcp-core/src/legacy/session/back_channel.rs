@@ -13,12 +13,10 @@ use mcp_types::{Cancelled, InputRequest, InputResponse, Meta, RequestId};
 
 use super::sent_request::SentRequest;
 use super::{Session, SessionLimits, SessionState};
-use crate::fault::Fault;
 use crate::input::{BackChannel, BackChannelError, Input, MessageSink};
-use crate::notification::ServerNotification;
+use crate::message::{ClientResponse, Fault, ServerNotification, ServerRequest};
 use crate::observe::Observation;
 use crate::pending::{InsertError, PendingRequests, RequestIds};
-use crate::server_request::{ClientResponse, ServerRequest};
 use crate::wire::{self, ServerRequestContext};
 
 impl BackChannel for Session {

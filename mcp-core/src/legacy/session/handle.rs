@@ -6,13 +6,10 @@ use std::task::Waker;
 use mcp_types::{Cancelled, Method, Notification, Request, Response};
 
 use super::Session;
-use crate::call::{ClientRequest, SessionRequest};
 use crate::changes::Subscriber;
-use crate::fault::Fault;
 use crate::inbound::InboundRequest;
 use crate::input::BackChannelError;
-use crate::notification::ClientNotification;
-use crate::reply::{Reply, ResultBody};
+use crate::message::{ClientNotification, ClientRequest, Fault, Reply, ResultBody, SessionRequest};
 use crate::wire;
 
 /// The outcome of a client's request.

@@ -5,12 +5,9 @@ use std::sync::{Arc, OnceLock};
 use mcp_types::{Meta, Method, Notification, Request};
 use parking_lot::Mutex;
 
-use crate::call::SessionRequest;
 use crate::connection::{Connection, SessionId, Transport};
-use crate::fault::Fault;
-use crate::notification::ServerNotification;
+use crate::message::{Fault, ServerNotification, ServerRequest, SessionRequest};
 use crate::observe::{NotificationObserver, Observation, ObservedMessage, Observer};
-use crate::server_request::ServerRequest;
 use crate::service::Service;
 use mcp_types::{ProtocolVersion, RawObject, RequestId};
 

@@ -6,8 +6,8 @@ use bytes::Bytes;
 use futures_channel::oneshot;
 
 use crate::input::{BackChannelError, MessageSink};
+use crate::message::{ClientResponse, ServerRequest};
 use crate::notification_sender::NotificationBuffer;
-use crate::server_request::{ClientResponse, ServerRequest};
 
 impl MessageSink for NotificationBuffer {
     fn send(&self, message: Bytes) -> bool {

@@ -10,7 +10,7 @@ use mcp_types::{Method, SubscriptionFilter};
 
 use super::{Session, SessionState, offered_lists};
 use crate::changes::Subscriber;
-use crate::fault::Fault;
+use crate::message::Fault;
 use crate::subscriptions::{MAX_URI_BYTES, MAX_URI_LEN};
 
 impl Session {

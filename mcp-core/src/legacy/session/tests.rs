@@ -21,8 +21,7 @@ use crate::changes::{Changes, MemoryBus, Subscriber};
 use crate::client_context::ServerProfile;
 use crate::exchange::Exchange;
 use crate::legacy::session::{Session, SessionLimits};
-use crate::notification::ServerNotification;
-use crate::reply::{Reply, ResultBody};
+use crate::message::{Reply, ResultBody, ServerNotification};
 use crate::service::Service;
 
 /// A server with changes.

@@ -6,7 +6,7 @@ use mcp_types::{RawJson, RawObject};
 
 use super::decimal::Decimal;
 use super::{ParamHeaders, Property};
-use crate::fault::Fault;
+use crate::message::Fault;
 
 /// A mirrored argument with its value in a call.
 #[derive(Debug, Clone, PartialEq)]

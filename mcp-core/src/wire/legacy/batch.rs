@@ -4,7 +4,7 @@
 
 use mcp_types::{Message, Method, ParseError, ProtocolVersion};
 
-use crate::fault::Fault;
+use crate::message::Fault;
 
 /// Parses a batch. An invalid message is an `Err` in the list, to be answered with its error; the
 /// other messages are not affected. An invalid response is an error response in the list, which ends its request.

@@ -6,9 +6,7 @@ use mcp_types::{ListenParams, ProtocolVersion};
 use serde::Serialize;
 
 use super::errors;
-use crate::call::ClientRequest;
-use crate::fault::Fault;
-use crate::reply::{Listing, Reply, ResultBody};
+use crate::message::{ClientRequest, Fault, Listing, Reply, ResultBody};
 use crate::reply_target::ReplyTarget;
 use crate::wire::narrow::{Narrow, narrowed};
 use crate::wire::{

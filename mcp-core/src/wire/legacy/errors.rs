@@ -5,7 +5,7 @@
 use mcp_types::codes::{self, RequiredElicitations};
 use mcp_types::{ElicitUrlParams, ErrorObject, Method, ProtocolVersion};
 
-use crate::fault::{Fault, ItemKind};
+use crate::message::{Fault, ItemKind};
 use crate::wire::modern;
 
 /// Converts a fault into an error object. Codes that only the modern era defines are replaced.

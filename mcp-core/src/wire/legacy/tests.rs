@@ -10,11 +10,10 @@ use mcp_types::{
 };
 use serde_json::{Value, json};
 
-use crate::call::{Call, ClientRequest};
 use crate::client_context::{ClientProfile, ServerProfile};
-use crate::fault::{Fault, ItemKind};
-use crate::notification::ServerNotification;
-use crate::reply::{Listing, Reply, ResultBody};
+use crate::message::{
+    Call, ClientRequest, Fault, ItemKind, Listing, Reply, ResultBody, ServerNotification,
+};
 use crate::reply_target::ReplyTarget;
 use crate::wire::{self, ClientRequestContext};
 

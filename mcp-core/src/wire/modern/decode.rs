@@ -10,9 +10,7 @@ use mcp_types::{
 use serde::Deserialize;
 
 use super::{constants, errors};
-use crate::call::ClientRequest;
-use crate::fault::Fault;
-use crate::reply::{Reply, ResultBody};
+use crate::message::{ClientRequest, Fault, Reply, ResultBody};
 use crate::wire::mend::{self, Repairs};
 use crate::wire::{DecodeError, DecodedRequest, calls, raw, results};
 

@@ -9,8 +9,7 @@ use serde_json::Value;
 
 use super::constants::{self, VERSION};
 use super::errors;
-use crate::call::ClientRequest;
-use crate::reply::{Listing, Reply, ResultBody};
+use crate::message::{ClientRequest, Listing, Reply, ResultBody};
 use crate::reply_target::ReplyTarget;
 use crate::wire::narrow::{self, Narrow, fitting, narrowed};
 use crate::wire::{

@@ -6,8 +6,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use crate::client_context::ClientContext;
-use crate::fault::Fault;
-use crate::request_meta_object::RequestMetaObject;
+use crate::message::{Fault, RequestMetaObject};
 use mcp_types::meta::keys;
 use mcp_types::{
     ClientCapabilities, Params, ProgressToken, ProtocolVersion, RawJson, RawObject, Request,

@@ -10,7 +10,7 @@ use mcp_types::codes::{
 };
 use mcp_types::{ErrorObject, Method};
 
-use crate::fault::{Fault, ItemKind};
+use crate::message::{Fault, ItemKind};
 
 /// Converts a fault into an error object.
 // spec: ERR-01, ERR-02, ERR-05, TOOL-19

@@ -11,14 +11,13 @@ use mcp_types::{
 use serde_json::{Value, json};
 
 use super::constants::VERSION;
-use crate::call::{Call, ClientRequest};
 use crate::client_context::{ClientProfile, ServerProfile};
-use crate::fault::{Fault, ItemKind};
 use crate::inbound::InboundRequest;
 use crate::input::InputState;
+use crate::message::{
+    Call, ClientRequest, Fault, ItemKind, Listing, Reply, ResultBody, ServerNotification,
+};
 use crate::modern;
-use crate::notification::ServerNotification;
-use crate::reply::{Listing, Reply, ResultBody};
 use crate::reply_target::ReplyTarget;
 use crate::wire::{self, ClientRequestContext, EncodedReply};
 

@@ -10,7 +10,7 @@ use mcp_types::{
 use serde_json::Value;
 
 use super::narrowed::Narrow;
-use crate::fault::Fault;
+use crate::message::Fault;
 
 /// The separator of several values in one text.
 const SEPARATOR: char = ',';

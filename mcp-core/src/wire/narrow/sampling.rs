@@ -9,7 +9,7 @@ use mcp_types::{
 
 use super::content::{describe, describe_all, narrow_block};
 use super::narrowed::Narrow;
-use crate::fault::Fault;
+use crate::message::Fault;
 
 /// Checks that the revision has tools in sampling, if the request needs them.
 // spec: SAMP-04

@@ -7,7 +7,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use crate::deserialize;
-use crate::reply::{Listing, ResultBody};
+use crate::message::{Listing, ResultBody};
 use crate::wire::DecodeError;
 
 /// Decodes the result of `method`. A malformed part is an error.

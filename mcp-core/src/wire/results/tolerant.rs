@@ -19,7 +19,7 @@ use serde_json::value::RawValue;
 use super::mend::{self, DECISIVE, Mended, Repairs};
 use super::strict::{self, mend_schemas};
 use crate::deserialize::DeserializeError;
-use crate::reply::{Listing, Omission, ResultBody};
+use crate::message::{Listing, Omission, ResultBody};
 
 /// The maximum number of omissions that a page names. The last one counts the others.
 const MAX_OMISSIONS: usize = 100;

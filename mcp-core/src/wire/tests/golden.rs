@@ -3,11 +3,10 @@
 
 use std::sync::Arc;
 
-use crate::call::{ClientRequest, SessionRequest};
-use crate::fault::Fault;
-use crate::notification::{ClientNotification, ServerNotification};
-use crate::reply::{Reply, ResultBody};
-use crate::server_request::{ClientResponse, ServerRequest};
+use crate::message::{
+    ClientNotification, ClientRequest, ClientResponse, Fault, Reply, ResultBody,
+    ServerNotification, ServerRequest, SessionRequest,
+};
 use mcp_types::legacy_tasks::TasksCapability;
 use mcp_types::meta::keys;
 use mcp_types::{

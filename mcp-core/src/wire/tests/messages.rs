@@ -2,14 +2,13 @@
 
 use std::sync::Arc;
 
-use crate::call::ClientRequest;
 use crate::client_context::{ClientProfile, ServerProfile};
-use crate::fault::Fault;
 use crate::input::InputState;
-use crate::notification::{ClientNotification, ServerNotification};
-use crate::reply::Reply;
+use crate::message::{
+    ClientNotification, ClientRequest, ClientResponse, Fault, Reply, ServerNotification,
+    ServerRequest,
+};
 use crate::reply_target::ReplyTarget;
-use crate::server_request::{ClientResponse, ServerRequest};
 use crate::wire::{self, ClientRequestContext, ServerRequestContext};
 use mcp_types::{
     ClientCapabilities, Implementation, LoggingLevel, Message, Notification, ProgressToken,

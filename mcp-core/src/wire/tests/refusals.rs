@@ -2,17 +2,15 @@
 
 use std::sync::Arc;
 
-use crate::call::{Call, ClientRequest};
 use crate::client_context::{ClientContext, ServerProfile};
 use crate::exchange::Exchange;
 use crate::extensions::Extensions;
-use crate::fault::{Fault, ItemKind};
+use crate::message::{
+    Call, ClientRequest, ClientResponse, Fault, ItemKind, Reply, RequestMetaObject, ServerRequest,
+};
 use crate::modern;
 use crate::notification_sender::NotificationSender;
-use crate::reply::Reply;
 use crate::reply_target::ReplyTarget;
-use crate::request_meta_object::RequestMetaObject;
-use crate::server_request::{ClientResponse, ServerRequest};
 use crate::service::Service;
 use crate::wire::{self, ServerRequestContext};
 use futures_util::future::BoxFuture;

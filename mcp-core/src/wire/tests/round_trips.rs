@@ -4,7 +4,7 @@
 use std::cell::Cell;
 use std::fmt::Debug;
 
-use crate::reply::{Reply, ResultBody};
+use crate::message::{Reply, ResultBody};
 use mcp_types::ProtocolVersion::{self, V2025_11_25, V2026_07_28};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
@@ -206,8 +206,7 @@ fn server_requests_and_responses_read_back() {
             let text = side.answer(&answer);
             let read = side.read_answer(&ask, &text);
             same_text(&side.answer(&read), &text);
-            if range == Range::Shared
-                && !matches!(answer, crate::server_request::ClientResponse::Fault(_))
+            if range == Range::Shared && !matches!(answer, crate::message::ClientResponse::Fault(_))
             {
                 assert_eq!(read, answer);
             }
@@ -216,7 +215,7 @@ fn server_requests_and_responses_read_back() {
 }
 
 /// Checks that a request without a progress token is decoded unchanged.
-fn side_without_token(side: &Side, ask: &crate::server_request::ServerRequest, range: Range) {
+fn side_without_token(side: &Side, ask: &crate::message::ServerRequest, range: Range) {
     if range == Range::Shared {
         let side = Side::new(side.version);
         let text = side.ask(ask).unwrap();

@@ -3,9 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use crate::call::ClientRequest;
-use crate::reply::Reply;
-use crate::server_request::{ClientResponse, ServerRequest};
+use crate::message::{ClientRequest, ClientResponse, Reply, ServerRequest};
 use mcp_types::{
     ClientMessage, ClientParams, Method, ProtocolVersion, ServerMessage, ServerParams,
 };

@@ -7,10 +7,9 @@ use mcp_types::{InitializeParams, RawObject};
 
 use super::{initialize, server};
 use crate::client_context::ClientContext;
-use crate::fault::Fault;
 use crate::legacy::SessionRecord;
 use crate::legacy::session::{Session, SessionLimits};
-use crate::reply::{Reply, ResultBody};
+use crate::message::{Fault, Reply, ResultBody};
 
 // spec: LIFE-02, LIFE-07
 #[test]

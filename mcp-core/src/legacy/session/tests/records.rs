@@ -10,7 +10,7 @@ use crate::changes::{ChangeBus, ChangeEvent, ExtensionNotification, Subscriber};
 use crate::client_context::Principal;
 use crate::legacy::SessionRecord;
 use crate::legacy::session::{Session, SessionLimits};
-use crate::notification::ServerNotification;
+use crate::message::ServerNotification;
 
 #[test]
 fn stored_session_is_restored() {

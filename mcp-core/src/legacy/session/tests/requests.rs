@@ -4,13 +4,11 @@ use mcp_types::ProtocolVersion::V2025_11_25;
 use mcp_types::{LoggingLevel, ServerCapabilities};
 
 use super::{READY, asks, initialize, note, opened, request, server, server_with};
-use crate::call::Call;
 use crate::changes::Subscriber;
-use crate::fault::Fault;
 use crate::input::Input;
 use crate::legacy::read_stateless;
 use crate::legacy::session::{HandledNotification, HandledRequest, Session, SessionLimits};
-use crate::reply::{Reply, ResultBody};
+use crate::message::{Call, Fault, Reply, ResultBody};
 
 // spec: PING-01
 #[test]
@@ -45,7 +43,7 @@ fn request_is_answered_or_becomes_a_call() {
             let text = asks(method, params);
             let outcome = match session.handle_request(&request(&text), Subscriber::default) {
                 Ok(HandledRequest::Call(call)) => {
-                    if let crate::call::ClientRequest::Call(Call::CallTool(_)) = call.request {
+                    if let crate::message::ClientRequest::Call(Call::CallTool(_)) = call.request {
                         assert_eq!(call.progress_token, Some("p".into()));
                     }
                     "call"

@@ -4,13 +4,11 @@ use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 
 use super::{READY, asks, note, opened, opened_with, poll_change, request};
-use crate::call::Call;
 use crate::changes::{ChangeBus, ChangeEvent, Subscriber};
 use crate::client_context::{ClientContext, Principal};
-use crate::fault::Fault;
 use crate::gate::Gate;
 use crate::legacy::session::{Session, SessionLimits};
-use crate::notification::ServerNotification;
+use crate::message::{Call, Fault, ServerNotification};
 use crate::subscriptions::{MAX_URI_BYTES, MAX_URI_LEN};
 
 #[test]

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::call::{Call, ClientRequest, SessionRequest};
+use crate::message::{Call, ClientRequest, SessionRequest};
 use mcp_types::legacy_tasks::TaskMetadata;
 use mcp_types::{
     CallToolParams, CompleteParams, CompletionReference, GetPromptParams, InitializeParams,

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::reply::{Listing, ResultBody};
+use crate::message::{Listing, ResultBody};
 use mcp_types::legacy_tasks::TaskSupport;
 use mcp_types::{
     Cursor, JsonObject, ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult,

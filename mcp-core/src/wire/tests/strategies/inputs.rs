@@ -1,8 +1,7 @@
 //! Requests for input and their responses.
 
-use crate::fault::Fault;
 use crate::input::InputState;
-use crate::server_request::{ClientResponse, ServerRequest};
+use crate::message::{ClientResponse, Fault, ServerRequest};
 use mcp_types::legacy_tasks::TaskMetadata;
 use mcp_types::{
     BooleanSchema, Choice, CreateMessageParams, CreateMessageResult, ElicitFormParams,

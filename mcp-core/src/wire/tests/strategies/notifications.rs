@@ -1,6 +1,6 @@
 //! Notifications of both sides.
 
-use crate::notification::{ClientNotification, ServerNotification};
+use crate::message::{ClientNotification, ServerNotification};
 use mcp_types::{Cancelled, ElicitationComplete, LogMessage, ProgressUpdate, RequestId};
 use proptest::option::of;
 use proptest::prelude::*;

@@ -2,9 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::call::{Call, ClientRequest, SessionRequest};
-use crate::fault::{Fault, ItemKind};
-use crate::reply::{Reply, ResultBody};
+use crate::message::{Call, ClientRequest, Fault, ItemKind, Reply, ResultBody, SessionRequest};
 use mcp_types::{
     CallToolParams, CallToolResult, ClientCapabilities, CompleteResult, DiscoverResult,
     ElicitUrlParams, ErrorObject, GetPromptResult, InitializeResult, ListenResult, PromptMessage,

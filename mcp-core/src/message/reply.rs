@@ -11,8 +11,8 @@ use mcp_types::{
     ListToolsResult, ListenResult, Method, ProtocolVersion, RawObject, ReadResourceResult,
 };
 
-use crate::fault::Fault;
-use crate::raw_result::RawResult;
+use super::fault::Fault;
+use super::raw_result::RawResult;
 
 /// The reply to a call.
 #[derive(Debug, Clone)]

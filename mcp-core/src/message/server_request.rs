@@ -5,7 +5,7 @@
 
 use mcp_types::{InputRequest, InputResponse, Method};
 
-use crate::fault::Fault;
+use super::fault::Fault;
 
 /// A server request to its client.
 // spec: BASE-18
