@@ -27,8 +27,6 @@
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
-#[doc(hidden)]
-pub mod backoff;
 mod changes;
 mod channel;
 mod client_context;
@@ -36,13 +34,9 @@ mod client_context;
 pub mod close_signal;
 mod connection;
 #[doc(hidden)]
-pub mod deadline;
-#[doc(hidden)]
 pub mod deserialize;
 pub mod egress;
-mod endpoint_metrics;
 mod exchange;
-mod expiring;
 pub mod extension;
 mod extensions;
 mod framing;
@@ -55,18 +49,15 @@ mod inbound_notification;
 mod input;
 #[doc(hidden)]
 pub mod legacy;
-mod log_limit;
 mod message;
 pub mod modern;
 mod notification_sender;
 mod observe;
-mod pace;
 mod panic;
 mod pending;
 #[doc(hidden)]
 pub mod public_document;
 mod reply_target;
-mod request_name;
 mod running_call;
 pub mod schema;
 mod server_identity;
@@ -75,6 +66,7 @@ pub mod store;
 mod stream_control;
 pub mod subscriptions;
 mod tasks;
+mod time;
 pub mod tower;
 pub mod versioning;
 pub mod wire;
@@ -93,7 +85,6 @@ pub use client_context::{
     CallerKey, ClientContext, ClientProfile, Principal, RequiredScopes, ServerProfile,
 };
 pub use connection::{ClientAddress, Connection, ConnectionState, SessionId, Transport};
-pub use endpoint_metrics::{AuthMetrics, EndpointMetrics, TaskMetrics};
 pub use exchange::Exchange;
 pub use extensions::Extensions;
 pub use framing::Framing;
@@ -103,23 +94,25 @@ pub use in_process::InProcessChannel;
 pub use inbound::InboundRequest;
 pub use inbound_notification::InboundNotification;
 pub use input::{BackChannel, BackChannelError, Input, InputState, MessageSink, TaskChannel};
-pub use log_limit::LogLimit;
 pub use message::{
     Call, ClientNotification, ClientRequest, ClientResponse, Fault, ItemKind, Listing, Omission,
     RawResult, Reply, RequestMetaObject, ResultBody, ServerNotification, ServerRequest,
     SessionRequest,
 };
 pub use notification_sender::{NotificationBuffer, NotificationSender};
-pub use observe::{Observation, ObservedMessage, Observer};
-pub use pace::Pace;
+pub use observe::{
+    AuthMetrics, EndpointMetrics, Observation, ObservedMessage, Observer, RequestName, TaskMetrics,
+};
 pub use panic::{CatchPanic, Panicked, catch_panic, catch_panic_sync};
 pub use reply_target::ReplyTarget;
-pub use request_name::RequestName;
 pub use running_call::{CallOutput, RunningCall};
 pub use schema::param_headers::{InvalidParamHeader, PARAM_HEADER, ParamHeaders};
 pub use server_identity::ServerIdentity;
 pub use service::{ScopedItem, Service};
 pub use stream_control::StreamControl;
 pub use tasks::{TaskCall, TaskChanges, TaskEngine, TaskMode, TaskReply};
+pub use time::{LogLimit, Pace};
+#[doc(hidden)]
+pub use time::{backoff, deadline};
 
 pub use futures_util::future::BoxFuture;

@@ -10,7 +10,7 @@ use mcp_types::RequestId;
 
 pub(crate) use ids::RequestIds;
 
-use crate::expiring::Expiring;
+use crate::time::Expiring;
 
 /// Requests of one side that wait for a response.
 ///

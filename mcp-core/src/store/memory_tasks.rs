@@ -11,8 +11,8 @@ use parking_lot::Mutex;
 use super::StoreError;
 use super::tasks::{TaskLimits, TaskRecord, TaskStore, TaskWrite};
 use crate::close_signal::CloseSignal;
-use crate::deadline::finite;
-use crate::expiring::Expiring;
+use crate::time::Expiring;
+use crate::time::deadline::finite;
 
 /// A store in this process's memory. The [limits](TaskLimits) of each write bound its memory.
 pub struct MemoryTaskStore {

@@ -7,9 +7,9 @@ use async_trait::async_trait;
 
 use super::StoreError;
 use super::relay::SessionRelay;
-use crate::deadline::finite;
-use crate::expiring::Expiring;
 use crate::legacy::SessionRecord;
+use crate::time::Expiring;
+use crate::time::deadline::finite;
 use parking_lot::Mutex;
 
 /// A session store. When its data is lost, clients open new sessions, as after the restart of a
