@@ -24,9 +24,8 @@ pub use subscriber::Subscriber;
 
 use subscribed::SubscribedUris;
 
-use crate::client_context::ClientContext;
-use crate::extensions::Extensions;
-use crate::gate;
+use crate::authorization;
+use crate::connection::{ClientContext, Extensions};
 use crate::message::{Call, Fault, ItemKind};
 use crate::panic::catch_panic_sync;
 
@@ -134,7 +133,7 @@ impl Changes {
         let extensions = &subscriber.extensions;
         if let Some(gate) = &subscriber.gate {
             let read = Call::ReadResource(ReadResourceParams::from(uri));
-            gate::admit(&**gate, &read, facts, extensions.get())?;
+            authorization::admit(&**gate, &read, facts, extensions.get())?;
         }
         let visibility = self.0.visibility.as_ref();
         let is_visible = catch_panic_sync(|| {

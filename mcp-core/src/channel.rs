@@ -12,11 +12,8 @@ use futures_util::Stream;
 use futures_util::future::BoxFuture;
 use mcp_types::{Cancelled, Meta, Method, ProtocolVersion, RawObject, RequestId};
 
-use crate::client_context::ClientProfile;
-use crate::connection::Connection;
-use crate::headers::HeaderNames;
+use crate::connection::{ClientProfile, Connection, HeaderNames, ServerIdentity};
 use crate::message::{ClientNotification, ClientRequest, ClientResponse};
-use crate::server_identity::ServerIdentity;
 use crate::wire::{self, ClientRequestContext};
 
 /// A client transport: a connection to one server.

@@ -1,8 +1,31 @@
-//! The connection below a message, for telemetry.
+//! A connection: the transport below a message, the two sides, and what comes with a message beside it.
+//!
+//! | module | content |
+//! |---|---|
+//! | `client`, `server` | identity and capabilities of the two sides |
+//! | `identity` | the identity of a server for caches |
+//! | `extensions` | the HTTP head of a request, and values of layers |
+//! | `stream_control` | control over the stream that carries a call |
+//! | `header_names` | HTTP headers in logs |
+
+mod client;
+mod extensions;
+mod header_names;
+mod identity;
+mod server;
+mod stream_control;
 
 use std::fmt;
 use std::net::{IpAddr, Ipv6Addr};
 use std::sync::{Arc, Mutex};
+
+pub use client::{ClientContext, ClientProfile};
+pub(crate) use client::{check_client_size, count_values};
+pub use extensions::Extensions;
+pub(crate) use header_names::HeaderNames;
+pub use identity::ServerIdentity;
+pub use server::ServerProfile;
+pub use stream_control::StreamControl;
 
 /// The kind of transport below a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

@@ -7,8 +7,8 @@ use futures_util::future::BoxFuture;
 use mcp_types::meta::{Baggage, TraceContext};
 use mcp_types::{Meta, RawObject, RequestId};
 
-use crate::client_context::{ClientContext, Principal};
-use crate::extensions::Extensions;
+use crate::authorization::Principal;
+use crate::connection::{ClientContext, Extensions};
 use crate::input::Input;
 use crate::message::{Call, Reply, RequestMetaObject};
 use crate::notification_sender::NotificationSender;

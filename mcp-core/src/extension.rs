@@ -16,6 +16,8 @@ use serde::de::DeserializeOwned;
 pub use json::{from_params, to_object};
 pub use registration::{Registration, find_problems};
 
+use crate::connection::ClientContext;
+
 /// A protocol extension: its identifier and its settings.
 ///
 /// Use `()` for a side without settings. The settings must serialize to a JSON object.
@@ -201,6 +203,18 @@ pub fn read_settings<T: DeserializeOwned>(
         id,
         reason: reason.to_string(),
     })
+}
+
+impl ClientContext {
+    /// Returns the settings that the client declares for an extension, or `None` when it does not
+    /// declare the extension.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`InvalidSettings`] when the settings do not have the type that the extension defines.
+    pub fn extension<E: Extension>(&self) -> Result<Option<E::ClientSettings>, InvalidSettings> {
+        read_settings(&self.capabilities.extensions, E::ID)
+    }
 }
 
 /// Settings of an extension that do not have the type that the extension defines.

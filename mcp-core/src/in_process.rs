@@ -13,7 +13,7 @@ use http::HeaderMap;
 use mcp_types::{Message, ProtocolVersion, RequestId};
 
 use crate::channel::{Channel, ChannelError, Frame, Frames, OneWayMessage, OutgoingRequest};
-use crate::extensions::Extensions;
+use crate::connection::Extensions;
 use crate::framing::LINE_FRAMING;
 use crate::inbound_notification::InboundNotification;
 use crate::message::Fault;

@@ -8,12 +8,11 @@ use mcp_types::ext::events::STREAM;
 use mcp_types::{LoggingLevel, Method, ProgressToken, ProtocolVersion, RequestId};
 use tracing::Instrument;
 
-use crate::client_context::{ClientContext, Principal, ServerProfile};
+use crate::authorization::{self, Gate, Principal};
+use crate::connection::{ClientContext, Extensions, ServerProfile};
 use crate::exchange::Exchange;
 use crate::extension;
-use crate::extensions::Extensions;
 use crate::framing::Framing;
-use crate::gate::{self, Gate};
 use crate::input::Input;
 use crate::message::{Call, ClientRequest, Fault, Reply, RequestMetaObject, ResultBody};
 use crate::notification_sender::{NotificationBuffer, NotificationSender};
@@ -119,14 +118,14 @@ impl InboundRequest {
     ) -> Result<(), Fault> {
         let facts = &self.facts;
         match &mut self.request {
-            ClientRequest::Call(call) => gate::admit(&**gate, call, facts, principal),
+            ClientRequest::Call(call) => authorization::admit(&**gate, call, facts, principal),
             ClientRequest::Listen(filter) => {
                 if let Some(hooks) = &mut self.listen_hooks {
                     hooks.gate = Some(gate.clone());
                 }
                 let filter = Arc::make_mut(filter);
                 subscriptions::authorize(filter, |call| {
-                    gate::admit(&**gate, call, facts, principal)
+                    authorization::admit(&**gate, call, facts, principal)
                 })
             }
             ClientRequest::Discover | ClientRequest::Session(_) => Ok(()),

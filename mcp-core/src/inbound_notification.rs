@@ -6,10 +6,9 @@ use std::sync::Arc;
 use futures_util::future::BoxFuture;
 use mcp_types::{Method, Notification, ProtocolVersion, RawObject};
 
-use crate::client_context::{ClientContext, Principal, ServerProfile};
+use crate::authorization::{self, Gate, Principal};
+use crate::connection::{ClientContext, Extensions, ServerProfile};
 use crate::exchange::Exchange;
-use crate::extensions::Extensions;
-use crate::gate::{self, Gate};
 use crate::input::Input;
 use crate::message::{Call, Fault};
 use crate::panic::{catch_panic, catch_panic_sync};
@@ -78,7 +77,7 @@ impl InboundNotification {
             self.call = replacement;
         }
         if let Some(gate) = gate {
-            gate::admit(gate, &self.call, &self.facts, extensions.get::<Principal>())?;
+            authorization::admit(gate, &self.call, &self.facts, extensions.get::<Principal>())?;
         }
         let mut exchange = Exchange::new(self.call, self.facts);
         // A notification has no reply that could ask the client.

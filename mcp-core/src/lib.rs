@@ -27,9 +27,9 @@
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
+mod authorization;
 mod changes;
 mod channel;
-mod client_context;
 #[doc(hidden)]
 pub mod close_signal;
 mod connection;
@@ -38,11 +38,8 @@ pub mod deserialize;
 pub mod egress;
 mod exchange;
 pub mod extension;
-mod extensions;
 mod framing;
-mod gate;
 mod header_mismatch;
-mod headers;
 mod in_process;
 mod inbound;
 mod inbound_notification;
@@ -60,10 +57,8 @@ pub mod public_document;
 mod reply_target;
 mod running_call;
 pub mod schema;
-mod server_identity;
 mod service;
 pub mod store;
-mod stream_control;
 pub mod subscriptions;
 mod tasks;
 mod time;
@@ -71,6 +66,7 @@ pub mod tower;
 pub mod versioning;
 pub mod wire;
 
+pub use authorization::{CallerKey, Gate, Principal, RequiredScopes, ScopedItem};
 pub use changes::{
     ChangeBus, ChangeEvent, Changes, ExtensionNotification, MemoryBus, SubscribedResources,
     Subscriber, Watch,
@@ -81,14 +77,12 @@ pub use channel::{
     CancelHook, Channel, ChannelError, CloseReason, Frame, Frames, MirroredHeaders, OneWayMessage,
     OutgoingRequest, TlsError,
 };
-pub use client_context::{
-    CallerKey, ClientContext, ClientProfile, Principal, RequiredScopes, ServerProfile,
+pub use connection::{
+    ClientAddress, ClientContext, ClientProfile, Connection, ConnectionState, Extensions,
+    ServerIdentity, ServerProfile, SessionId, StreamControl, Transport,
 };
-pub use connection::{ClientAddress, Connection, ConnectionState, SessionId, Transport};
 pub use exchange::Exchange;
-pub use extensions::Extensions;
 pub use framing::Framing;
-pub use gate::Gate;
 pub use header_mismatch::HeaderMismatch;
 pub use in_process::InProcessChannel;
 pub use inbound::InboundRequest;
@@ -107,9 +101,7 @@ pub use panic::{CatchPanic, Panicked, catch_panic, catch_panic_sync};
 pub use reply_target::ReplyTarget;
 pub use running_call::{CallOutput, RunningCall};
 pub use schema::param_headers::{InvalidParamHeader, PARAM_HEADER, ParamHeaders};
-pub use server_identity::ServerIdentity;
-pub use service::{ScopedItem, Service};
-pub use stream_control::StreamControl;
+pub use service::Service;
 pub use tasks::{TaskCall, TaskChanges, TaskEngine, TaskMode, TaskReply};
 pub use time::{LogLimit, Pace};
 #[doc(hidden)]

@@ -2,7 +2,7 @@
 
 use mcp_types::{ProtocolVersion, Request};
 
-use crate::client_context::ServerProfile;
+use crate::connection::ServerProfile;
 use crate::inbound::InboundRequest;
 use crate::message::{ClientRequest, Fault};
 use crate::subscriptions;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use mcp_types::{ProtocolVersion, RequestId};
 
-use crate::client_context::ServerProfile;
+use crate::connection::ServerProfile;
 
 /// The addressee of a reply: the request, the server that replies, and the revision.
 #[derive(Debug)]

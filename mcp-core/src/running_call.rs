@@ -9,8 +9,7 @@ use std::task::{Context, Poll};
 use bytes::Bytes;
 use futures_util::future::BoxFuture;
 
-use crate::connection::Connection;
-use crate::extensions::Extensions;
+use crate::connection::{Connection, Extensions};
 use crate::framing::Framing;
 use crate::inbound::InboundRequest;
 use crate::message::{Fault, Reply};
@@ -199,9 +198,8 @@ mod tests {
     use mcp_types::{Implementation, Page, ProtocolVersion, RequestId};
 
     use super::RunningCall;
-    use crate::client_context::{ClientContext, ServerProfile};
+    use crate::connection::{ClientContext, Extensions, ServerProfile};
     use crate::exchange::Exchange;
-    use crate::extensions::Extensions;
     use crate::framing::LINE_FRAMING;
     use crate::inbound::InboundRequest;
     use crate::message::{Call, ClientRequest, Fault, Reply};

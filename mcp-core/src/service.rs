@@ -1,16 +1,15 @@
 //! The trait of everything that answers calls.
 
 use std::error::Error;
-use std::fmt;
 use std::sync::Arc;
 
 use futures_util::future::BoxFuture;
 
+use crate::authorization::ScopedItem;
 use crate::changes::Changes;
-use crate::client_context::{ClientContext, ServerProfile};
+use crate::connection::{ClientContext, Extensions, ServerProfile};
 use crate::exchange::Exchange;
-use crate::extensions::Extensions;
-use crate::message::{Call, Fault, ItemKind, Reply};
+use crate::message::{Call, Fault, Reply};
 use crate::observe::Observer;
 use crate::schema::param_headers::ParamHeaders;
 use crate::tasks::TaskEngine;
@@ -98,33 +97,6 @@ pub trait Service: Send + Sync + 'static {
     /// refuse all of its calls, so it does not start. A service that wraps another one should forward it.
     fn scoped_item(&self) -> Option<ScopedItem> {
         None
-    }
-}
-
-/// An item whose calls need scopes: the result of [`Service::scoped_item`].
-#[derive(Debug, Clone, PartialEq, Eq)]
-#[expect(clippy::exhaustive_structs, reason = "services construct it")]
-pub struct ScopedItem {
-    /// The kind of item.
-    pub kind: ItemKind,
-    /// The name or URI of the item.
-    pub id: String,
-    /// Scopes of every call. Empty if a function decides for each call.
-    pub scopes: Vec<String>,
-}
-
-impl fmt::Display for ScopedItem {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { kind, id, scopes } = self;
-        if scopes.is_empty() {
-            write!(f, "the {kind} {id:?} needs scopes")
-        } else {
-            write!(
-                f,
-                "the {kind} {id:?} needs the scopes: {}",
-                scopes.join(" ")
-            )
-        }
     }
 }
 

@@ -20,11 +20,10 @@ use filter::offered;
 pub use filter::{MAX_ID_LEN, MAX_TASKS, MAX_URI_BYTES, MAX_URIS};
 pub(crate) use filter::{authorize, check_client, check_size};
 
+use crate::authorization::{CallerKey, Gate};
 use crate::changes::{ChangeEvent, Changes, Subscriber, SubscriptionPermit, Watch};
-use crate::client_context::{CallerKey, ClientContext};
+use crate::connection::{ClientContext, Extensions};
 use crate::extension;
-use crate::extensions::Extensions;
-use crate::gate::Gate;
 use crate::message::{Fault, Reply, ResultBody, ServerNotification};
 use crate::notification_sender::NotificationSender;
 use crate::service::Service;

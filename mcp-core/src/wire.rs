@@ -37,7 +37,7 @@ mod write;
 
 use mcp_types::{Meta, ProtocolVersion, RawObject, Request, RequestId};
 
-use crate::client_context::ClientProfile;
+use crate::connection::ClientProfile;
 use crate::message::{ClientRequest, Fault};
 
 pub use context::ClientRequestContext;

@@ -13,7 +13,7 @@ use slab::Slab;
 use super::event::ChangeEvent;
 use super::notifications::BroadcastQueue;
 use super::subscribed::SubscribedUris;
-use crate::client_context::CallerKey;
+use crate::authorization::CallerKey;
 
 /// A bus that carries changes from handlers to subscribers: within one process ([`MemoryBus`]), or
 /// between the nodes that serve one endpoint.

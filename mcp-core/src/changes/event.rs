@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use mcp_types::{ElicitationComplete, Method, RawObject, ServerCapabilities};
 
-use crate::client_context::CallerKey;
+use crate::authorization::CallerKey;
 use crate::message::ServerNotification;
 
 /// A change of a server's lists or resources.

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use super::event::ExtensionNotification;
-use crate::client_context::CallerKey;
+use crate::authorization::CallerKey;
 
 /// Notifications of extensions that wait for one subscriber. Unlike changes they cannot be merged, so
 /// further ones are dropped while the queue is full.
@@ -81,8 +81,8 @@ mod tests {
     use mcp_types::RawObject;
 
     use super::BroadcastQueue;
+    use crate::authorization::{CallerKey, Principal};
     use crate::changes::ExtensionNotification;
-    use crate::client_context::{CallerKey, Principal};
 
     #[test]
     fn notification_for_a_caller_is_queued_for_its_clients_only() {

@@ -3,9 +3,8 @@
 use std::fmt;
 use std::sync::Arc;
 
-use crate::client_context::Principal;
-use crate::extensions::Extensions;
-use crate::gate::Gate;
+use crate::authorization::{Gate, Principal};
+use crate::connection::Extensions;
 
 /// A client that is notified of changes, as far as its authorization matters: its identity and the
 /// gate that decides what it may read.

@@ -7,7 +7,7 @@ use mcp_types::{
     ServerCapabilities,
 };
 
-use crate::client_context::{ClientContext, ServerProfile};
+use crate::connection::{ClientContext, ServerProfile};
 use crate::message::{ClientRequest, Fault, SessionRequest};
 use crate::versioning;
 use crate::wire;

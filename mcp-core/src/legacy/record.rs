@@ -4,7 +4,8 @@ use mcp_types::{ClientCapabilities, LoggingLevel, ProtocolVersion, RawObject};
 use serde::de::{Deserializer, Error};
 use serde::{Deserialize, Serialize, Serializer};
 
-use crate::client_context::{CallerKey, ClientContext, check_client_size};
+use crate::authorization::CallerKey;
+use crate::connection::{ClientContext, check_client_size};
 
 /// The stored state of a session, with which another node or a later process continues it. Running
 /// calls and pending requests to the client are not stored.

@@ -29,9 +29,9 @@ use sent_request::SentRequest;
 
 use super::handshake;
 use super::record::SessionRecord;
+use crate::authorization::{CallerKey, Principal};
 use crate::changes::{ChangeEvent, Changes, Subscriber, Watch};
-use crate::client_context::{CallerKey, ClientContext, Principal, ServerProfile};
-use crate::connection::SessionId;
+use crate::connection::{ClientContext, ServerProfile, SessionId};
 use crate::extension;
 use crate::message::{Fault, Reply, ResultBody, ServerNotification};
 use crate::pending::PendingRequests;

@@ -6,7 +6,7 @@ use mcp_types::{ProtocolVersion, Request, ServerCapabilities};
 
 use super::HandledRequest;
 use super::handshake::{self, default_level};
-use crate::client_context::{ClientContext, ServerProfile};
+use crate::connection::{ClientContext, ServerProfile};
 use crate::inbound::InboundRequest;
 use crate::message::{ClientRequest, Fault, Reply, ResultBody, SessionRequest};
 use crate::versioning;

@@ -7,8 +7,7 @@ use std::sync::Arc;
 use mcp_types::{Meta, ProtocolVersion, RawObject, RequestId};
 use tracing::Span;
 
-use crate::connection::{Connection, SessionId};
-use crate::extensions::Extensions;
+use crate::connection::{Connection, Extensions, SessionId};
 use crate::message::{Fault, ServerNotification};
 
 /// Receives the messages of a server or a client that its layers do not see: the handshake, `ping`,

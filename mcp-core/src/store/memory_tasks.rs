@@ -248,7 +248,7 @@ mod tests {
     use mcp_types::ext::tasks::Task;
 
     use super::{MemoryTaskStore, TaskLimits, TaskRecord, TaskStore, TaskWrite};
-    use crate::client_context::Principal;
+    use crate::authorization::Principal;
 
     const TTL: Duration = Duration::from_secs(10);
     const NOW: &str = "2026-07-28T12:00:00Z";

@@ -269,7 +269,7 @@ mod tests {
             client_info: None,
             log_level: None,
             subscriptions: vec![subscription.to_owned()],
-            owner: crate::client_context::CallerKey::default(),
+            owner: crate::authorization::CallerKey::default(),
             key: None,
             topic: None,
             ready: true,

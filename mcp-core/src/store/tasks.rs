@@ -8,7 +8,7 @@ use mcp_types::ext::tasks::Task;
 use serde::{Deserialize, Serialize};
 
 use super::StoreError;
-use crate::client_context::{CallerKey, Principal};
+use crate::authorization::{CallerKey, Principal};
 
 /// A task as a store keeps it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

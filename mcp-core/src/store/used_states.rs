@@ -5,7 +5,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 
 use super::StoreError;
-use crate::client_context::CallerKey;
+use crate::authorization::CallerKey;
 
 /// A store of the request states that clients have used, so that a state that is sent again counts as a repeated
 /// one. Nodes that share a store count their uses together.

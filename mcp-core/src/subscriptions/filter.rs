@@ -10,7 +10,7 @@ use mcp_types::{
 };
 
 use crate::changes::ChangeEvent;
-use crate::client_context::ClientContext;
+use crate::connection::ClientContext;
 use crate::message::{Call, Fault};
 
 /// The number of resource URIs that one subscription can name.

@@ -15,12 +15,11 @@ use serde_json::{Value, json};
 use super::{
     MAX_ID_LEN, MAX_URI_BYTES, MAX_URIS, authorize, check_size, notification_for, offered,
 };
+use crate::authorization::{Gate, Principal};
 use crate::changes::{ChangeEvent, Changes, MemoryBus, Subscriber};
-use crate::client_context::{ClientContext, Principal, ServerProfile};
+use crate::connection::{ClientContext, Extensions, ServerProfile};
 use crate::exchange::Exchange;
-use crate::extensions::Extensions;
 use crate::framing::LINE_FRAMING;
-use crate::gate::Gate;
 use crate::inbound::InboundRequest;
 use crate::message::{Call, Fault, Reply, ResultBody, ServerNotification};
 use crate::modern;

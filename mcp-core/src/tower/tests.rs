@@ -12,7 +12,7 @@ use tower::timeout::TimeoutLayer;
 use tower::{BoxError as TowerError, ServiceBuilder};
 
 use super::*;
-use crate::client_context::ClientContext;
+use crate::connection::ClientContext;
 use crate::message::{Call, Fault};
 
 fn exchange() -> Exchange {

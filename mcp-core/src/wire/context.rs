@@ -2,7 +2,7 @@
 
 use mcp_types::{ClientCapabilities, LoggingLevel, Meta, ProgressToken, RawObject, RequestId};
 
-use crate::client_context::ClientProfile;
+use crate::connection::ClientProfile;
 use crate::input::InputState;
 use crate::message::ClientRequest;
 

@@ -254,7 +254,7 @@ mod tests {
     use mcp_types::ProtocolVersion::{self, V2025_03_26, V2025_06_18, V2025_11_25, V2026_07_28};
     use mcp_types::{CallToolParams, Implementation, Message, ReadResourceParams, RequestId};
 
-    use crate::client_context::ServerProfile;
+    use crate::connection::ServerProfile;
     use crate::message::{Call, ClientRequest, Reply, ResultBody};
     use crate::reply_target::ReplyTarget;
     use crate::wire::{EncodedReply, SHARED_BYTES};

@@ -18,7 +18,7 @@ use mcp_types::{
 };
 
 use crate::changes::{Changes, MemoryBus, Subscriber};
-use crate::client_context::ServerProfile;
+use crate::connection::ServerProfile;
 use crate::exchange::Exchange;
 use crate::legacy::session::{Session, SessionLimits};
 use crate::message::{Reply, ResultBody, ServerNotification};

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::graph::{Graph, Node, Unevaluated};
 use super::size::MAX_LEVELS;
-use crate::client_context::count_values;
+use crate::connection::count_values;
 
 /// The maximum work of one validation in units: evaluations of a subschema, or what costs as much. A
 /// unit takes about 100 ns.

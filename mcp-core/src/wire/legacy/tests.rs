@@ -10,7 +10,7 @@ use mcp_types::{
 };
 use serde_json::{Value, json};
 
-use crate::client_context::{ClientProfile, ServerProfile};
+use crate::connection::{ClientProfile, ServerProfile};
 use crate::message::{
     Call, ClientRequest, Fault, ItemKind, Listing, Reply, ResultBody, ServerNotification,
 };

@@ -5,7 +5,7 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use crate::client_context::ClientContext;
+use crate::connection::ClientContext;
 use crate::message::{Fault, RequestMetaObject};
 use mcp_types::meta::keys;
 use mcp_types::{

@@ -11,7 +11,7 @@ use mcp_types::{
 use serde_json::{Value, json};
 
 use super::constants::VERSION;
-use crate::client_context::{ClientProfile, ServerProfile};
+use crate::connection::{ClientProfile, ServerProfile};
 use crate::inbound::InboundRequest;
 use crate::input::InputState;
 use crate::message::{

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::client_context::{ClientProfile, ServerProfile};
+use crate::connection::{ClientProfile, ServerProfile};
 use crate::input::InputState;
 use crate::message::{
     ClientNotification, ClientRequest, ClientResponse, Fault, Reply, ServerNotification,

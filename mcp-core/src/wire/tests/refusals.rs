@@ -2,9 +2,8 @@
 
 use std::sync::Arc;
 
-use crate::client_context::{ClientContext, ServerProfile};
+use crate::connection::{ClientContext, Extensions, ServerProfile};
 use crate::exchange::Exchange;
-use crate::extensions::Extensions;
 use crate::message::{
     Call, ClientRequest, ClientResponse, Fault, ItemKind, Reply, RequestMetaObject, ServerRequest,
 };

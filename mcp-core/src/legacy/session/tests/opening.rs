@@ -6,7 +6,7 @@ use mcp_types::ProtocolVersion::{V2024_11_05, V2025_03_26, V2025_11_25, V2026_07
 use mcp_types::{InitializeParams, RawObject};
 
 use super::{initialize, server};
-use crate::client_context::ClientContext;
+use crate::connection::ClientContext;
 use crate::legacy::SessionRecord;
 use crate::legacy::session::{Session, SessionLimits};
 use crate::message::{Fault, Reply, ResultBody};

@@ -6,8 +6,8 @@ use mcp_types::ProtocolVersion::V2025_03_26;
 use mcp_types::{ElicitationComplete, LoggingLevel};
 
 use super::{READY, asks, initialize, note, opened, opened_with, poll_change, request, server};
+use crate::authorization::Principal;
 use crate::changes::{ChangeBus, ChangeEvent, ExtensionNotification, Subscriber};
-use crate::client_context::Principal;
 use crate::legacy::SessionRecord;
 use crate::legacy::session::{Session, SessionLimits};
 use crate::message::ServerNotification;

@@ -4,9 +4,9 @@ use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 
 use super::{READY, asks, note, opened, opened_with, poll_change, request};
+use crate::authorization::{Gate, Principal};
 use crate::changes::{ChangeBus, ChangeEvent, Subscriber};
-use crate::client_context::{ClientContext, Principal};
-use crate::gate::Gate;
+use crate::connection::ClientContext;
 use crate::legacy::session::{Session, SessionLimits};
 use crate::message::{Call, Fault, ServerNotification};
 use crate::subscriptions::{MAX_URI_BYTES, MAX_URI_LEN};

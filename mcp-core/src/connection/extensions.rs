@@ -4,8 +4,8 @@ use std::fmt;
 
 use http::request::Parts;
 
+use super::header_names::HeaderNames;
 use crate::connection::{ClientAddress, Transport};
-use crate::headers::HeaderNames;
 
 /// The HTTP head of a request, and values that layers attach to it, found by their type.
 ///
@@ -94,7 +94,7 @@ mod tests {
     use mcp_types::{Page, ProtocolVersion};
 
     use super::Extensions;
-    use crate::client_context::ClientContext;
+    use crate::connection::ClientContext;
     use crate::exchange::Exchange;
     use crate::message::Call;
 

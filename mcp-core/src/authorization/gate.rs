@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use crate::client_context::{ClientContext, Principal};
+use crate::authorization::Principal;
+use crate::connection::ClientContext;
 use crate::message::{Call, Fault};
 use crate::panic::catch_panic_sync;
 
