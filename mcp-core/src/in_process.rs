@@ -12,15 +12,14 @@ use futures_util::future::BoxFuture;
 use http::HeaderMap;
 use mcp_types::{Message, ProtocolVersion, RequestId};
 
+use crate::call::Service;
 use crate::channel::{Channel, ChannelError, Frame, Frames, OneWayMessage, OutgoingRequest};
 use crate::connection::Extensions;
-use crate::framing::LINE_FRAMING;
 use crate::inbound_notification::InboundNotification;
 use crate::message::Fault;
 use crate::modern;
-use crate::reply_target::ReplyTarget;
 use crate::running_call::{CallOutput, RunningCall};
-use crate::service::Service;
+use crate::wire::{LINE_FRAMING, ReplyTarget};
 
 /// A channel to a service in the same process, without a task or a socket. Messages are encoded and
 /// decoded as on a wire.

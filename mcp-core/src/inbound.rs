@@ -9,17 +9,13 @@ use mcp_types::{LoggingLevel, Method, ProgressToken, ProtocolVersion, RequestId}
 use tracing::Instrument;
 
 use crate::authorization::{self, Gate, Principal};
+use crate::call::{Exchange, Input, NotificationBuffer, NotificationSender, Service};
 use crate::connection::{ClientContext, Extensions, ServerProfile};
-use crate::exchange::Exchange;
 use crate::extension;
-use crate::framing::Framing;
-use crate::input::Input;
 use crate::message::{Call, ClientRequest, Fault, Reply, RequestMetaObject, ResultBody};
-use crate::notification_sender::{NotificationBuffer, NotificationSender};
 use crate::observe::{Observation, ObservedMessage};
-use crate::service::Service;
 use crate::subscriptions::{self, ListenHooks};
-use crate::wire::DecodedRequest;
+use crate::wire::{DecodedRequest, Framing};
 
 /// A decoded request of a client, ready to be served. Both eras produce it:
 /// [`modern::read_request`](crate::modern::read_request) from a self-contained request, and a

@@ -7,12 +7,10 @@ use futures_util::future::BoxFuture;
 use mcp_types::{Method, Notification, ProtocolVersion, RawObject};
 
 use crate::authorization::{self, Gate, Principal};
+use crate::call::{Exchange, Input, Service};
 use crate::connection::{ClientContext, Extensions, ServerProfile};
-use crate::exchange::Exchange;
-use crate::input::Input;
 use crate::message::{Call, Fault};
 use crate::panic::{catch_panic, catch_panic_sync};
-use crate::service::Service;
 use crate::wire::Envelope;
 
 /// A notification of a client that an extension of the server may handle. Transports pass it to the

@@ -28,6 +28,7 @@
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
 mod authorization;
+mod call;
 mod changes;
 mod channel;
 #[doc(hidden)]
@@ -36,37 +37,34 @@ mod connection;
 #[doc(hidden)]
 pub mod deserialize;
 pub mod egress;
-mod exchange;
 pub mod extension;
-mod framing;
-mod header_mismatch;
 mod in_process;
 mod inbound;
 mod inbound_notification;
-mod input;
 #[doc(hidden)]
 pub mod legacy;
 mod message;
 pub mod modern;
-mod notification_sender;
 mod observe;
 mod panic;
 mod pending;
 #[doc(hidden)]
 pub mod public_document;
-mod reply_target;
 mod running_call;
 pub mod schema;
-mod service;
 pub mod store;
 pub mod subscriptions;
-mod tasks;
 mod time;
 pub mod tower;
 pub mod versioning;
 pub mod wire;
 
 pub use authorization::{CallerKey, Gate, Principal, RequiredScopes, ScopedItem};
+pub use call::{
+    BackChannel, BackChannelError, Exchange, HeaderMismatch, Input, MessageSink,
+    NotificationBuffer, NotificationSender, Service, TaskCall, TaskChanges, TaskChannel,
+    TaskEngine, TaskMode, TaskReply,
+};
 pub use changes::{
     ChangeBus, ChangeEvent, Changes, ExtensionNotification, MemoryBus, SubscribedResources,
     Subscriber, Watch,
@@ -81,30 +79,23 @@ pub use connection::{
     ClientAddress, ClientContext, ClientProfile, Connection, ConnectionState, Extensions,
     ServerIdentity, ServerProfile, SessionId, StreamControl, Transport,
 };
-pub use exchange::Exchange;
-pub use framing::Framing;
-pub use header_mismatch::HeaderMismatch;
 pub use in_process::InProcessChannel;
 pub use inbound::InboundRequest;
 pub use inbound_notification::InboundNotification;
-pub use input::{BackChannel, BackChannelError, Input, InputState, MessageSink, TaskChannel};
 pub use message::{
-    Call, ClientNotification, ClientRequest, ClientResponse, Fault, ItemKind, Listing, Omission,
-    RawResult, Reply, RequestMetaObject, ResultBody, ServerNotification, ServerRequest,
+    Call, ClientNotification, ClientRequest, ClientResponse, Fault, InputState, ItemKind, Listing,
+    Omission, RawResult, Reply, RequestMetaObject, ResultBody, ServerNotification, ServerRequest,
     SessionRequest,
 };
-pub use notification_sender::{NotificationBuffer, NotificationSender};
 pub use observe::{
     AuthMetrics, EndpointMetrics, Observation, ObservedMessage, Observer, RequestName, TaskMetrics,
 };
 pub use panic::{CatchPanic, Panicked, catch_panic, catch_panic_sync};
-pub use reply_target::ReplyTarget;
 pub use running_call::{CallOutput, RunningCall};
 pub use schema::param_headers::{InvalidParamHeader, PARAM_HEADER, ParamHeaders};
-pub use service::Service;
-pub use tasks::{TaskCall, TaskChanges, TaskEngine, TaskMode, TaskReply};
 pub use time::{LogLimit, Pace};
 #[doc(hidden)]
 pub use time::{backoff, deadline};
+pub use wire::{Framing, ReplyTarget};
 
 pub use futures_util::future::BoxFuture;

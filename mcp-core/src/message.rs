@@ -26,4 +26,4 @@ pub use notification::{ClientNotification, ServerNotification};
 pub(crate) use raw_result::DecodedResult;
 pub use raw_result::RawResult;
 pub use reply::{Listing, Omission, Reply, ResultBody};
-pub use server_request::{ClientResponse, ServerRequest};
+pub use server_request::{ClientResponse, InputState, ServerRequest};

@@ -9,16 +9,13 @@ use std::task::{Context, Poll};
 use bytes::Bytes;
 use futures_util::future::BoxFuture;
 
+use crate::call::{NotificationBuffer, NotificationSender, Service};
 use crate::connection::{Connection, Extensions};
-use crate::framing::Framing;
 use crate::inbound::InboundRequest;
 use crate::message::{Fault, Reply};
-use crate::notification_sender::{NotificationBuffer, NotificationSender};
 use crate::observe::NotificationObserver;
 use crate::panic::catch_panic_sync;
-use crate::reply_target::ReplyTarget;
-use crate::service::Service;
-use crate::wire::EncodedReply;
+use crate::wire::{EncodedReply, Framing, ReplyTarget};
 
 /// A running call: a service's future, and its notification buffer.
 ///
@@ -198,14 +195,11 @@ mod tests {
     use mcp_types::{Implementation, Page, ProtocolVersion, RequestId};
 
     use super::RunningCall;
+    use crate::call::{Exchange, Service};
     use crate::connection::{ClientContext, Extensions, ServerProfile};
-    use crate::exchange::Exchange;
-    use crate::framing::LINE_FRAMING;
     use crate::inbound::InboundRequest;
     use crate::message::{Call, ClientRequest, Fault, Reply};
-    use crate::reply_target::ReplyTarget;
-    use crate::service::Service;
-    use crate::wire::DecodedRequest;
+    use crate::wire::{DecodedRequest, LINE_FRAMING, ReplyTarget};
 
     static DROPS: AtomicU32 = AtomicU32::new(0);
 

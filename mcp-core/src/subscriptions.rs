@@ -21,12 +21,11 @@ pub use filter::{MAX_ID_LEN, MAX_TASKS, MAX_URI_BYTES, MAX_URIS};
 pub(crate) use filter::{authorize, check_client, check_size};
 
 use crate::authorization::{CallerKey, Gate};
+use crate::call::{NotificationSender, Service};
 use crate::changes::{ChangeEvent, Changes, Subscriber, SubscriptionPermit, Watch};
 use crate::connection::{ClientContext, Extensions};
 use crate::extension;
 use crate::message::{Fault, Reply, ResultBody, ServerNotification};
-use crate::notification_sender::NotificationSender;
-use crate::service::Service;
 
 /// Returns the notification of a change, or `None` when the granted filter does not cover it.
 // spec: SUB-02

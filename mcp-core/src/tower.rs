@@ -22,7 +22,7 @@ use pin_project_lite::pin_project;
 use tower_layer::Layer;
 use tower_service::Service as TowerService;
 
-use crate::exchange::{Endpoint, Exchange};
+use crate::call::{Endpoint, Exchange};
 use crate::message::Reply;
 use crate::observe::Observer;
 use crate::panic::catch_panic;

@@ -10,7 +10,8 @@
 //!
 //! | module | content |
 //! |---|---|
-//! | `context`, `reply` | data beside a message; encoded replies |
+//! | `context`, `reply`, `reply_target` | data beside a message; encoded replies, and their addressee |
+//! | `framing` | the bytes around a message on a stream |
 //! | `modern` | requests, replies and errors of 2026-07-28 |
 //! | `legacy` | the same for the revisions with sessions, and batches |
 //! | `convert` | the public functions of the messages |
@@ -23,6 +24,7 @@
 mod calls;
 mod context;
 mod convert;
+mod framing;
 mod legacy;
 mod mend;
 mod modern;
@@ -30,6 +32,7 @@ mod narrow;
 mod notifications;
 mod raw;
 mod reply;
+mod reply_target;
 mod results;
 mod server_requests;
 mod sessions;
@@ -42,6 +45,8 @@ use crate::message::{ClientRequest, Fault};
 
 pub use context::ClientRequestContext;
 pub(crate) use context::{DecodedRequest, ServerRequestContext};
+pub use framing::Framing;
+pub(crate) use framing::LINE_FRAMING;
 pub(crate) use legacy::batch;
 pub(crate) use modern::Envelope;
 #[doc(hidden)]
@@ -50,6 +55,7 @@ pub use notifications::subscription_id;
 pub(crate) use notifications::{write_client, write_server};
 pub use raw::{decoded, tool_result};
 pub use reply::{DecodeError, EncodedReply};
+pub use reply_target::ReplyTarget;
 pub(crate) use server_requests::{read_response, write as write_server_request, write_response};
 use write::{
     RequestHead, SHARED_BYTES, clear_line_breaks, splice_json, splice_tool_result, write_error,

@@ -94,8 +94,8 @@ mod tests {
     use mcp_types::{Page, ProtocolVersion};
 
     use super::Extensions;
+    use crate::call::Exchange;
     use crate::connection::ClientContext;
-    use crate::exchange::Exchange;
     use crate::message::Call;
 
     fn parts(path: &str) -> Parts {

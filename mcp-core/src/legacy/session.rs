@@ -30,12 +30,12 @@ use sent_request::SentRequest;
 use super::handshake;
 use super::record::SessionRecord;
 use crate::authorization::{CallerKey, Principal};
+use crate::call::Service;
 use crate::changes::{ChangeEvent, Changes, Subscriber, Watch};
 use crate::connection::{ClientContext, ServerProfile, SessionId};
 use crate::extension;
 use crate::message::{Fault, Reply, ResultBody, ServerNotification};
 use crate::pending::PendingRequests;
-use crate::service::Service;
 use crate::wire;
 
 /// A session of a legacy client.

@@ -3,7 +3,7 @@
 //! Only sessions have server requests. In the modern era a result asks for input instead: see
 //! [`InputRequired`](mcp_types::InputRequired).
 
-use mcp_types::{InputRequest, InputResponse, Method};
+use mcp_types::{InputRequest, InputResponse, Method, RawObject};
 
 use super::fault::Fault;
 
@@ -61,4 +61,14 @@ impl From<Fault> for ClientResponse {
     fn from(fault: Fault) -> Self {
         Self::Fault(fault)
     }
+}
+
+/// The input that a client sends along when it repeats a request.
+#[derive(Debug, Clone, Default, PartialEq)]
+#[non_exhaustive]
+pub struct InputState {
+    /// The responses, by key.
+    pub responses: Option<RawObject>,
+    /// The state that the server has sent. It is untrusted until its seal was checked.
+    pub state: Option<Box<str>>,
 }

@@ -16,16 +16,14 @@ use super::{
     MAX_ID_LEN, MAX_URI_BYTES, MAX_URIS, authorize, check_size, notification_for, offered,
 };
 use crate::authorization::{Gate, Principal};
+use crate::call::{Exchange, Service};
 use crate::changes::{ChangeEvent, Changes, MemoryBus, Subscriber};
 use crate::connection::{ClientContext, Extensions, ServerProfile};
-use crate::exchange::Exchange;
-use crate::framing::LINE_FRAMING;
 use crate::inbound::InboundRequest;
 use crate::message::{Call, Fault, Reply, ResultBody, ServerNotification};
 use crate::modern;
-use crate::reply_target::ReplyTarget;
 use crate::running_call::{CallOutput, RunningCall};
-use crate::service::Service;
+use crate::wire::{LINE_FRAMING, ReplyTarget};
 
 fn updated(uri: &str) -> ChangeEvent {
     ChangeEvent::Resource { uri: uri.into() }

@@ -9,7 +9,7 @@ use tower_layer::Layer;
 use tower_service::Service as TowerService;
 
 use super::{BoxError, Next, ReplyFuture};
-use crate::exchange::Exchange;
+use crate::call::Exchange;
 use crate::message::Reply;
 
 /// Makes middleware from an async function, which receives the call and the [`Next`] that answers

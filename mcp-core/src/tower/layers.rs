@@ -5,7 +5,7 @@ use std::sync::Arc;
 use futures_util::future::BoxFuture;
 
 use super::{Middleware, Next};
-use crate::exchange::Exchange;
+use crate::call::Exchange;
 use crate::message::Reply;
 use crate::observe::Observer;
 

@@ -3,8 +3,7 @@
 use mcp_types::{ClientCapabilities, LoggingLevel, Meta, ProgressToken, RawObject, RequestId};
 
 use crate::connection::ClientProfile;
-use crate::input::InputState;
-use crate::message::ClientRequest;
+use crate::message::{ClientRequest, InputState};
 
 /// A decoded request of a client, with its metadata.
 #[derive(Debug)]

@@ -2,13 +2,13 @@
 
 use mcp_types::{ErrorObject, Notification, ProtocolVersion, Request, RequestId, Response};
 
+use super::reply_target::ReplyTarget;
 use super::{
     DecodeError, EncodedReply, legacy, modern, notifications, server_requests, write_error,
 };
 use crate::message::{
     ClientNotification, ClientRequest, Fault, Reply, ServerNotification, ServerRequest,
 };
-use crate::reply_target::ReplyTarget;
 
 impl Fault {
     /// Returns the error object for a revision.

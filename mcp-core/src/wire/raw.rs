@@ -256,8 +256,7 @@ mod tests {
 
     use crate::connection::ServerProfile;
     use crate::message::{Call, ClientRequest, Reply, ResultBody};
-    use crate::reply_target::ReplyTarget;
-    use crate::wire::{EncodedReply, SHARED_BYTES};
+    use crate::wire::{EncodedReply, ReplyTarget, SHARED_BYTES};
 
     fn tool_call() -> ClientRequest {
         Call::CallTool(CallToolParams::new("t", None)).into()

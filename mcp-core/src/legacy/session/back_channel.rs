@@ -13,7 +13,7 @@ use mcp_types::{Cancelled, InputRequest, InputResponse, Meta, RequestId};
 
 use super::sent_request::SentRequest;
 use super::{Session, SessionLimits, SessionState};
-use crate::input::{BackChannel, BackChannelError, Input, MessageSink};
+use crate::call::{BackChannel, BackChannelError, Input, MessageSink};
 use crate::message::{ClientResponse, Fault, ServerNotification, ServerRequest};
 use crate::observe::Observation;
 use crate::pending::{InsertError, PendingRequests, RequestIds};

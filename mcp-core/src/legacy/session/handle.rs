@@ -6,9 +6,9 @@ use std::task::Waker;
 use mcp_types::{Cancelled, Method, Notification, Request, Response};
 
 use super::Session;
+use crate::call::BackChannelError;
 use crate::changes::Subscriber;
 use crate::inbound::InboundRequest;
-use crate::input::BackChannelError;
 use crate::message::{ClientNotification, ClientRequest, Fault, Reply, ResultBody, SessionRequest};
 use crate::wire;
 

@@ -5,10 +5,10 @@ use std::sync::{Arc, OnceLock};
 use mcp_types::{Meta, Method, Notification, Request};
 use parking_lot::Mutex;
 
+use crate::call::Service;
 use crate::connection::{Connection, SessionId, Transport};
 use crate::message::{Fault, ServerNotification, ServerRequest, SessionRequest};
 use crate::observe::{NotificationObserver, Observation, ObservedMessage, Observer};
-use crate::service::Service;
 use mcp_types::{ProtocolVersion, RawObject, RequestId};
 
 /// The observer of a session. Few servers have one.

@@ -5,9 +5,8 @@ use std::sync::Arc;
 use bytes::Bytes;
 use futures_channel::oneshot;
 
-use crate::input::{BackChannelError, MessageSink};
+use crate::call::{BackChannelError, MessageSink, NotificationBuffer};
 use crate::message::{ClientResponse, ServerRequest};
-use crate::notification_sender::NotificationBuffer;
 
 impl MessageSink for NotificationBuffer {
     fn send(&self, message: Bytes) -> bool {

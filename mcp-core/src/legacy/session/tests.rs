@@ -17,12 +17,11 @@ use mcp_types::{
     ProtocolVersion, Request, ServerCapabilities,
 };
 
+use crate::call::{Exchange, Service};
 use crate::changes::{Changes, MemoryBus, Subscriber};
 use crate::connection::ServerProfile;
-use crate::exchange::Exchange;
 use crate::legacy::session::{Session, SessionLimits};
 use crate::message::{Reply, ResultBody, ServerNotification};
-use crate::service::Service;
 
 /// A server with changes.
 struct Server {

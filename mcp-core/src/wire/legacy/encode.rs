@@ -7,8 +7,8 @@ use serde::Serialize;
 
 use super::errors;
 use crate::message::{ClientRequest, Fault, Listing, Reply, ResultBody};
-use crate::reply_target::ReplyTarget;
 use crate::wire::narrow::{Narrow, narrowed};
+use crate::wire::reply_target::ReplyTarget;
 use crate::wire::{
     ClientRequestContext, EncodedReply, RequestHead, calls, raw, sessions, splice_json,
     splice_tool_result, write_error, write_json, write_request, write_scalar,

@@ -14,7 +14,7 @@ use crate::connection::{ClientProfile, ServerProfile};
 use crate::message::{
     Call, ClientRequest, Fault, ItemKind, Listing, Reply, ResultBody, ServerNotification,
 };
-use crate::reply_target::ReplyTarget;
+use crate::wire::reply_target::ReplyTarget;
 use crate::wire::{self, ClientRequestContext};
 
 const R1: ProtocolVersion = ProtocolVersion::V2024_11_05;

@@ -10,8 +10,8 @@ use serde_json::Value;
 use super::constants::{self, VERSION};
 use super::errors;
 use crate::message::{ClientRequest, Listing, Reply, ResultBody};
-use crate::reply_target::ReplyTarget;
 use crate::wire::narrow::{self, Narrow, fitting, narrowed};
+use crate::wire::reply_target::ReplyTarget;
 use crate::wire::{
     ClientRequestContext, EncodedReply, calls, raw, splice_json, splice_tool_result, write_error,
     write_json, write_scalar,

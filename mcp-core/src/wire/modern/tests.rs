@@ -13,12 +13,12 @@ use serde_json::{Value, json};
 use super::constants::VERSION;
 use crate::connection::{ClientProfile, ServerProfile};
 use crate::inbound::InboundRequest;
-use crate::input::InputState;
 use crate::message::{
-    Call, ClientRequest, Fault, ItemKind, Listing, Reply, ResultBody, ServerNotification,
+    Call, ClientRequest, Fault, InputState, ItemKind, Listing, Reply, ResultBody,
+    ServerNotification,
 };
 use crate::modern;
-use crate::reply_target::ReplyTarget;
+use crate::wire::reply_target::ReplyTarget;
 use crate::wire::{self, ClientRequestContext, EncodedReply};
 
 fn server() -> ServerProfile {
@@ -243,7 +243,7 @@ fn request_carries_its_envelope() {
         (params.name.as_str(), params.arguments.as_ref()),
         ("add", Some(&arguments))
     );
-    assert!(matches!(inbound.input, crate::input::Input::Recorded(Some(sent)) if *sent == input));
+    assert!(matches!(inbound.input, crate::call::Input::Recorded(Some(sent)) if *sent == input));
     assert_eq!(inbound.progress_token, Some(token.clone()));
     assert_eq!(inbound.facts.log_level, Some(LoggingLevel::Notice));
     assert_eq!(inbound.facts.capabilities, client().capabilities);

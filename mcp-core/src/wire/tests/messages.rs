@@ -3,12 +3,11 @@
 use std::sync::Arc;
 
 use crate::connection::{ClientProfile, ServerProfile};
-use crate::input::InputState;
 use crate::message::{
-    ClientNotification, ClientRequest, ClientResponse, Fault, Reply, ServerNotification,
-    ServerRequest,
+    ClientNotification, ClientRequest, ClientResponse, Fault, InputState, Reply,
+    ServerNotification, ServerRequest,
 };
-use crate::reply_target::ReplyTarget;
+use crate::wire::reply_target::ReplyTarget;
 use crate::wire::{self, ClientRequestContext, ServerRequestContext};
 use mcp_types::{
     ClientCapabilities, Implementation, LoggingLevel, Message, Notification, ProgressToken,

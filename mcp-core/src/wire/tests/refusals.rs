@@ -2,15 +2,13 @@
 
 use std::sync::Arc;
 
+use crate::call::{Exchange, NotificationSender, Service};
 use crate::connection::{ClientContext, Extensions, ServerProfile};
-use crate::exchange::Exchange;
 use crate::message::{
     Call, ClientRequest, ClientResponse, Fault, ItemKind, Reply, RequestMetaObject, ServerRequest,
 };
 use crate::modern;
-use crate::notification_sender::NotificationSender;
-use crate::reply_target::ReplyTarget;
-use crate::service::Service;
+use crate::wire::reply_target::ReplyTarget;
 use crate::wire::{self, ServerRequestContext};
 use futures_util::future::BoxFuture;
 use mcp_types::{

@@ -13,7 +13,7 @@ use mcp_types::{
 };
 
 use super::{initialize, note, opened, opened_with, server};
-use crate::input::{BackChannelError, Input, MessageSink};
+use crate::call::{BackChannelError, Input, MessageSink};
 use crate::legacy::session::{Session, SessionLimits};
 
 /// The messages that were sent to the client.

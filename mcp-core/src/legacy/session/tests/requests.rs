@@ -4,8 +4,8 @@ use mcp_types::ProtocolVersion::V2025_11_25;
 use mcp_types::{LoggingLevel, ServerCapabilities};
 
 use super::{READY, asks, initialize, note, opened, request, server, server_with};
+use crate::call::Input;
 use crate::changes::Subscriber;
-use crate::input::Input;
 use crate::legacy::read_stateless;
 use crate::legacy::session::{HandledNotification, HandledRequest, Session, SessionLimits};
 use crate::message::{Call, Fault, Reply, ResultBody};

@@ -1,7 +1,6 @@
 //! Requests for input and their responses.
 
-use crate::input::InputState;
-use crate::message::{ClientResponse, Fault, ServerRequest};
+use crate::message::{ClientResponse, Fault, InputState, ServerRequest};
 use mcp_types::legacy_tasks::TaskMetadata;
 use mcp_types::{
     BooleanSchema, Choice, CreateMessageParams, CreateMessageResult, ElicitFormParams,

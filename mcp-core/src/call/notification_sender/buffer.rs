@@ -11,10 +11,9 @@ use mcp_types::{Meta, ProtocolVersion, RequestId};
 use parking_lot::{Mutex, MutexGuard};
 
 use super::sink::NotificationSink;
-use crate::framing::Framing;
 use crate::message::ServerNotification;
 use crate::observe::QueueShare;
-use crate::wire;
+use crate::wire::{self, Framing};
 
 /// A bounded buffer of encoded, framed messages. Running calls append to it, and one reader drains
 /// it.

@@ -14,7 +14,7 @@ use parking_lot::Mutex;
 pub use buffer::NotificationBuffer;
 use sink::NotificationSink;
 
-use crate::input::TaskChannel;
+use super::input::TaskChannel;
 use crate::message::ServerNotification;
 use crate::observe::NotificationObserver;
 use crate::panic::catch_panic_sync;

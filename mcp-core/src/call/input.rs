@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use futures_util::future::BoxFuture;
-use mcp_types::{InputRequest, InputResponse, RawObject};
+use mcp_types::{InputRequest, InputResponse};
 
-use crate::message::{Fault, ServerNotification};
+use crate::message::{Fault, InputState, ServerNotification};
 
 /// The source of the input that a call asks its client for.
 #[derive(Debug, Clone)]
@@ -138,14 +138,4 @@ pub enum BackChannelError {
     /// The limit of pending requests to the client is reached.
     #[error("too many questions of this session wait for an answer")]
     Busy,
-}
-
-/// The input that a client sends along when it repeats a request.
-#[derive(Debug, Clone, Default, PartialEq)]
-#[non_exhaustive]
-pub struct InputState {
-    /// The responses, by key.
-    pub responses: Option<RawObject>,
-    /// The state that the server has sent. It is untrusted until its seal was checked.
-    pub state: Option<Box<str>>,
 }

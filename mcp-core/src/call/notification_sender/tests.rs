@@ -8,8 +8,8 @@ use std::task::{Context, Poll, Waker};
 use mcp_types::{LogMessage, LoggingLevel, ProgressUpdate, ProtocolVersion, RawObject};
 
 use super::{NotificationBuffer, NotificationSender};
-use crate::framing::LINE_FRAMING as LINES;
 use crate::message::ServerNotification;
+use crate::wire::LINE_FRAMING as LINES;
 
 fn poll<F: Future>(future: F) -> Poll<F::Output> {
     pin!(future).poll(&mut Context::from_waker(Waker::noop()))

@@ -10,8 +10,8 @@ use futures_util::stream::BoxStream;
 use mcp_types::meta::keys;
 use mcp_types::{ClientCapabilities, RawObject};
 
+use super::exchange::Exchange;
 use crate::connection::{ClientContext, Extensions, ServerProfile};
-use crate::exchange::Exchange;
 use crate::message::{Fault, Reply, ServerNotification};
 
 /// Decides when a call of a tool becomes a task, for clients that declare the tasks extension.

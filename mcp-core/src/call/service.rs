@@ -5,14 +5,14 @@ use std::sync::Arc;
 
 use futures_util::future::BoxFuture;
 
+use super::exchange::Exchange;
+use super::tasks::TaskEngine;
 use crate::authorization::ScopedItem;
 use crate::changes::Changes;
 use crate::connection::{ClientContext, Extensions, ServerProfile};
-use crate::exchange::Exchange;
 use crate::message::{Call, Fault, Reply};
 use crate::observe::Observer;
 use crate::schema::param_headers::ParamHeaders;
-use crate::tasks::TaskEngine;
 
 /// Answers calls: a server with handlers, a proxy, a gateway, a test double.
 ///

@@ -7,11 +7,11 @@ use futures_util::future::BoxFuture;
 use mcp_types::meta::{Baggage, TraceContext};
 use mcp_types::{Meta, RawObject, RequestId};
 
+use super::input::Input;
+use super::notification_sender::NotificationSender;
 use crate::authorization::Principal;
 use crate::connection::{ClientContext, Extensions};
-use crate::input::Input;
 use crate::message::{Call, Reply, RequestMetaObject};
-use crate::notification_sender::NotificationSender;
 
 /// One call with its context: the argument of [`Service::call`](crate::Service::call).
 #[derive(Debug)]
