@@ -15,10 +15,8 @@ use mcp_types::{Message, ProtocolVersion, RequestId};
 use crate::call::Service;
 use crate::channel::{Channel, ChannelError, Frame, Frames, OneWayMessage, OutgoingRequest};
 use crate::connection::Extensions;
-use crate::inbound_notification::InboundNotification;
+use crate::inbound::{CallOutput, InboundNotification, RunningCall, modern};
 use crate::message::Fault;
-use crate::modern;
-use crate::running_call::{CallOutput, RunningCall};
 use crate::wire::{LINE_FRAMING, ReplyTarget};
 
 /// A channel to a service in the same process, without a task or a socket. Messages are encoded and

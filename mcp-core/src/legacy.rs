@@ -7,6 +7,7 @@
 //! Spec: <https://modelcontextprotocol.io/specification/2025-11-25/basic/lifecycle>
 
 mod handshake;
+mod pending;
 mod record;
 mod session;
 mod stateless;

@@ -40,20 +40,15 @@ pub mod egress;
 pub mod extension;
 mod in_process;
 mod inbound;
-mod inbound_notification;
 #[doc(hidden)]
 pub mod legacy;
 mod message;
-pub mod modern;
 mod observe;
 mod panic;
-mod pending;
 #[doc(hidden)]
 pub mod public_document;
-mod running_call;
 pub mod schema;
 pub mod store;
-pub mod subscriptions;
 mod time;
 pub mod tower;
 pub mod versioning;
@@ -80,8 +75,9 @@ pub use connection::{
     ServerIdentity, ServerProfile, SessionId, StreamControl, Transport,
 };
 pub use in_process::InProcessChannel;
-pub use inbound::InboundRequest;
-pub use inbound_notification::InboundNotification;
+pub use inbound::{
+    CallOutput, InboundNotification, InboundRequest, RunningCall, modern, subscriptions,
+};
 pub use message::{
     Call, ClientNotification, ClientRequest, ClientResponse, Fault, InputState, ItemKind, Listing,
     Omission, RawResult, Reply, RequestMetaObject, ResultBody, ServerNotification, ServerRequest,
@@ -91,7 +87,6 @@ pub use observe::{
     AuthMetrics, EndpointMetrics, Observation, ObservedMessage, Observer, RequestName, TaskMetrics,
 };
 pub use panic::{CatchPanic, Panicked, catch_panic, catch_panic_sync};
-pub use running_call::{CallOutput, RunningCall};
 pub use schema::param_headers::{InvalidParamHeader, PARAM_HEADER, ParamHeaders};
 pub use time::{LogLimit, Pace};
 #[doc(hidden)]

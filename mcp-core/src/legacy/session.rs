@@ -28,6 +28,7 @@ use observe::SessionObserver;
 use sent_request::SentRequest;
 
 use super::handshake;
+use super::pending::PendingRequests;
 use super::record::SessionRecord;
 use crate::authorization::{CallerKey, Principal};
 use crate::call::Service;
@@ -35,7 +36,6 @@ use crate::changes::{ChangeEvent, Changes, Subscriber, Watch};
 use crate::connection::{ClientContext, ServerProfile, SessionId};
 use crate::extension;
 use crate::message::{Fault, Reply, ResultBody, ServerNotification};
-use crate::pending::PendingRequests;
 use crate::wire;
 
 /// A session of a legacy client.

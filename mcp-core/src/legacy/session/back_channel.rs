@@ -14,9 +14,9 @@ use mcp_types::{Cancelled, InputRequest, InputResponse, Meta, RequestId};
 use super::sent_request::SentRequest;
 use super::{Session, SessionLimits, SessionState};
 use crate::call::{BackChannel, BackChannelError, Input, MessageSink};
+use crate::legacy::pending::{InsertError, PendingRequests, RequestIds};
 use crate::message::{ClientResponse, Fault, ServerNotification, ServerRequest};
 use crate::observe::Observation;
-use crate::pending::{InsertError, PendingRequests, RequestIds};
 use crate::wire::{self, ServerRequestContext};
 
 impl BackChannel for Session {

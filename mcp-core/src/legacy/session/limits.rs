@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use crate::connection::Transport;
-use crate::pending::RequestTimeouts;
+use crate::legacy::pending::RequestTimeouts;
 
 /// The limits of one session, its clock and its transport.
 #[derive(Debug, Clone, Copy)]

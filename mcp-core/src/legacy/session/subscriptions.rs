@@ -10,8 +10,8 @@ use mcp_types::{Method, SubscriptionFilter};
 
 use super::{Session, SessionState, offered_lists};
 use crate::changes::Subscriber;
+use crate::inbound::subscriptions::{MAX_URI_BYTES, MAX_URI_LEN};
 use crate::message::Fault;
-use crate::subscriptions::{MAX_URI_BYTES, MAX_URI_LEN};
 
 impl Session {
     // spec: SUB-14, RSRC-12, GAP-10

@@ -12,12 +12,11 @@ use serde_json::{Value, json};
 
 use super::constants::VERSION;
 use crate::connection::{ClientProfile, ServerProfile};
-use crate::inbound::InboundRequest;
+use crate::inbound::{InboundRequest, modern};
 use crate::message::{
     Call, ClientRequest, Fault, InputState, ItemKind, Listing, Reply, ResultBody,
     ServerNotification,
 };
-use crate::modern;
 use crate::wire::reply_target::ReplyTarget;
 use crate::wire::{self, ClientRequestContext, EncodedReply};
 

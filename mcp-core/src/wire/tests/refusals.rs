@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use crate::call::{Exchange, NotificationSender, Service};
 use crate::connection::{ClientContext, Extensions, ServerProfile};
+use crate::inbound::modern;
 use crate::message::{
     Call, ClientRequest, ClientResponse, Fault, ItemKind, Reply, RequestMetaObject, ServerRequest,
 };
-use crate::modern;
 use crate::wire::reply_target::ReplyTarget;
 use crate::wire::{self, ServerRequestContext};
 use futures_util::future::BoxFuture;

@@ -116,6 +116,6 @@ fn restored_session_starts_its_ids_elsewhere() {
     };
     let (_, session) = opened_with(limits);
     assert!(!session.has_sent(&1.into()));
-    let ids = crate::pending::RequestIds::starting_after(1 << 32);
+    let ids = crate::legacy::pending::RequestIds::starting_after(1 << 32);
     assert!(!ids.contains(&1.into()) && !ids.contains(&((1_i64 << 32) + 1).into()));
 }

@@ -7,9 +7,9 @@ use super::{READY, asks, note, opened, opened_with, poll_change, request};
 use crate::authorization::{Gate, Principal};
 use crate::changes::{ChangeBus, ChangeEvent, Subscriber};
 use crate::connection::ClientContext;
+use crate::inbound::subscriptions::{MAX_URI_BYTES, MAX_URI_LEN};
 use crate::legacy::session::{Session, SessionLimits};
 use crate::message::{Call, Fault, ServerNotification};
-use crate::subscriptions::{MAX_URI_BYTES, MAX_URI_LEN};
 
 #[test]
 fn changes_wait_until_the_session_is_ready() {

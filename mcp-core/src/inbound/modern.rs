@@ -2,10 +2,10 @@
 
 use mcp_types::{ProtocolVersion, Request};
 
+use super::request::InboundRequest;
+use super::subscriptions;
 use crate::connection::ServerProfile;
-use crate::inbound::InboundRequest;
 use crate::message::{ClientRequest, Fault};
-use crate::subscriptions;
 use crate::versioning::{self, RequestEra, classify};
 use crate::wire;
 

@@ -19,10 +19,10 @@ use crate::authorization::{Gate, Principal};
 use crate::call::{Exchange, Service};
 use crate::changes::{ChangeEvent, Changes, MemoryBus, Subscriber};
 use crate::connection::{ClientContext, Extensions, ServerProfile};
-use crate::inbound::InboundRequest;
+use crate::inbound::modern;
+use crate::inbound::request::InboundRequest;
+use crate::inbound::running_call::{CallOutput, RunningCall};
 use crate::message::{Call, Fault, Reply, ResultBody, ServerNotification};
-use crate::modern;
-use crate::running_call::{CallOutput, RunningCall};
 use crate::wire::{LINE_FRAMING, ReplyTarget};
 
 fn updated(uri: &str) -> ChangeEvent {

@@ -9,9 +9,9 @@ use std::task::{Context, Poll};
 use bytes::Bytes;
 use futures_util::future::BoxFuture;
 
+use super::request::InboundRequest;
 use crate::call::{NotificationBuffer, NotificationSender, Service};
 use crate::connection::{Connection, Extensions};
-use crate::inbound::InboundRequest;
 use crate::message::{Fault, Reply};
 use crate::observe::NotificationObserver;
 use crate::panic::catch_panic_sync;
