@@ -8,12 +8,10 @@
 
 mod handshake;
 mod pending;
-mod record;
 mod session;
 mod stateless;
 
 pub use handshake::decode_initialize;
-pub use record::SessionRecord;
 pub use session::{HandledNotification, HandledRequest, Session, SessionLimits};
 pub use stateless::{DEFAULT_VERSION, read_stateless};
 

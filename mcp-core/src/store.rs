@@ -7,6 +7,7 @@ mod events;
 mod memory_events;
 mod memory_tasks;
 mod relay;
+mod session_record;
 mod sessions;
 mod tasks;
 mod used_states;
@@ -17,11 +18,10 @@ pub use events::{EventStore, Replay, ReplayError, StoredEvent, StreamId};
 pub use memory_events::MemoryEventStore;
 pub use memory_tasks::MemoryTaskStore;
 pub use relay::{RelayEvent, RelayMessage, RelayTarget, SessionRelay};
+pub use session_record::SessionRecord;
 pub use sessions::{MemorySessionStore, SessionStore};
 pub use tasks::{TaskLimits, TaskRecord, TaskStore, TaskWrite};
 pub use used_states::UsedStateStore;
-
-pub use crate::legacy::SessionRecord;
 
 /// The error of a store.
 ///

@@ -29,13 +29,13 @@ use sent_request::SentRequest;
 
 use super::handshake;
 use super::pending::PendingRequests;
-use super::record::SessionRecord;
 use crate::authorization::{CallerKey, Principal};
 use crate::call::Service;
 use crate::changes::{ChangeEvent, Changes, Subscriber, Watch};
 use crate::connection::{ClientContext, ServerProfile, SessionId};
 use crate::extension;
 use crate::message::{Fault, Reply, ResultBody, ServerNotification};
+use crate::store::SessionRecord;
 use crate::wire;
 
 /// A session of a legacy client.

@@ -7,7 +7,7 @@ use async_trait::async_trait;
 
 use super::StoreError;
 use super::relay::SessionRelay;
-use crate::legacy::SessionRecord;
+use super::session_record::SessionRecord;
 use crate::time::Expiring;
 use crate::time::deadline::finite;
 use parking_lot::Mutex;
@@ -258,8 +258,7 @@ mod tests {
     use futures::executor::block_on;
     use mcp_types::ProtocolVersion;
 
-    use super::{MemorySessionStore, SessionStore};
-    use crate::legacy::SessionRecord;
+    use super::{MemorySessionStore, SessionRecord, SessionStore};
 
     fn record(subscription: &str) -> SessionRecord {
         SessionRecord {

@@ -7,7 +7,7 @@ use mcp_types::{InitializeParams, RawObject};
 
 use super::{initialize, server};
 use crate::connection::ClientContext;
-use crate::legacy::SessionRecord;
+use crate::store::SessionRecord;
 use crate::legacy::session::{Session, SessionLimits};
 use crate::message::{Fault, Reply, ResultBody};
 

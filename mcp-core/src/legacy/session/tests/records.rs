@@ -8,7 +8,7 @@ use mcp_types::{ElicitationComplete, LoggingLevel};
 use super::{READY, asks, initialize, note, opened, opened_with, poll_change, request, server};
 use crate::authorization::Principal;
 use crate::changes::{ChangeBus, ChangeEvent, ExtensionNotification, Subscriber};
-use crate::legacy::SessionRecord;
+use crate::store::SessionRecord;
 use crate::legacy::session::{Session, SessionLimits};
 use crate::message::ServerNotification;
 

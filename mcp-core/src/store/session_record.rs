@@ -62,7 +62,7 @@ impl Serialize for SessionRecord {
 }
 
 impl SessionRecord {
-    pub(super) fn facts(&self) -> ClientContext {
+    pub(crate) fn facts(&self) -> ClientContext {
         let mut facts = ClientContext::new(self.version);
         facts.capabilities.clone_from(&self.capabilities);
         facts.log_level = self.log_level;
