@@ -38,7 +38,6 @@ mod connection;
 pub mod deserialize;
 pub mod egress;
 pub mod extension;
-mod in_process;
 mod inbound;
 #[doc(hidden)]
 pub mod legacy;
@@ -67,14 +66,13 @@ pub use changes::{
 #[doc(hidden)]
 pub use channel::with_causes;
 pub use channel::{
-    CancelHook, Channel, ChannelError, CloseReason, Frame, Frames, MirroredHeaders, OneWayMessage,
-    OutgoingRequest, TlsError,
+    CancelHook, Channel, ChannelError, CloseReason, Frame, Frames, InProcessChannel,
+    MirroredHeaders, OneWayMessage, OutgoingRequest, TlsError,
 };
 pub use connection::{
     ClientAddress, ClientContext, ClientProfile, Connection, ConnectionState, Extensions,
     ServerIdentity, ServerProfile, SessionId, StreamControl, Transport,
 };
-pub use in_process::InProcessChannel;
 pub use inbound::{
     CallOutput, InboundNotification, InboundRequest, RunningCall, modern, subscriptions,
 };

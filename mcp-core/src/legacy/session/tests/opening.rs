@@ -7,9 +7,9 @@ use mcp_types::{InitializeParams, RawObject};
 
 use super::{initialize, server};
 use crate::connection::ClientContext;
-use crate::store::SessionRecord;
 use crate::legacy::session::{Session, SessionLimits};
 use crate::message::{Fault, Reply, ResultBody};
+use crate::store::SessionRecord;
 
 // spec: LIFE-02, LIFE-07
 #[test]

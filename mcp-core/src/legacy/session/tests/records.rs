@@ -8,9 +8,9 @@ use mcp_types::{ElicitationComplete, LoggingLevel};
 use super::{READY, asks, initialize, note, opened, opened_with, poll_change, request, server};
 use crate::authorization::Principal;
 use crate::changes::{ChangeBus, ChangeEvent, ExtensionNotification, Subscriber};
-use crate::store::SessionRecord;
 use crate::legacy::session::{Session, SessionLimits};
 use crate::message::ServerNotification;
+use crate::store::SessionRecord;
 
 #[test]
 fn stored_session_is_restored() {

@@ -12,8 +12,8 @@ use futures_util::future::BoxFuture;
 use http::HeaderMap;
 use mcp_types::{Message, ProtocolVersion, RequestId};
 
+use super::{Channel, ChannelError, Frame, Frames, OneWayMessage, OutgoingRequest};
 use crate::call::Service;
-use crate::channel::{Channel, ChannelError, Frame, Frames, OneWayMessage, OutgoingRequest};
 use crate::connection::Extensions;
 use crate::inbound::{CallOutput, InboundNotification, RunningCall, modern};
 use crate::message::Fault;
