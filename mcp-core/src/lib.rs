@@ -44,8 +44,6 @@ pub mod legacy;
 mod message;
 mod observe;
 mod panic;
-#[doc(hidden)]
-pub mod public_document;
 pub mod schema;
 pub mod store;
 mod time;

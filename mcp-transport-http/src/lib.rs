@@ -8,7 +8,7 @@
 //! | [`headers`] | header names, encoded values, headers that mirror the body | |
 //! | [`sse`] | server-sent events | |
 //!
-//! Layers, lowest first: `body_buffer`, `headers`, `sse`, `status` and `shutdown`; `connection_scope`; `peer_addr`; `server` and
+//! Layers, lowest first: `body_buffer`, `headers`, `public_document`, `sse`, `status` and `shutdown`; `connection_scope`; `peer_addr`; `server` and
 //! `client`; `health`; `serve`.
 //! Server and client do not use each other.
 //!
@@ -27,6 +27,9 @@ pub mod headers;
 mod health;
 #[cfg(feature = "server")]
 mod peer_addr;
+#[cfg(feature = "server")]
+#[doc(hidden)]
+pub mod public_document;
 #[cfg(feature = "serve")]
 mod serve;
 #[cfg(feature = "server")]

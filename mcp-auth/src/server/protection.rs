@@ -12,10 +12,10 @@ use http::header::{
 };
 use http::request::Parts;
 use http::{Extensions, HeaderMap, HeaderValue, Method, Response, StatusCode};
-use mcp_core::public_document::PublicDocument;
 use mcp_core::{
     AuthMetrics, LogLimit, Panicked, Principal, RequiredScopes, catch_panic, catch_panic_sync,
 };
+use mcp_transport_http::public_document::PublicDocument;
 use parking_lot::Mutex;
 use tokio::time::timeout;
 

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use mcp_core::public_document::PublicDocument;
+use mcp_transport_http::public_document::PublicDocument;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use url::Url;

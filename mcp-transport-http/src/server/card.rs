@@ -10,11 +10,11 @@ use bytes::Bytes;
 use http::header::X_CONTENT_TYPE_OPTIONS;
 use http::{HeaderValue, Request, Response, StatusCode, request::Parts};
 use http_body_util::Full;
-use mcp_core::public_document::PublicDocument;
 use mcp_types::ext::server_card::{InvalidCard, ServerCard};
 use serde_json::json;
 use tower_service::Service;
 
+use crate::public_document::PublicDocument;
 use crate::server_card::{CARD_MIME_TYPE, CATALOG_PATH};
 
 /// A server card as HTTP documents: `<path of the endpoint>/server-card`, and the catalog of the
