@@ -26,10 +26,9 @@ use crate::call_timer::Timeouts;
 use crate::connect_mode::ConnectMode;
 use crate::extension::{ClientSetup, IntoClientExtension, NotificationHandlers};
 use crate::header::parse_header;
-use crate::inputs::{ElicitRequest, Inputs, IntoInput, SampleRequest, UrlRequest, boxed};
+use crate::inputs::{ElicitRequest, Inputs, IntoInput, Mrtr, SampleRequest, UrlRequest, boxed};
 #[cfg(feature = "auth")]
 use crate::login::Login;
-use crate::mrtr::Mrtr;
 
 /// Settings of a [`Client`](crate::Client), created by [`Client::builder`](crate::Client::builder).
 ///

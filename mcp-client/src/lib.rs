@@ -35,14 +35,12 @@
 //! | module | contents |
 //! |---|---|
 //! | `probe` | the decision about the era and the revision |
-//! | `inputs` | handlers of input requests |
-//! | `mrtr` | rounds of input |
+//! | `inputs` | input that a server requests: handlers, rounds, URLs |
 //! | `error` | [`Error`] |
 //! | `call_timer` | timeouts of calls |
 //! | `call_id` | call ids, by which a program cancels them |
 //! | `header` | headers that a caller sets |
 //! | `options` | options of calls |
-//! | `required_urls` | URLs that the user must visit before a call |
 //! | `change`, `events` | changes and notifications, and their readers |
 //! | `cache` | [`Cache`] |
 //! | `extension`, `notification_queue` | extensions of the client; notifications that wait for them |
@@ -91,7 +89,6 @@ mod inputs;
 mod layered;
 #[cfg(feature = "auth")]
 mod login;
-mod mrtr;
 mod negotiate;
 mod negotiation;
 mod notification_queue;
@@ -104,7 +101,6 @@ mod prepared;
 mod prepared_notification;
 mod probe;
 mod probe_memory;
-mod required_urls;
 mod resource_subscriptions;
 mod session;
 mod step;

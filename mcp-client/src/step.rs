@@ -6,7 +6,7 @@ use mcp_types::{InputRequests, InputRequired, InputResponse, RawObject};
 
 use crate::call::{ActiveCall, CallStep, Reader};
 use crate::error::Error;
-use crate::mrtr::InputRound;
+use crate::inputs::InputRound;
 use crate::prepared::PreparedCall;
 
 /// The outcome of one request in a call. Returned by [`PreparedCall::step`].

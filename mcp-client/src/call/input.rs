@@ -9,9 +9,7 @@ use mcp_types::{ElicitUrlParams, InputRequired, InputResponse};
 
 use super::{ActiveCall, CallStep, unless_cancelled};
 use crate::error::{Error, ErrorKind};
-use crate::inputs::{Asker, InputError, check_urls};
-use crate::mrtr::{InputRound, Mrtr};
-use crate::required_urls;
+use crate::inputs::{Asker, InputError, InputRound, Mrtr, check_urls, required_urls};
 
 impl ActiveCall<'_> {
     pub(super) fn start_input_round(

@@ -18,8 +18,7 @@ use super::{ActiveCall, run, unless_cancelled};
 use crate::call_timer::deadline_after;
 use crate::client::Client;
 use crate::error::{Error, ErrorKind};
-use crate::inputs::check_urls;
-use crate::mrtr::Mrtr;
+use crate::inputs::{Mrtr, check_urls};
 use crate::options::CallOptions;
 
 /// The interval between two polls when the server suggests none.

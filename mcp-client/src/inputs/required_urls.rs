@@ -12,8 +12,9 @@ use mcp_types::{
 };
 use tokio::time::timeout;
 
-use crate::inputs::{InputError, UrlElicitation, UrlElicitations};
-use crate::mrtr::InputRound;
+use super::error::InputError;
+use super::mrtr::InputRound;
+use super::url_elicitations::{UrlElicitation, UrlElicitations};
 
 /// Longest wait for the completion of all visits. The server may never report it.
 const COMPLETION_TIMEOUT: Duration = Duration::from_secs(300);

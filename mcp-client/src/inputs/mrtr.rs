@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use mcp_core::{ClientRequest, InputState};
 use mcp_types::{InputRequest, InputRequests, InputRequired, InputResponse, RawObject};
 
-use crate::inputs::InputError;
+use super::error::InputError;
 
 /// The state of one request that may need several rounds of input.
 ///
