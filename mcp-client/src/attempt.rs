@@ -15,12 +15,11 @@ use mcp_types::{Message, Notification, ProgressToken, ProtocolVersion, RequestId
 use tokio::time::{timeout, timeout_at};
 use tracing::Instrument;
 
-use crate::call_timer::CallTimer;
 use crate::client::{Client, ClientInner};
 use crate::error::ErrorKind;
 use crate::error::outcome::fault_may_have_run;
 use crate::notification_queue::QueuedNotification;
-use crate::options::CallOptions;
+use crate::options::{CallOptions, CallTimer};
 
 /// Sends one request in `version` with default options.
 pub(crate) async fn send_once(

@@ -22,13 +22,12 @@ use mcp_types::{
 };
 
 use crate::cache::Cache;
-use crate::call_timer::Timeouts;
 use crate::connect_mode::ConnectMode;
 use crate::extension::{ClientSetup, IntoClientExtension, NotificationHandlers};
-use crate::header::parse_header;
 use crate::inputs::{ElicitRequest, Inputs, IntoInput, Mrtr, SampleRequest, UrlRequest, boxed};
 #[cfg(feature = "auth")]
 use crate::login::Login;
+use crate::options::{Timeouts, parse_header};
 
 /// Settings of a [`Client`](crate::Client), created by [`Client::builder`](crate::Client::builder).
 ///

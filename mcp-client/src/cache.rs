@@ -11,8 +11,8 @@ use mcp_types::{CacheHint, CacheScope, Method, SubscriptionFilter};
 use parking_lot::Mutex;
 use tokio::time::Instant;
 
-use crate::call_timer::deadline_after;
 use crate::change::Change;
+use crate::options::deadline_after;
 
 /// A result cache: lists and resource contents, for the time to live that the server sets. When
 /// it is full, the least recently used result is evicted.

@@ -27,8 +27,6 @@ use tokio::time::timeout;
 use tokio_util::task::AbortOnDropHandle;
 
 use crate::cache::Cache;
-use crate::call_id::CallIds;
-use crate::call_timer::Timeouts;
 use crate::change::Change;
 use crate::error::{Error, ErrorKind};
 use crate::events::Events;
@@ -36,6 +34,7 @@ use crate::inputs::{Asker, Inputs};
 use crate::negotiation::Negotiation;
 use crate::notification_queue::NotificationQueue;
 use crate::omissions::Omissions;
+use crate::options::{CallIds, Timeouts};
 use crate::resource_subscriptions::ResourceSubscriptions;
 use crate::tool_index::{ParamHeaderValues, ToolIndex};
 

@@ -17,7 +17,6 @@ use parking_lot::{Mutex, RwLock};
 
 use crate::builder::ClientBuilder;
 use crate::call;
-use crate::call_id::CallIds;
 use crate::client::{Client, ClientInner, ConnectionState, ServerInfo};
 use crate::connect_mode::{ConnectMode, ConnectPlan};
 use crate::error::{Error, ErrorKind};
@@ -28,7 +27,7 @@ use crate::negotiation::Negotiation;
 use crate::notification_queue::NotificationQueue;
 use crate::notification_task;
 use crate::omissions::Omissions;
-use crate::options::CallOptions;
+use crate::options::{CallIds, CallOptions};
 use crate::probe::Verdict;
 use crate::probe_memory::ProbeMemory;
 use crate::resource_subscriptions::ResourceSubscriptions;

@@ -18,8 +18,8 @@ use tokio::time::timeout_at;
 use tracing::{Instrument, Span};
 
 use crate::attempt::{Attempt, ReceivedReply};
-use crate::call_timer::CallTimer;
 use crate::error::ErrorKind;
+use crate::options::CallTimer;
 
 impl Attempt<'_, '_> {
     /// Runs the layers with `call`, the content of the request, and sends the call that they pass on. When

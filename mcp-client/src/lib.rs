@@ -37,10 +37,7 @@
 //! | `probe` | the decision about the era and the revision |
 //! | `inputs` | input that a server requests: handlers, rounds, URLs |
 //! | `error` | [`Error`] |
-//! | `call_timer` | timeouts of calls |
-//! | `call_id` | call ids, by which a program cancels them |
-//! | `header` | headers that a caller sets |
-//! | `options` | options of calls |
+//! | `options` | options of one message: time limits, headers, callbacks, the id |
 //! | `change`, `events` | changes and notifications, and their readers |
 //! | `cache` | [`Cache`] |
 //! | `extension`, `notification_queue` | extensions of the client; notifications that wait for them |
@@ -73,8 +70,6 @@ mod authorization;
 mod builder;
 mod cache;
 mod call;
-mod call_id;
-mod call_timer;
 pub mod catalog;
 mod change;
 mod client;
@@ -84,7 +79,6 @@ mod error;
 mod events;
 mod extension;
 pub mod group;
-mod header;
 mod inputs;
 mod layered;
 #[cfg(feature = "auth")]

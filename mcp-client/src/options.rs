@@ -1,4 +1,15 @@
-//! Call options.
+//! Options of one message: time limits, headers, callbacks, and the id by which a program cancels a
+//! call.
+//!
+//! | module | contents, lowest first |
+//! |---|---|
+//! | `id` | ids of calls |
+//! | `timer` | time limits of calls |
+//! | `header` | headers and `_meta` that a caller sets |
+
+mod header;
+mod id;
+mod timer;
 
 use std::borrow::Cow;
 use std::time::Duration;
@@ -9,7 +20,9 @@ use mcp_types::{
     ClientCapabilities, Implementation, LogMessage, LoggingLevel, Meta, ProgressUpdate, RawObject,
 };
 
-use crate::call_id::CallId;
+pub(crate) use header::{append_header, parse_header, setter};
+pub(crate) use id::{CallId, CallIds};
+pub(crate) use timer::{CallTimer, Timeouts, deadline_after};
 
 /// Call options. [`PreparedCall`](crate::PreparedCall) documents each of them.
 #[derive(Default)]

@@ -8,10 +8,9 @@ use mcp_core::{Call, ClientRequest, Omission, ResultBody};
 use mcp_types::{Cursor, Page};
 
 use crate::call::{ActiveCall, Reader};
-use crate::call_timer::CallTimer;
 use crate::client::Client;
 use crate::error::{Error, ErrorKind};
-use crate::options::CallOptions;
+use crate::options::{CallOptions, CallTimer};
 
 /// The operations of a list whose pages are collected in `T`.
 pub(crate) struct Pagination<T> {

@@ -19,8 +19,7 @@ use mcp_types::{
 use crate::call::{ActiveCall, Reader};
 use crate::client::Client;
 use crate::error::{Error, ErrorKind};
-use crate::header::setter;
-use crate::options::{CallOptions, Hook};
+use crate::options::{CallOptions, Hook, setter};
 use crate::pager::{ListLimits, Pager, Pagination};
 
 /// A call that is sent when it is awaited. Dropping the future cancels the call, and its task if the server

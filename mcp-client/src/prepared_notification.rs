@@ -15,7 +15,7 @@ use tokio::time::timeout;
 
 use crate::client::Client;
 use crate::error::{Error, ErrorKind};
-use crate::header::setter;
+use crate::options::setter;
 use crate::session::{self, NOTIFY_TIMEOUT};
 
 /// A notification of an extension that is sent when it is awaited. Created by [`Client::notify`] and

@@ -5,8 +5,8 @@ use std::time::Duration;
 use mcp_core::backoff::Backoff;
 use tokio::time::{Instant, sleep_until};
 
-use crate::call_timer::CallTimer;
 use crate::error::ErrorKind;
+use crate::options::CallTimer;
 
 /// Largest number of repetitions after a lost connection.
 const MAX_REPEATS: usize = 2;

@@ -15,11 +15,10 @@ use tokio::runtime::Handle;
 use tokio::time::{Instant, sleep_until, timeout};
 
 use super::{ActiveCall, run, unless_cancelled};
-use crate::call_timer::deadline_after;
 use crate::client::Client;
 use crate::error::{Error, ErrorKind};
 use crate::inputs::{Mrtr, check_urls};
-use crate::options::CallOptions;
+use crate::options::{CallOptions, deadline_after};
 
 /// The interval between two polls when the server suggests none.
 const DEFAULT_INTERVAL: Duration = Duration::from_secs(1);

@@ -12,7 +12,7 @@ use super::subscription::{SubscribeOptions, Subscription};
 use super::{legacy, modern};
 use crate::client::Client;
 use crate::error::{Error, ErrorKind};
-use crate::header::setter;
+use crate::options::setter;
 
 /// A subscription that starts when it is awaited. Created by [`Client::subscribe`].
 #[must_use = "nothing is subscribed to unless it is awaited"]

@@ -14,7 +14,7 @@ macro_rules! setter {
             name: impl TryInto<http::HeaderName> + AsRef<str>,
             value: impl TryInto<http::HeaderValue>,
         ) -> Self {
-            crate::header::append_header(&mut self.options.headers, &mut self.error, name, value);
+            crate::options::append_header(&mut self.options.headers, &mut self.error, name, value);
             self
         }
     };
