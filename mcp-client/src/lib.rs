@@ -41,7 +41,7 @@
 //! | `change`, `events` | changes and notifications, and their readers |
 //! | `cache` | [`Cache`] |
 //! | `extension`, `notification_queue` | extensions of the client; notifications that wait for them |
-//! | `negotiation` | the record of version negotiation |
+//! | `record` | the record of version negotiation |
 //! | `omissions` | parts of lists that are left out |
 //! | `tool_index` | mirrored headers and output schemas of listed tools |
 //! | `resource_subscriptions` | resource subscriptions of a legacy session |
@@ -84,7 +84,6 @@ mod layered;
 #[cfg(feature = "auth")]
 mod login;
 mod negotiate;
-mod negotiation;
 mod notification_queue;
 mod notification_task;
 mod observe;
@@ -95,6 +94,7 @@ mod prepared;
 mod prepared_notification;
 mod probe;
 mod probe_memory;
+mod record;
 mod resource_subscriptions;
 mod session;
 mod step;
@@ -116,10 +116,10 @@ pub use extension::{ClientExtension, ClientSetup, IntoClientExtension};
 pub use inputs::{
     Asker, ElicitRequest, InputError, InputKind, IntoInput, Rejected, SampleRequest, UrlRequest,
 };
-pub use negotiation::{Negotiation, Tried};
 pub use prepared::PreparedCall;
 pub use prepared_notification::PreparedNotification;
 pub use probe::Verdict;
+pub use record::{Negotiation, Tried};
 pub use step::{PendingInput, Step};
 pub use subscriptions::{Subscribe, Subscription};
 #[cfg(feature = "stdio")]
