@@ -22,11 +22,11 @@ use mcp_types::{
 };
 
 use crate::cache::Cache;
-use crate::connect_mode::ConnectMode;
 use crate::extension::{ClientSetup, IntoClientExtension, NotificationHandlers};
 use crate::inputs::{ElicitRequest, Inputs, IntoInput, Mrtr, SampleRequest, UrlRequest, boxed};
 #[cfg(feature = "auth")]
 use crate::login::Login;
+use crate::negotiation::ConnectMode;
 use crate::options::{Timeouts, parse_header};
 
 /// Settings of a [`Client`](crate::Client), created by [`Client::builder`](crate::Client::builder).

@@ -31,10 +31,10 @@ use crate::change::Change;
 use crate::error::{Error, ErrorKind};
 use crate::events::Events;
 use crate::inputs::{Asker, Inputs};
+use crate::negotiation::Negotiation;
 use crate::notification_queue::NotificationQueue;
 use crate::omissions::Omissions;
 use crate::options::{CallIds, Timeouts};
-use crate::record::Negotiation;
 use crate::resource_subscriptions::ResourceSubscriptions;
 use crate::tool_index::{ParamHeaderValues, ToolIndex};
 

@@ -34,14 +34,13 @@
 //!
 //! | module | contents |
 //! |---|---|
-//! | `probe` | the decision about the era and the revision |
+//! | `negotiation` | decisions about the era and the revision |
 //! | `inputs` | input that a server requests: handlers, rounds, URLs |
 //! | `error` | [`Error`] |
 //! | `options` | options of one message: time limits, headers, callbacks, the id |
 //! | `change`, `events` | changes and notifications, and their readers |
 //! | `cache` | [`Cache`] |
 //! | `extension`, `notification_queue` | extensions of the client; notifications that wait for them |
-//! | `record` | the record of version negotiation |
 //! | `omissions` | parts of lists that are left out |
 //! | `tool_index` | mirrored headers and output schemas of listed tools |
 //! | `resource_subscriptions` | resource subscriptions of a legacy session |
@@ -56,8 +55,7 @@
 //! | `api` | the methods of [`Client`], one file per page of the specification |
 //! | `subscriptions` | [`Subscription`] |
 //! | `negotiate` | version negotiation |
-//! | `probe_memory` | servers of a group that do not survive `server/discover` |
-//! | `connect_mode`, `login`, `builder`, `connect` | [`ConnectMode`]; authorization; [`ClientBuilder`]; connecting over a channel |
+//! | `login`, `builder`, `connect` | authorization; [`ClientBuilder`]; connecting over a channel |
 //! | `authorization` | connecting with authorization, logins of connected clients |
 //! | `target` | [`Target`] |
 //! | `group` | several servers |
@@ -74,7 +72,6 @@ pub mod catalog;
 mod change;
 mod client;
 mod connect;
-mod connect_mode;
 mod error;
 mod events;
 mod extension;
@@ -84,6 +81,7 @@ mod layered;
 #[cfg(feature = "auth")]
 mod login;
 mod negotiate;
+mod negotiation;
 mod notification_queue;
 mod notification_task;
 mod observe;
@@ -92,9 +90,6 @@ mod options;
 mod pager;
 mod prepared;
 mod prepared_notification;
-mod probe;
-mod probe_memory;
-mod record;
 mod resource_subscriptions;
 mod session;
 mod step;
@@ -109,17 +104,15 @@ pub use builder::ClientBuilder;
 pub use cache::Cache;
 pub use change::Change;
 pub use client::Client;
-pub use connect_mode::ConnectMode;
 pub use error::Error;
 pub use events::LostNotifications;
 pub use extension::{ClientExtension, ClientSetup, IntoClientExtension};
 pub use inputs::{
     Asker, ElicitRequest, InputError, InputKind, IntoInput, Rejected, SampleRequest, UrlRequest,
 };
+pub use negotiation::{ConnectMode, Negotiation, Tried, Verdict};
 pub use prepared::PreparedCall;
 pub use prepared_notification::PreparedNotification;
-pub use probe::Verdict;
-pub use record::{Negotiation, Tried};
 pub use step::{PendingInput, Step};
 pub use subscriptions::{Subscribe, Subscription};
 #[cfg(feature = "stdio")]

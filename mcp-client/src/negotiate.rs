@@ -12,9 +12,9 @@ use crate::api;
 use crate::attempt::{ReceivedReply, send_once};
 use crate::client::{Client, ServerInfo};
 use crate::error::{Error, ErrorKind};
-use crate::probe::{Evidence, Probe, ProbeError, Step, Verdict};
-use crate::probe_memory::ProbeMemory;
-use crate::record::{Negotiation, Tried};
+use crate::negotiation::{
+    Evidence, Negotiation, Probe, ProbeError, ProbeMemory, Step, Tried, Verdict,
+};
 use crate::session;
 
 /// Negotiates the version with the server, and opens a session with a legacy server. Stores in

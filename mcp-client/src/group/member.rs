@@ -18,7 +18,7 @@ use super::login::GroupLogin;
 use crate::change::Change;
 use crate::client::Client;
 use crate::error::{Error, ErrorKind};
-use crate::probe_memory::ProbeMemory;
+use crate::negotiation::ProbeMemory;
 
 /// A server that ran for this time is started again without a delay, and a subscription that was open for it is
 /// opened again after the shortest delay.

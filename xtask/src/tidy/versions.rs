@@ -14,7 +14,7 @@ use crate::sources::Sources;
 /// Files and folders that may compare versions.
 const ALLOWED: [&str; 4] = [
     "mcp-types/src/version.rs",
-    "mcp-client/src/probe.rs",
+    "mcp-client/src/negotiation/probe.rs",
     "mcp-core/src/versioning/",
     "mcp-core/src/wire/",
 ];

@@ -4,7 +4,7 @@ use std::fmt;
 
 use mcp_types::{Method, ProtocolVersion};
 
-use crate::probe::Verdict;
+use super::probe::Verdict;
 
 /// The record of version negotiation: the requests that were sent, and the outcome.
 ///

@@ -4,7 +4,7 @@
 
 use mcp_types::ProtocolVersion;
 
-use crate::probe::Verdict;
+use super::probe::Verdict;
 
 /// The choice of the protocol revision.
 #[derive(Debug, Clone, Default, PartialEq)]
