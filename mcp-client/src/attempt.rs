@@ -18,7 +18,7 @@ use tracing::Instrument;
 use crate::client::{Client, ClientInner};
 use crate::error::ErrorKind;
 use crate::error::outcome::fault_may_have_run;
-use crate::notification_queue::QueuedNotification;
+use crate::notifications::QueuedNotification;
 use crate::options::{CallOptions, CallTimer};
 
 /// Sends one request in `version` with default options.

@@ -11,7 +11,7 @@ use mcp_types::{CacheHint, CacheScope, Method, SubscriptionFilter};
 use parking_lot::Mutex;
 use tokio::time::Instant;
 
-use crate::change::Change;
+use crate::notifications::Change;
 use crate::options::deadline_after;
 
 /// A result cache: lists and resource contents, for the time to live that the server sets. When
@@ -286,7 +286,7 @@ mod tests {
     };
 
     use super::{Cache, CacheSlot};
-    use crate::change::Change;
+    use crate::notifications::Change;
 
     const HOUR: Duration = Duration::from_secs(3600);
 

@@ -27,12 +27,10 @@ use tokio::time::timeout;
 use tokio_util::task::AbortOnDropHandle;
 
 use crate::cache::Cache;
-use crate::change::Change;
 use crate::error::{Error, ErrorKind};
-use crate::events::Events;
 use crate::inputs::{Asker, Inputs};
 use crate::negotiation::Negotiation;
-use crate::notification_queue::NotificationQueue;
+use crate::notifications::{Change, Events, NotificationQueue};
 use crate::omissions::Omissions;
 use crate::options::{CallIds, Timeouts};
 use crate::resource_subscriptions::ResourceSubscriptions;

@@ -38,9 +38,9 @@
 //! | `inputs` | input that a server requests: handlers, rounds, URLs |
 //! | `error` | [`Error`] |
 //! | `options` | options of one message: time limits, headers, callbacks, the id |
-//! | `change`, `events` | changes and notifications, and their readers |
+//! | `extension` | extensions of the client |
+//! | `notifications` | changes and notifications, their readers, their queue |
 //! | `cache` | [`Cache`] |
-//! | `extension`, `notification_queue` | extensions of the client; notifications that wait for them |
 //! | `omissions` | parts of lists that are left out |
 //! | `tool_index` | mirrored headers and output schemas of listed tools |
 //! | `resource_subscriptions` | resource subscriptions of a legacy session |
@@ -69,11 +69,9 @@ mod builder;
 mod cache;
 mod call;
 pub mod catalog;
-mod change;
 mod client;
 mod connect;
 mod error;
-mod events;
 mod extension;
 pub mod group;
 mod inputs;
@@ -82,8 +80,8 @@ mod layered;
 mod login;
 mod negotiate;
 mod negotiation;
-mod notification_queue;
 mod notification_task;
+mod notifications;
 mod observe;
 mod omissions;
 mod options;
@@ -102,15 +100,14 @@ mod typed_call;
 pub use api::ExtensionClient;
 pub use builder::ClientBuilder;
 pub use cache::Cache;
-pub use change::Change;
 pub use client::Client;
 pub use error::Error;
-pub use events::LostNotifications;
 pub use extension::{ClientExtension, ClientSetup, IntoClientExtension};
 pub use inputs::{
     Asker, ElicitRequest, InputError, InputKind, IntoInput, Rejected, SampleRequest, UrlRequest,
 };
 pub use negotiation::{ConnectMode, Negotiation, Tried, Verdict};
+pub use notifications::{Change, LostNotifications};
 pub use prepared::PreparedCall;
 pub use prepared_notification::PreparedNotification;
 pub use step::{PendingInput, Step};

@@ -9,7 +9,7 @@ use serde_json::value::RawValue;
 use tokio::sync::mpsc;
 
 use crate::client::{Client, ClientInner};
-use crate::notification_queue::QueuedNotification;
+use crate::notifications::QueuedNotification;
 
 /// Spawns the task. It ends with the client.
 pub(crate) fn spawn(client: &Client, mut queue: mpsc::Receiver<QueuedNotification>) {

@@ -15,9 +15,9 @@ use mcp_types::{InitializeParams, Meta, ProtocolVersion, SubscribeParams};
 use tokio::time::timeout;
 
 use crate::attempt;
-use crate::change::Change;
 use crate::client::{Client, ClientInner, ServerInfo};
 use crate::error::ErrorKind;
+use crate::notifications::Change;
 
 pub(crate) use dispatcher::spawn as watch_notifications;
 

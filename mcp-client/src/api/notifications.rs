@@ -4,7 +4,7 @@ use futures_core::Stream;
 use mcp_core::{Omission, ServerNotification};
 
 use crate::client::Client;
-use crate::events::{LostNotifications, received};
+use crate::notifications::{LostNotifications, received};
 use crate::session;
 
 impl Client {

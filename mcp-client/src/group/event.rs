@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use mcp_core::Omission;
 
-use crate::change::Change;
+use crate::notifications::Change;
 
 /// A server event in a group.
 #[derive(Debug, Clone, PartialEq)]

@@ -13,7 +13,7 @@ use super::member::Member;
 use super::names::{ItemNames, Naming};
 use crate::client::Client;
 use crate::error::{Error, ErrorKind};
-use crate::events::received;
+use crate::notifications::received;
 
 /// Several servers behind one handle. Clones are cheap and share the servers.
 ///

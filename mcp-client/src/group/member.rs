@@ -15,10 +15,10 @@ use tokio_util::task::AbortOnDropHandle;
 use super::event::{GroupEvent, Health};
 use super::health_check;
 use super::login::GroupLogin;
-use crate::change::Change;
 use crate::client::Client;
 use crate::error::{Error, ErrorKind};
 use crate::negotiation::ProbeMemory;
+use crate::notifications::Change;
 
 /// A server that ran for this time is started again without a delay, and a subscription that was open for it is
 /// opened again after the shortest delay.

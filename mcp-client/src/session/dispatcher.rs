@@ -18,9 +18,8 @@ use tokio::time::{Instant, sleep_until, timeout_at};
 use tokio_util::task::AbortOnDropHandle;
 use tracing::{Instrument, Span};
 
-use crate::change::Change;
 use crate::client::{Client, ClientInner};
-use crate::notification_queue::QueuedNotification;
+use crate::notifications::{Change, QueuedNotification};
 
 /// Requests that are answered concurrently. Further ones are refused.
 const MAX_REQUESTS: usize = 32;

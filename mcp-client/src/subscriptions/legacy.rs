@@ -16,9 +16,9 @@ use tokio::time::timeout;
 
 use super::subscription::{SubscribeOptions, Subscription};
 use crate::call;
-use crate::change::Change;
 use crate::client::Client;
 use crate::error::{Error, ErrorKind};
+use crate::notifications::Change;
 use crate::options::CallOptions;
 
 // spec: SUB-14

@@ -12,9 +12,9 @@ use tokio::time::{Instant, timeout, timeout_at};
 
 use super::subscription::{SubscribeOptions, Subscription};
 use crate::attempt::{foreign_response_id, send};
-use crate::change::Change;
 use crate::client::Client;
 use crate::error::{Error, ErrorKind};
+use crate::notifications::Change;
 use crate::options::{CallTimer, deadline_after};
 
 /// A stream that was open for this time resets the backoff, even without a change.

@@ -9,8 +9,8 @@ use futures_core::Stream;
 use http::HeaderMap;
 use mcp_types::SubscriptionFilter;
 
-use crate::change::Change;
 use crate::error::Error;
+use crate::notifications::Change;
 
 /// Subscription options, used when the subscription starts and when it is opened again.
 #[derive(Debug, Clone)]

@@ -6,7 +6,7 @@ use mcp_core::ServerNotification;
 use tokio::sync::broadcast;
 use tokio::sync::broadcast::error::RecvError;
 
-use crate::change::Change;
+use super::change::Change;
 
 /// Messages that are queued for a slow reader. On overflow it loses the oldest ones.
 const CAPACITY: usize = 256;
