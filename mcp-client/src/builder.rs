@@ -21,13 +21,13 @@ use mcp_types::{
     ClientCapabilities, CreateMessageResult, ElicitResult, Implementation, LoggingLevel, Meta, Root,
 };
 
-use crate::cache::Cache;
 use crate::extension::{ClientSetup, IntoClientExtension, NotificationHandlers};
 use crate::inputs::{ElicitRequest, Inputs, IntoInput, Mrtr, SampleRequest, UrlRequest, boxed};
 #[cfg(feature = "auth")]
 use crate::login::Login;
 use crate::negotiation::ConnectMode;
 use crate::options::{Timeouts, parse_header};
+use crate::results::Cache;
 
 /// Settings of a [`Client`](crate::Client), created by [`Client::builder`](crate::Client::builder).
 ///

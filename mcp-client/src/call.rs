@@ -18,11 +18,11 @@ use mcp_types::ext::tasks::{RESULT_TYPE, Task};
 use mcp_types::{CacheHint, ProtocolVersion, RawObject, codes};
 
 use crate::attempt::{Attempt, ReceivedReply};
-use crate::cache::CacheSlot;
 use crate::client::Client;
 use crate::error::{Error, ErrorKind};
 use crate::inputs::{InputRound, Mrtr, RequiredUrls, required_urls};
 use crate::options::{CallId, CallOptions, CallTimer};
+use crate::results::CacheSlot;
 use crate::session;
 use retry::{RetryState, permitted};
 pub(crate) use task::{TaskPolls, cancel as cancel_task, get as get_task, task_request};

@@ -26,15 +26,13 @@ use parking_lot::{Mutex, RwLock};
 use tokio::time::timeout;
 use tokio_util::task::AbortOnDropHandle;
 
-use crate::cache::Cache;
 use crate::error::{Error, ErrorKind};
 use crate::inputs::{Asker, Inputs};
 use crate::negotiation::Negotiation;
 use crate::notifications::{Change, Events, NotificationQueue};
-use crate::omissions::Omissions;
 use crate::options::{CallIds, Timeouts};
 use crate::resource_subscriptions::ResourceSubscriptions;
-use crate::tool_index::{ParamHeaderValues, ToolIndex};
+use crate::results::{Cache, Omissions, ParamHeaderValues, ToolIndex};
 
 /// Timeout of closing the connection.
 const CLOSE_TIMEOUT: Duration = Duration::from_secs(5);

@@ -24,11 +24,10 @@ use crate::negotiate::negotiate;
 use crate::negotiation::{ConnectMode, ConnectPlan, Negotiation, ProbeMemory, Verdict};
 use crate::notification_task;
 use crate::notifications::{Events, NotificationQueue};
-use crate::omissions::Omissions;
 use crate::options::{CallIds, CallOptions};
 use crate::resource_subscriptions::ResourceSubscriptions;
+use crate::results::{Omissions, ToolIndex};
 use crate::session;
-use crate::tool_index::ToolIndex;
 
 /// Refuses metadata keys that the protocol sets.
 fn check_meta(meta: &Meta) -> Result<(), ErrorKind> {

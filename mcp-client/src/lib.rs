@@ -40,9 +40,7 @@
 //! | `options` | options of one message: time limits, headers, callbacks, the id |
 //! | `extension` | extensions of the client |
 //! | `notifications` | changes and notifications, their readers, their queue |
-//! | `cache` | [`Cache`] |
-//! | `omissions` | parts of lists that are left out |
-//! | `tool_index` | mirrored headers and output schemas of listed tools |
+//! | `results` | what the client keeps of results: cache, index of tools, omissions |
 //! | `resource_subscriptions` | resource subscriptions of a legacy session |
 //! | `client` | [`Client`] and the state of the connection |
 //! | `attempt`, `layered` | one request and its reply; the layers around it |
@@ -66,7 +64,6 @@ mod attempt;
 #[cfg(feature = "auth")]
 mod authorization;
 mod builder;
-mod cache;
 mod call;
 pub mod catalog;
 mod client;
@@ -83,23 +80,21 @@ mod negotiation;
 mod notification_task;
 mod notifications;
 mod observe;
-mod omissions;
 mod options;
 mod pager;
 mod prepared;
 mod prepared_notification;
 mod resource_subscriptions;
+mod results;
 mod session;
 mod step;
 mod subscriptions;
 mod target;
 mod task;
-mod tool_index;
 mod typed_call;
 
 pub use api::ExtensionClient;
 pub use builder::ClientBuilder;
-pub use cache::Cache;
 pub use client::Client;
 pub use error::Error;
 pub use extension::{ClientExtension, ClientSetup, IntoClientExtension};
@@ -110,6 +105,7 @@ pub use negotiation::{ConnectMode, Negotiation, Tried, Verdict};
 pub use notifications::{Change, LostNotifications};
 pub use prepared::PreparedCall;
 pub use prepared_notification::PreparedNotification;
+pub use results::Cache;
 pub use step::{PendingInput, Step};
 pub use subscriptions::{Subscribe, Subscription};
 #[cfg(feature = "stdio")]

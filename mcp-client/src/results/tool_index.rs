@@ -12,7 +12,7 @@ use mcp_core::{Call, ClientRequest, Listing, Omission, ParamHeaders, ResultBody}
 use mcp_types::{CallToolResult, JsonObject, ListToolsResult, Method, Tool};
 use parking_lot::RwLock;
 
-use crate::omissions::{Omissions, is_first_page};
+use super::omissions::{Omissions, is_first_page};
 
 /// Largest number of indexed tools. When it is exceeded, the index is cleared.
 const MAX_TOOLS: usize = 10_000;
