@@ -17,8 +17,7 @@ use mcp_core::{
 use mcp_types::ext::tasks::{RESULT_TYPE, Task};
 use mcp_types::{CacheHint, ProtocolVersion, RawObject, codes};
 
-use crate::attempt::{Attempt, ReceivedReply};
-use crate::client::Client;
+use crate::client::{Attempt, Client, ReceivedReply};
 use crate::error::{Error, ErrorKind};
 use crate::inputs::{InputRound, Mrtr, RequiredUrls, required_urls};
 use crate::options::{CallId, CallOptions, CallTimer};

@@ -1,4 +1,18 @@
-//! The handle to one server, and the connection's state.
+//! [`Client`]: the handle to one server, the state of its connection, and single requests over it.
+//!
+//! | module | contents, lowest first |
+//! |---|---|
+//! | `resource_subscriptions` | resource subscriptions of a legacy session |
+//! | `observe` | observation of the messages that layers do not see |
+//! | `attempt` | one request: encoding, sending, waiting for its response |
+//! | `layered` | a request that passes through the client's layers |
+//! | `notification_task` | the task that handles notifications |
+
+pub(crate) mod attempt;
+mod layered;
+pub(crate) mod notification_task;
+mod observe;
+mod resource_subscriptions;
 
 use std::borrow::Cow;
 use std::fmt;
@@ -31,8 +45,10 @@ use crate::inputs::{Asker, Inputs};
 use crate::negotiation::Negotiation;
 use crate::notifications::{Change, Events, NotificationQueue};
 use crate::options::{CallIds, Timeouts};
-use crate::resource_subscriptions::ResourceSubscriptions;
 use crate::results::{Cache, Omissions, ParamHeaderValues, ToolIndex};
+
+pub(crate) use attempt::{Attempt, ReceivedReply};
+pub(crate) use resource_subscriptions::ResourceSubscriptions;
 
 /// Timeout of closing the connection.
 const CLOSE_TIMEOUT: Duration = Duration::from_secs(5);

@@ -17,15 +17,15 @@ use parking_lot::{Mutex, RwLock};
 
 use crate::builder::ClientBuilder;
 use crate::call;
-use crate::client::{Client, ClientInner, ConnectionState, ServerInfo};
+use crate::client::{
+    Client, ClientInner, ConnectionState, ResourceSubscriptions, ServerInfo, notification_task,
+};
 use crate::error::{Error, ErrorKind};
 use crate::inputs::first_invalid_root;
 use crate::negotiate::negotiate;
 use crate::negotiation::{ConnectMode, ConnectPlan, Negotiation, ProbeMemory, Verdict};
-use crate::notification_task;
 use crate::notifications::{Events, NotificationQueue};
 use crate::options::{CallIds, CallOptions};
-use crate::resource_subscriptions::ResourceSubscriptions;
 use crate::results::{Omissions, ToolIndex};
 use crate::session;
 

@@ -41,10 +41,7 @@
 //! | `extension` | extensions of the client |
 //! | `notifications` | changes and notifications, their readers, their queue |
 //! | `results` | what the client keeps of results: cache, index of tools, omissions |
-//! | `resource_subscriptions` | resource subscriptions of a legacy session |
-//! | `client` | [`Client`] and the state of the connection |
-//! | `attempt`, `layered` | one request and its reply; the layers around it |
-//! | `notification_task` | the task that handles notifications |
+//! | `client` | [`Client`], the state of the connection, single requests over it |
 //! | `session` | legacy sessions |
 //! | `prepared_notification` | [`PreparedNotification`] |
 //! | `call` | every call's path: retries, input rounds, cache |
@@ -60,7 +57,6 @@
 //! | `catalog` | snapshots of servers |
 
 mod api;
-mod attempt;
 #[cfg(feature = "auth")]
 mod authorization;
 mod builder;
@@ -72,19 +68,15 @@ mod error;
 mod extension;
 pub mod group;
 mod inputs;
-mod layered;
 #[cfg(feature = "auth")]
 mod login;
 mod negotiate;
 mod negotiation;
-mod notification_task;
 mod notifications;
-mod observe;
 mod options;
 mod pager;
 mod prepared;
 mod prepared_notification;
-mod resource_subscriptions;
 mod results;
 mod session;
 mod step;

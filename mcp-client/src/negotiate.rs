@@ -9,7 +9,7 @@ use mcp_core::{ChannelError, ClientNotification, ClientRequest, Fault, Reply, Re
 use mcp_types::{DiscoverResult, InitializeResult, Method, ProtocolVersion};
 
 use crate::api;
-use crate::attempt::{ReceivedReply, send_once};
+use crate::client::attempt::{ReceivedReply, send_once};
 use crate::client::{Client, ServerInfo};
 use crate::error::{Error, ErrorKind};
 use crate::negotiation::{

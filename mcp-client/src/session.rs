@@ -14,7 +14,7 @@ use mcp_core::{
 use mcp_types::{InitializeParams, Meta, ProtocolVersion, SubscribeParams};
 use tokio::time::timeout;
 
-use crate::attempt;
+use crate::client::attempt;
 use crate::client::{Client, ClientInner, ServerInfo};
 use crate::error::ErrorKind;
 use crate::notifications::Change;

@@ -11,8 +11,8 @@ use mcp_types::{Message, RequestId, SubscriptionFilter};
 use tokio::time::{Instant, timeout, timeout_at};
 
 use super::subscription::{SubscribeOptions, Subscription};
-use crate::attempt::{foreign_response_id, send};
 use crate::client::Client;
+use crate::client::attempt::{foreign_response_id, send};
 use crate::error::{Error, ErrorKind};
 use crate::notifications::Change;
 use crate::options::{CallTimer, deadline_after};

@@ -8,7 +8,7 @@ use mcp_types::{Message, RawObject};
 use serde_json::value::RawValue;
 use tokio::sync::mpsc;
 
-use crate::client::{Client, ClientInner};
+use super::{Client, ClientInner};
 use crate::notifications::QueuedNotification;
 
 /// Spawns the task. It ends with the client.

@@ -12,7 +12,7 @@ use mcp_types::{
 use serde::Deserialize;
 use tracing::Span;
 
-use crate::client::ClientInner;
+use super::ClientInner;
 
 impl ClientInner {
     fn observer(&self) -> Option<&Arc<dyn Observer>> {

@@ -15,7 +15,7 @@ use mcp_types::{Message, Notification, ProgressToken, ProtocolVersion, RequestId
 use tokio::time::{timeout, timeout_at};
 use tracing::Instrument;
 
-use crate::client::{Client, ClientInner};
+use super::{Client, ClientInner};
 use crate::error::ErrorKind;
 use crate::error::outcome::fault_may_have_run;
 use crate::notifications::QueuedNotification;

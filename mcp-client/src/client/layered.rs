@@ -17,7 +17,7 @@ use tokio::sync::oneshot;
 use tokio::time::timeout_at;
 use tracing::{Instrument, Span};
 
-use crate::attempt::{Attempt, ReceivedReply};
+use super::attempt::{Attempt, ReceivedReply};
 use crate::error::ErrorKind;
 use crate::options::CallTimer;
 
