@@ -9,17 +9,6 @@
 //! | `session` | log level, roots and ping |
 //! | `notifications` | notifications of the server |
 
-/// Reads the result of one method.
-macro_rules! result_of {
-    ($variant:ident) => {
-        |body| match body {
-            mcp_core::ResultBody::$variant(result) => Ok(result),
-            _ => Err(crate::error::ErrorKind::WrongResult),
-        }
-    };
-}
-pub(crate) use result_of;
-
 mod arguments;
 mod completion;
 mod extension;

@@ -60,6 +60,17 @@ pub(crate) struct ActiveCall<'a> {
 /// method.
 pub(crate) type Reader<T> = fn(ResultBody) -> Result<T, ErrorKind>;
 
+/// Reads the result of one method.
+macro_rules! result_of {
+    ($variant:ident) => {
+        |body| match body {
+            mcp_core::ResultBody::$variant(result) => Ok(result),
+            _ => Err(crate::error::ErrorKind::WrongResult),
+        }
+    };
+}
+pub(crate) use result_of;
+
 /// The outcome of one request: a [`Step`](crate::Step) whose result is not read yet.
 pub(crate) enum CallStep {
     Done(ResultBody),
