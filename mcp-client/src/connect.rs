@@ -15,8 +15,8 @@ use mcp_types::meta::keys;
 use mcp_types::{ClientCapabilities, DiscoverResult, Meta, ServerCapabilities};
 use parking_lot::{Mutex, RwLock};
 
-use crate::active;
 use crate::builder::ClientBuilder;
+use crate::call;
 use crate::client::{
     Client, ClientInner, ConnectionState, ResourceSubscriptions, ServerInfo, notification_task,
 };
@@ -212,7 +212,7 @@ impl Client {
             return Err(ErrorKind::NothingToDiscover(version).into());
         }
         let error = |kind| Error::in_call(&inner.channel.peer(), &request, kind);
-        let result = match active::run(self, request.clone(), CallOptions::default()).await? {
+        let result = match call::run(self, request.clone(), CallOptions::default()).await? {
             ResultBody::Discover(result) => Arc::unwrap_or_clone(result),
             _ => return Err(error(ErrorKind::WrongResult)),
         };

@@ -44,7 +44,7 @@
 //! | `client` | [`Client`], the state of the connection, single requests over it |
 //! | `session` | legacy sessions |
 //! | `prepared_notification` | [`PreparedNotification`] |
-//! | `active` | every call's path: retries, input rounds, cache |
+//! | `call` | every call's path: retries, input rounds, cache |
 //! | `pager` | paginated lists |
 //! | `prepared`, `typed_call`, `step`, `task` | [`PreparedCall`], [`TypedCall`], [`Step`], [`TaskHandle`] |
 //! | `api` | the methods of [`Client`], one file per page of the specification |
@@ -56,11 +56,11 @@
 //! | `group` | several servers |
 //! | `catalog` | snapshots of servers |
 
-mod active;
 mod api;
 #[cfg(feature = "auth")]
 mod authorization;
 mod builder;
+mod call;
 pub mod catalog;
 mod client;
 mod connect;

@@ -16,7 +16,7 @@ use mcp_types::{
     RequestId,
 };
 
-use crate::active::{ActiveCall, Reader};
+use crate::call::{ActiveCall, Reader};
 use crate::client::Client;
 use crate::error::{Error, ErrorKind};
 use crate::options::{CallOptions, Hook, setter};

@@ -4,7 +4,7 @@ use std::fmt;
 
 use mcp_types::{InputRequests, InputRequired, InputResponse, RawObject};
 
-use crate::active::{ActiveCall, CallStep, Reader};
+use crate::call::{ActiveCall, CallStep, Reader};
 use crate::error::Error;
 use crate::inputs::InputRound;
 use crate::prepared::PreparedCall;

@@ -13,7 +13,7 @@ use mcp_core::ClientRequest;
 use mcp_types::CallToolResult;
 use mcp_types::ext::tasks::{GET, Task, TaskParams, TaskStatus};
 
-use crate::active::{ActiveCall, TaskPolls, cancel_task, get_task, result_of, task_request};
+use crate::call::{ActiveCall, TaskPolls, cancel_task, get_task, result_of, task_request};
 use crate::client::Client;
 use crate::error::Error;
 use crate::options::CallOptions;

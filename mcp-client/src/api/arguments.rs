@@ -4,7 +4,7 @@ use mcp_core::Call;
 use mcp_types::{RawObject, RawObjectError};
 use serde::Serialize;
 
-use crate::active::Reader;
+use crate::call::Reader;
 use crate::client::Client;
 use crate::error::ErrorKind;
 use crate::prepared::PreparedCall;

@@ -5,7 +5,7 @@
 use mcp_core::Call;
 use mcp_types::{CompleteParams, CompleteResult};
 
-use crate::active::result_of;
+use crate::call::result_of;
 use crate::client::Client;
 use crate::prepared::PreparedCall;
 

@@ -5,7 +5,7 @@ use mcp_types::RawObject;
 use serde::Serialize;
 
 use super::arguments::{serialize, with_arguments};
-use crate::active::result_of;
+use crate::call::result_of;
 use crate::client::Client;
 use crate::prepared::PreparedCall;
 

@@ -9,7 +9,7 @@ use mcp_types::{
 };
 
 use super::pages::list_page;
-use crate::active::result_of;
+use crate::call::result_of;
 use crate::client::Client;
 use crate::prepared::PreparedCall;
 

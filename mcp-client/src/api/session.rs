@@ -3,7 +3,7 @@
 use mcp_core::{ClientNotification, ClientRequest, SessionRequest};
 use mcp_types::{LoggingLevel, Root};
 
-use crate::active;
+use crate::call;
 use crate::client::Client;
 use crate::error::{Error, ErrorKind};
 use crate::inputs::first_invalid_root;
@@ -17,7 +17,7 @@ pub(crate) async fn set_level(client: &Client, level: LoggingLevel) -> Result<()
         return Ok(());
     }
     let request = SessionRequest::SetLevel(level).into();
-    active::run(client, request, CallOptions::default())
+    call::run(client, request, CallOptions::default())
         .await
         .map(drop)
 }
@@ -73,7 +73,7 @@ impl Client {
         } else {
             SessionRequest::Ping.into()
         };
-        active::run(self, request, CallOptions::default())
+        call::run(self, request, CallOptions::default())
             .await
             .map(drop)
     }

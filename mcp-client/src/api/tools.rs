@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use super::arguments::{serialize, with_arguments};
 use super::pages::list_page;
-use crate::active::result_of;
+use crate::call::result_of;
 use crate::client::Client;
 use crate::prepared::PreparedCall;
 

@@ -15,7 +15,7 @@ use tokio::task::yield_now;
 use tokio::time::timeout;
 
 use super::subscription::{SubscribeOptions, Subscription};
-use crate::active;
+use crate::call;
 use crate::client::Client;
 use crate::error::{Error, ErrorKind};
 use crate::notifications::Change;
@@ -78,7 +78,7 @@ async fn wait_for_messages(client: &Client) {
             // After an interruption the server first repeats the changes that the client missed. They
             // arrive before the response to a ping.
             let ping = SessionRequest::Ping.into();
-            let _ = active::run(client, ping, CallOptions::default()).await;
+            let _ = call::run(client, ping, CallOptions::default()).await;
             channel.inbound_restored().await;
             // The dispatcher has taken the last message, and passes it on.
             yield_now().await;
@@ -164,7 +164,7 @@ impl ResourceGuard {
         };
         let request = SessionRequest::Subscribe(SubscribeParams::from(uri)).into();
         let _requests = subscriptions.lock_requests().await;
-        let result = active::run(&self.client, request, options).await;
+        let result = call::run(&self.client, request, options).await;
         if result.is_err() {
             self.uris.pop();
             subscriptions.remove(uri);
@@ -197,7 +197,7 @@ impl Drop for ResourceGuard {
                 }
                 let request = SessionRequest::Unsubscribe(SubscribeParams::from(uri)).into();
                 // Best effort: further notifications of the resource are ignored.
-                let _ = active::run(&client, request, CallOptions::default()).await;
+                let _ = call::run(&client, request, CallOptions::default()).await;
             }
         });
     }

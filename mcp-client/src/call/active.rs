@@ -2,9 +2,9 @@
 //! input that it requires and returns the result.
 
 mod input;
+mod polls;
 mod recovery;
 mod retry;
-mod task;
 
 use std::future::Future;
 use std::pin::{Pin, pin};
@@ -23,8 +23,8 @@ use crate::inputs::{InputRound, Mrtr, RequiredUrls, required_urls};
 use crate::options::{CallId, CallOptions, CallTimer};
 use crate::results::CacheSlot;
 use crate::session;
+pub(crate) use polls::{TaskPolls, cancel as cancel_task, get as get_task, task_request};
 use retry::{RetryState, permitted};
-pub(crate) use task::{TaskPolls, cancel as cancel_task, get as get_task, task_request};
 
 /// Makes a call and waits for its result. Dropping the future cancels the call.
 pub(crate) async fn run(
