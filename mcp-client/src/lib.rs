@@ -43,10 +43,7 @@
 //! | `results` | what the client keeps of results: cache, index of tools, omissions |
 //! | `client` | [`Client`], the state of the connection, single requests over it |
 //! | `session` | legacy sessions |
-//! | `prepared_notification` | [`PreparedNotification`] |
-//! | `call` | every call's path: retries, input rounds, cache |
-//! | `pager` | paginated lists |
-//! | `prepared`, `typed_call`, `step`, `task` | [`PreparedCall`], [`TypedCall`], [`Step`], [`TaskHandle`] |
+//! | `call` | calls: options, retries, input rounds, pages, tasks |
 //! | `api` | the methods of [`Client`], one file per page of the specification |
 //! | `subscriptions` | [`Subscription`] |
 //! | `negotiate` | version negotiation |
@@ -74,19 +71,14 @@ mod negotiate;
 mod negotiation;
 mod notifications;
 mod options;
-mod pager;
-mod prepared;
-mod prepared_notification;
 mod results;
 mod session;
-mod step;
 mod subscriptions;
 mod target;
-mod task;
-mod typed_call;
 
 pub use api::ExtensionClient;
 pub use builder::ClientBuilder;
+pub use call::{PendingInput, PreparedCall, PreparedNotification, Step, TaskHandle, TypedCall};
 pub use client::Client;
 pub use error::Error;
 pub use extension::{ClientExtension, ClientSetup, IntoClientExtension};
@@ -95,15 +87,10 @@ pub use inputs::{
 };
 pub use negotiation::{ConnectMode, Negotiation, Tried, Verdict};
 pub use notifications::{Change, LostNotifications};
-pub use prepared::PreparedCall;
-pub use prepared_notification::PreparedNotification;
 pub use results::Cache;
-pub use step::{PendingInput, Step};
 pub use subscriptions::{Subscribe, Subscription};
 #[cfg(feature = "stdio")]
 pub use target::Io;
 pub use target::{InProcess, Over, Target};
-pub use task::TaskHandle;
-pub use typed_call::TypedCall;
 
 pub use mcp_core::Omission;

@@ -4,10 +4,9 @@ use mcp_core::Call;
 use mcp_types::{RawObject, RawObjectError};
 use serde::Serialize;
 
-use crate::call::Reader;
+use crate::call::{PreparedCall, Reader};
 use crate::client::Client;
 use crate::error::ErrorKind;
-use crate::prepared::PreparedCall;
 
 /// Prepares a call with serialized arguments. Invalid arguments make the call fail when it is
 /// awaited.

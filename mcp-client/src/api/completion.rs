@@ -5,9 +5,8 @@
 use mcp_core::Call;
 use mcp_types::{CompleteParams, CompleteResult};
 
-use crate::call::result_of;
+use crate::call::{PreparedCall, result_of};
 use crate::client::Client;
-use crate::prepared::PreparedCall;
 
 impl Client {
     /// Completes an argument of a prompt or of a resource template.

@@ -13,11 +13,9 @@ use mcp_types::{Cursor, Page};
 use serde::{Deserialize, Serialize};
 
 use super::arguments::with_arguments;
+use crate::call::{Pagination, PreparedCall, PreparedNotification};
 use crate::client::Client;
 use crate::error::{Error, ErrorKind};
-use crate::pager::Pagination;
-use crate::prepared::PreparedCall;
-use crate::prepared_notification::PreparedNotification;
 
 impl Client {
     /// Returns the server's extension `E`, to read its settings and to send its messages.

@@ -7,10 +7,9 @@ use std::sync::Arc;
 use mcp_core::{Call, Listing, ResultBody};
 use mcp_types::{Cursor, Page, ServerCapabilities};
 
+use crate::call::{Pagination, PreparedCall, retain_named};
 use crate::client::Client;
 use crate::error::{Error, ErrorKind};
-use crate::pager::{Pagination, retain_named};
-use crate::prepared::PreparedCall;
 
 /// The result of a list method: one page of items.
 pub(super) trait ListPage: Sized + Send + 'static {
@@ -65,12 +64,12 @@ macro_rules! list_page {
             }
         }
 
-        impl<'a> crate::prepared::PreparedCall<'a, Vec<mcp_types::$item>> {
+        impl<'a> crate::call::PreparedCall<'a, Vec<mcp_types::$item>> {
             /// Requests one page only: the page at `cursor`, or the first page if it is `None`.
             pub fn page(
                 self,
                 cursor: impl Into<Option<mcp_types::Cursor>>,
-            ) -> crate::prepared::PreparedCall<'a, mcp_types::$page> {
+            ) -> crate::call::PreparedCall<'a, mcp_types::$page> {
                 super::pages::one_page(self, cursor.into())
             }
         })*

@@ -8,9 +8,8 @@ use serde::Serialize;
 
 use super::arguments::{serialize, with_arguments};
 use super::pages::list_page;
-use crate::call::result_of;
+use crate::call::{PreparedCall, result_of};
 use crate::client::Client;
-use crate::prepared::PreparedCall;
 
 list_page! {
     ListPromptsResult of Prompt in prompts named name by ListPrompts;

@@ -5,9 +5,8 @@ use mcp_types::RawObject;
 use serde::Serialize;
 
 use super::arguments::{serialize, with_arguments};
-use crate::call::result_of;
+use crate::call::{PreparedCall, result_of};
 use crate::client::Client;
-use crate::prepared::PreparedCall;
 
 impl Client {
     /// Sends an extension request. `params` must serialize to a JSON object, or be `()`. The

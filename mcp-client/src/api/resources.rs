@@ -9,9 +9,8 @@ use mcp_types::{
 };
 
 use super::pages::list_page;
-use crate::call::result_of;
+use crate::call::{PreparedCall, result_of};
 use crate::client::Client;
-use crate::prepared::PreparedCall;
 
 list_page! {
     ListResourcesResult of Resource in resources named uri by ListResources;

@@ -12,9 +12,9 @@ use super::names::{
     ItemNames, MAX_TOOL_NAME, NamedItem, candidate_names, is_portable_name, looks_foreign,
     portable_names, prefixed,
 };
+use crate::call::PreparedCall;
 use crate::client::Client;
 use crate::error::Error;
-use crate::prepared::PreparedCall;
 
 /// A combined list of all servers in a group.
 #[derive(Debug)]

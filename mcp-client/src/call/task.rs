@@ -13,11 +13,11 @@ use mcp_core::ClientRequest;
 use mcp_types::CallToolResult;
 use mcp_types::ext::tasks::{GET, Task, TaskParams, TaskStatus};
 
-use crate::call::{ActiveCall, TaskPolls, cancel_task, get_task, result_of, task_request};
+use super::active::{ActiveCall, TaskPolls, cancel_task, get_task, result_of, task_request};
+use super::prepared::PreparedCall;
 use crate::client::Client;
 use crate::error::Error;
 use crate::options::CallOptions;
-use crate::prepared::PreparedCall;
 
 /// The time limit of [`TaskHandle::result`]: the server's limit of the task counts.
 const NO_LIMIT: Duration = Duration::MAX;

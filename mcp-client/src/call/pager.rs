@@ -7,7 +7,7 @@ use std::collections::HashSet;
 use mcp_core::{Call, ClientRequest, Omission, ResultBody};
 use mcp_types::{Cursor, Page};
 
-use crate::call::{ActiveCall, Reader};
+use super::active::{ActiveCall, Reader};
 use crate::client::Client;
 use crate::error::{Error, ErrorKind};
 use crate::options::{CallOptions, CallTimer};

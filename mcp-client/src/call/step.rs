@@ -4,10 +4,10 @@ use std::fmt;
 
 use mcp_types::{InputRequests, InputRequired, InputResponse, RawObject};
 
-use crate::call::{ActiveCall, CallStep, Reader};
+use super::active::{ActiveCall, CallStep, Reader};
+use super::prepared::PreparedCall;
 use crate::error::Error;
 use crate::inputs::InputRound;
-use crate::prepared::PreparedCall;
 
 /// The outcome of one request in a call. Returned by [`PreparedCall::step`].
 #[derive(Debug)]

@@ -16,11 +16,11 @@ use mcp_types::{
     RequestId,
 };
 
-use crate::call::{ActiveCall, Reader};
+use super::active::{ActiveCall, Reader};
+use super::pager::{ListLimits, Pager, Pagination};
 use crate::client::Client;
 use crate::error::{Error, ErrorKind};
 use crate::options::{CallOptions, Hook, setter};
-use crate::pager::{ListLimits, Pager, Pagination};
 
 /// A call that is sent when it is awaited. Dropping the future cancels the call, and its task if the server
 /// runs the call as one.

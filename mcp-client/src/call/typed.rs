@@ -8,8 +8,8 @@ use mcp_core::{BoxFuture, ResultBody};
 use mcp_types::CallToolResult;
 use serde::de::DeserializeOwned;
 
+use super::prepared::PreparedCall;
 use crate::error::{Error, ErrorKind};
-use crate::prepared::PreparedCall;
 
 /// A tool call with a typed result, sent when it is awaited. A tool failure is an error, as is a result of another
 /// shape. Their messages name tool and server. Exported as `mcp::typed::TypedCall`.
