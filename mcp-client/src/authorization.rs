@@ -5,9 +5,9 @@ use mcp_transport_http::client::HttpChannel;
 
 use crate::builder::ClientBuilder;
 use crate::client::Client;
-use crate::connect::open;
 use crate::error::Error;
 use crate::login::Login;
+use crate::open::open;
 
 /// Number of attempts to connect. A user may need more time for the login than a call has.
 const ATTEMPTS: usize = 3;

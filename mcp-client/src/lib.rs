@@ -47,7 +47,7 @@
 //! | `api` | the methods of [`Client`], one file per page of the specification |
 //! | `subscriptions` | [`Subscription`] |
 //! | `negotiate` | version negotiation |
-//! | `login`, `builder`, `connect` | authorization; [`ClientBuilder`]; connecting over a channel |
+//! | `login`, `builder`, `open` | authorization; [`ClientBuilder`]; connecting over a channel |
 //! | `authorization` | connecting with authorization, logins of connected clients |
 //! | `target` | [`Target`] |
 //! | `group` | several servers |
@@ -60,7 +60,6 @@ mod builder;
 mod call;
 pub mod catalog;
 mod client;
-mod connect;
 mod error;
 mod extension;
 pub mod group;
@@ -70,6 +69,7 @@ mod login;
 mod negotiate;
 mod negotiation;
 mod notifications;
+mod open;
 mod options;
 mod results;
 mod session;

@@ -11,8 +11,8 @@ use mcp_core::{Channel, InProcessChannel, Service};
 
 use crate::builder::ClientBuilder;
 use crate::client::Client;
-use crate::connect::open;
 use crate::error::Error;
+use crate::open::open;
 
 #[cfg(feature = "stdio")]
 pub use stdio::Io;

@@ -8,8 +8,8 @@ use super::Target;
 use crate::authorization::open_with_login;
 use crate::builder::ClientBuilder;
 use crate::client::Client;
-use crate::connect::open;
 use crate::error::Error;
+use crate::open::open;
 
 macro_rules! urls {
     ($($url:ty),*) => {

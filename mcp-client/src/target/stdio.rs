@@ -6,8 +6,8 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use super::Target;
 use crate::builder::ClientBuilder;
 use crate::client::Client;
-use crate::connect::open;
 use crate::error::Error;
+use crate::open::open;
 
 /// A pair of byte streams whose other end is a server: a socket, or two pipes.
 ///
