@@ -34,52 +34,44 @@
 //!
 //! | module | contents |
 //! |---|---|
-//! | `negotiation` | decisions about the era and the revision |
 //! | `inputs` | input that a server requests: handlers, rounds, URLs |
+//! | `negotiation` | decisions about the era and the revision |
 //! | `error` | [`Error`] |
-//! | `options` | options of one message: time limits, headers, callbacks, the id |
 //! | `extension` | extensions of the client |
-//! | `notifications` | changes and notifications, their readers, their queue |
-//! | `results` | what the client keeps of results: cache, index of tools, omissions |
+//! | `options` | options of one message: time limits, headers, callbacks, the id |
+//! | `notifications` | notifications of a server: readers, changes, the queue for handlers |
+//! | `results` | what the client keeps of results: [`Cache`], the index of tools, omissions |
 //! | `client` | [`Client`], the state of the connection, single requests over it |
 //! | `session` | legacy sessions |
-//! | `call` | calls: options, retries, input rounds, pages, tasks |
+//! | `call` | calls: options, repetitions, input rounds, pages, tasks |
 //! | `api` | the methods of [`Client`], one file per page of the specification |
 //! | `subscriptions` | [`Subscription`] |
-//! | `negotiate` | version negotiation |
-//! | `login`, `builder`, `open` | authorization; [`ClientBuilder`]; connecting over a channel |
-//! | `authorization` | connecting with authorization, logins of connected clients |
-//! | `target` | [`Target`] |
+//! | `connect` | [`ClientBuilder`], [`Target`], version negotiation, authorization |
 //! | `group` | several servers |
 //! | `catalog` | snapshots of servers |
 
 mod api;
-#[cfg(feature = "auth")]
-mod authorization;
-mod builder;
 mod call;
 pub mod catalog;
 mod client;
+mod connect;
 mod error;
 mod extension;
 pub mod group;
 mod inputs;
-#[cfg(feature = "auth")]
-mod login;
-mod negotiate;
 mod negotiation;
 mod notifications;
-mod open;
 mod options;
 mod results;
 mod session;
 mod subscriptions;
-mod target;
 
 pub use api::ExtensionClient;
-pub use builder::ClientBuilder;
 pub use call::{PendingInput, PreparedCall, PreparedNotification, Step, TaskHandle, TypedCall};
 pub use client::Client;
+#[cfg(feature = "stdio")]
+pub use connect::Io;
+pub use connect::{ClientBuilder, InProcess, Over, Target};
 pub use error::Error;
 pub use extension::{ClientExtension, ClientSetup, IntoClientExtension};
 pub use inputs::{
@@ -89,8 +81,5 @@ pub use negotiation::{ConnectMode, Negotiation, Tried, Verdict};
 pub use notifications::{Change, LostNotifications};
 pub use results::Cache;
 pub use subscriptions::{Subscribe, Subscription};
-#[cfg(feature = "stdio")]
-pub use target::Io;
-pub use target::{InProcess, Over, Target};
 
 pub use mcp_core::Omission;

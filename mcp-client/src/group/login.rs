@@ -5,9 +5,9 @@ use mcp_auth::OAuth;
 
 #[cfg(feature = "http")]
 use super::config::EntryOAuth;
-use crate::builder::ClientBuilder;
+use crate::connect::ClientBuilder;
 #[cfg(feature = "auth")]
-use crate::login::Login;
+use crate::connect::Login;
 
 /// The login of servers whose client has none. Empty without the feature `auth`.
 #[derive(Debug, Clone, Default)]

@@ -16,10 +16,9 @@ use super::config::{Approval, GroupConfig, ServerEntry, ServerSpec};
 use super::handle::Group;
 use super::login;
 use super::member::Member;
-use crate::builder::ClientBuilder;
 use crate::client::Client;
+use crate::connect::{ClientBuilder, Target};
 use crate::error::Error;
-use crate::target::Target;
 
 impl Group {
     /// Builds a group from an `mcp.json`'s servers, with default client settings.

@@ -9,10 +9,10 @@ use std::future::Future;
 
 use mcp_core::{Channel, InProcessChannel, Service};
 
-use crate::builder::ClientBuilder;
+use super::builder::ClientBuilder;
+use super::open::open;
 use crate::client::Client;
 use crate::error::Error;
-use crate::open::open;
 
 #[cfg(feature = "stdio")]
 pub use stdio::Io;

@@ -3,11 +3,11 @@
 use mcp_auth::{AuthError, Authorizer};
 use mcp_transport_http::client::HttpChannel;
 
-use crate::builder::ClientBuilder;
+use super::builder::ClientBuilder;
+use super::login::Login;
+use super::open::open;
 use crate::client::Client;
 use crate::error::Error;
-use crate::login::Login;
-use crate::open::open;
 
 /// Number of attempts to connect. A user may need more time for the login than a call has.
 const ATTEMPTS: usize = 3;

@@ -15,14 +15,14 @@ use mcp_types::meta::keys;
 use mcp_types::{ClientCapabilities, DiscoverResult, Meta, ServerCapabilities};
 use parking_lot::{Mutex, RwLock};
 
-use crate::builder::ClientBuilder;
+use super::builder::ClientBuilder;
+use super::negotiate::negotiate;
 use crate::call;
 use crate::client::{
     Client, ClientInner, ConnectionState, ResourceSubscriptions, ServerInfo, notification_task,
 };
 use crate::error::{Error, ErrorKind};
 use crate::inputs::first_invalid_root;
-use crate::negotiate::negotiate;
 use crate::negotiation::{ConnectMode, ConnectPlan, Negotiation, ProbeMemory, Verdict};
 use crate::notifications::{Events, NotificationQueue};
 use crate::options::{CallIds, CallOptions};

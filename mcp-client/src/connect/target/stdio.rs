@@ -4,10 +4,10 @@ use mcp_transport_stdio::{ChildChannel, PipeChannel, ServerCommand};
 use tokio::io::{AsyncRead, AsyncWrite};
 
 use super::Target;
-use crate::builder::ClientBuilder;
 use crate::client::Client;
+use crate::connect::ClientBuilder;
+use crate::connect::open::open;
 use crate::error::Error;
-use crate::open::open;
 
 /// A pair of byte streams whose other end is a server: a socket, or two pipes.
 ///

@@ -21,10 +21,10 @@ use mcp_types::{
     ClientCapabilities, CreateMessageResult, ElicitResult, Implementation, LoggingLevel, Meta, Root,
 };
 
+#[cfg(feature = "auth")]
+use super::login::Login;
 use crate::extension::{ClientSetup, IntoClientExtension, NotificationHandlers};
 use crate::inputs::{ElicitRequest, Inputs, IntoInput, Mrtr, SampleRequest, UrlRequest, boxed};
-#[cfg(feature = "auth")]
-use crate::login::Login;
 use crate::negotiation::ConnectMode;
 use crate::options::{Timeouts, parse_header};
 use crate::results::Cache;

@@ -4,12 +4,12 @@ use mcp_transport_http::client::HttpChannel;
 use url::Url;
 
 use super::Target;
-#[cfg(feature = "auth")]
-use crate::authorization::open_with_login;
-use crate::builder::ClientBuilder;
 use crate::client::Client;
+use crate::connect::ClientBuilder;
+#[cfg(feature = "auth")]
+use crate::connect::authorization::open_with_login;
+use crate::connect::open::open;
 use crate::error::Error;
-use crate::open::open;
 
 macro_rules! urls {
     ($($url:ty),*) => {
