@@ -5,10 +5,10 @@
 //! is something to stream, the call moves into a task of its own, so that a client that does not
 //! read cannot block it.
 
-use std::future::ready as ready_now;
+use std::future;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::task::Poll;
+use std::task::{Context, Poll, ready};
 use std::time::{Duration, SystemTime};
 
 use bytes::Bytes;
@@ -92,10 +92,10 @@ pub(super) fn start_notification(
     config: &Config,
     inbound: InboundNotification,
     head: Box<request::Parts>,
-) -> Result<MessageOutcome, Fault> {
+) -> Result<ResponseFuture, Fault> {
     let handling = inbound.serve(service, config.gate.as_deref(), head.into())?;
     let response = handling.map(|()| response::accepted());
-    Ok(MessageOutcome::Response(Box::pin(response)))
+    Ok(ResponseFuture::Other(Box::pin(response)))
 }
 
 /// Starts an authorized call.
@@ -106,7 +106,7 @@ pub(super) fn start(
     mut request: InboundRequest,
     mut extensions: Extensions,
     options: ResponseOptions,
-) -> Box<CallResponse> {
+) -> ResponseFuture {
     let expiry = lifetime::expiry(extensions.get());
     let header_count = extensions.parts().map_or(0, |head| head.headers.len());
     if let Some((ip, port)) = extensions.parts().and_then(peer_with_port) {
@@ -118,7 +118,7 @@ pub(super) fn start(
     if let Some(buffer) = call.notifications() {
         buffer.count_in(&config.streams.counters.queued);
     }
-    Box::new(CallResponse {
+    ResponseFuture::Call(Box::new(CallResponse {
         call: Some(call),
         config: Arc::clone(config),
         mode: options.mode,
@@ -127,7 +127,9 @@ pub(super) fn start(
         expiry,
         header_count,
         session_id: None,
-    })
+        timer: None,
+        storing: None,
+    }))
 }
 
 /// Time between two notifications about changes. Changes in between are combined.
@@ -160,22 +162,23 @@ pub(super) fn ready(mode: AnswerMode, target: &ReplyTarget, reply: Reply) -> Res
     }
 }
 
-/// The outcome of a message.
-pub(super) enum MessageOutcome {
+/// The response to a message, for the request that carried it.
+#[must_use = "futures do nothing unless polled"]
+pub(super) enum ResponseFuture {
     /// The message started a call. Boxed, because it passes several functions.
     Call(Box<CallResponse>),
     /// The response to another message. That of a notification follows the end of its handler, so that a
     /// client cannot start more handlers than it has requests.
-    Response(BoxFuture<'static, Response<Body>>),
+    Other(BoxFuture<'static, Response<Body>>),
 }
 
-impl From<Response<Body>> for MessageOutcome {
+impl From<Response<Body>> for ResponseFuture {
     fn from(response: Response<Body>) -> Self {
-        Self::Response(Box::pin(ready_now(response)))
+        Self::Other(Box::pin(future::ready(response)))
     }
 }
 
-impl MessageOutcome {
+impl ResponseFuture {
     /// Sets the session id for the header of the response.
     pub(super) fn with_session_id(self, id: Option<HeaderValue>) -> Self {
         match self {
@@ -183,27 +186,28 @@ impl MessageOutcome {
                 call.session_id = id;
                 Self::Call(call)
             }
-            Self::Response(response) => {
-                Self::Response(Box::pin(response.map(move |mut response| {
-                    response::set_session_id(&mut response, id);
-                    response
-                })))
-            }
+            Self::Other(response) => Self::Other(Box::pin(response.map(move |mut response| {
+                response::set_session_id(&mut response, id);
+                response
+            }))),
         }
     }
 
-    /// Drops the outcome without running its call, which has not been polled.
+    /// Drops the future without running its call, which has not been polled.
     pub(super) fn discard(self) {
         if let Self::Call(mut call) = self {
             call.call = None;
         }
     }
+}
 
-    /// Waits for the response.
-    pub(super) fn response(self) -> impl Future<Output = Response<Body>> + Send {
-        match self {
-            Self::Call(call) => Either::Left(call.response()),
-            Self::Response(response) => Either::Right(response),
+impl Future for ResponseFuture {
+    type Output = Response<Body>;
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Response<Body>> {
+        match &mut *self {
+            Self::Call(call) => call.poll_response(cx),
+            Self::Other(response) => response.as_mut().poll(cx),
         }
     }
 }
@@ -229,60 +233,50 @@ pub(super) struct CallResponse {
     header_count: usize,
     /// The session id, for the header of the response.
     session_id: Option<HeaderValue>,
-}
-
-/// The first output of a call.
-enum Output {
-    /// The call has ended.
-    End(CallEnd),
-    /// The response must be an event stream. The events so far, if there are any.
-    Events(Bytes),
+    /// Time after which the response is an event stream. `None` until the first poll: most calls are ready then.
+    timer: Option<Pin<Box<Sleep>>>,
+    /// The response of an ended call whose events are stored first.
+    storing: Option<BoxFuture<'static, Response<Body>>>,
 }
 
 impl CallResponse {
-    /// Waits for the call's first output and returns the response.
-    async fn response(mut self: Box<Self>) -> Response<Body> {
-        let mut response = match self.first_output().await {
-            Output::End(end) => match self.end(end) {
+    /// Polls the call until it has ended, or until its response must be an event stream.
+    fn poll_response(&mut self, cx: &mut Context<'_>) -> Poll<Response<Body>> {
+        let ended = self.call.as_mut().map(|call| call.poll_end(cx));
+        let mut response = if let Some(Poll::Ready(end)) = ended {
+            match self.end(end) {
                 Either::Left(response) => response,
-                Either::Right(stored) => stored.await,
-            },
-            Output::Events(first) => self.stream(first),
+                Either::Right(stored) => ready!(self.storing.insert(stored).as_mut().poll(cx)),
+            }
+        } else if let Some(stored) = &mut self.storing {
+            ready!(stored.as_mut().poll(cx))
+        } else {
+            let first = ready!(self.poll_events(cx));
+            self.stream(first)
         };
         response::set_session_id(&mut response, self.session_id.take());
-        response
+        Poll::Ready(response)
     }
 
-    async fn first_output(&mut self) -> Output {
-        let Some(call) = &mut self.call else {
-            return Output::Events(Bytes::new());
-        };
+    /// Waits until the response must be an event stream. Returns the events so far.
+    fn poll_events(&mut self, cx: &mut Context<'_>) -> Poll<Bytes> {
+        if let Some(call) = &self.call
+            && let Poll::Ready(first) = call.poll_notifications(cx)
+        {
+            return Poll::Ready(first);
+        }
         let stored_stream = self.stored_stream.as_deref();
+        if stored_stream.is_some_and(StoredStream::is_released) {
+            return Poll::Ready(Bytes::new());
+        }
         let commit_after = match self.mode {
-            AnswerMode::Auto => Some(self.config.streams.commit_after),
-            AnswerMode::AlwaysSse => Some(Duration::ZERO),
-            AnswerMode::AlwaysJson => None,
+            AnswerMode::Auto => self.config.streams.commit_after,
+            AnswerMode::AlwaysSse => Duration::ZERO,
+            AnswerMode::AlwaysJson => return Poll::Pending,
         };
-        let mut timer: Option<Pin<Box<Sleep>>> = None;
-        std::future::poll_fn(|cx| {
-            if let Poll::Ready(end) = call.poll_end(cx) {
-                return Poll::Ready(Output::End(end));
-            }
-            if let Poll::Ready(first) = call.poll_notifications(cx) {
-                return Poll::Ready(Output::Events(first));
-            }
-            if stored_stream.is_some_and(StoredStream::is_released) {
-                return Poll::Ready(Output::Events(Bytes::new()));
-            }
-            let Some(commit_after) = commit_after else {
-                return Poll::Pending;
-            };
-            // Created here, because most calls are ready at the first poll.
-            let timer = timer.get_or_insert_with(|| Box::pin(sleep(commit_after)));
-            let elapsed = timer.as_mut().poll(cx);
-            elapsed.map(|()| Output::Events(Bytes::new()))
-        })
-        .await
+        let timer = || Box::pin(sleep(commit_after));
+        let elapsed = self.timer.get_or_insert_with(timer).as_mut().poll(cx);
+        elapsed.map(|()| Bytes::new())
     }
 
     /// Returns the response of a call that has ended before the response was an event stream. When its

@@ -15,7 +15,7 @@ use mcp_types::Message;
 
 use super::config::{AnswerMode, SessionMode};
 use super::endpoint::EndpointState;
-use super::exchange::{self, MessageOutcome, ResponseOptions};
+use super::exchange::{self, ResponseFuture, ResponseOptions};
 use super::guard;
 use super::lifetime;
 use super::rejection::Rejection;
@@ -52,13 +52,13 @@ pub(super) async fn handle<B: http_body::Body>(
             return reject(&endpoint, rejection, &head.headers, body).await;
         }
     };
-    let outcome = match start(&endpoint, head, &message).await {
-        Ok(outcome) => outcome,
+    let response = match start(&endpoint, head, &message).await {
+        Ok(response) => response,
         Err(rejection) => return refuse(&endpoint, rejection),
     };
     // The call does not need the body: free it before the call waits.
     drop((message, reserved));
-    outcome.response().await
+    response.await
 }
 
 fn refuse(endpoint: &EndpointState, rejection: Rejection) -> Response<Body> {
@@ -139,7 +139,7 @@ async fn start(
     endpoint: &EndpointState,
     head: Box<Parts>,
     message: &Bytes,
-) -> Result<MessageOutcome, Rejection> {
+) -> Result<ResponseFuture, Rejection> {
     let mut own = None;
     let service = endpoint.services.service(&head, &mut own);
     if sse_connection(endpoint, &head).is_some() {
@@ -226,7 +226,7 @@ fn start_modern(
     head: Box<Parts>,
     target: ReplyTarget,
     mut request: InboundRequest,
-) -> Result<MessageOutcome, Rejection> {
+) -> Result<ResponseFuture, Rejection> {
     let config = &endpoint.config;
     let mut extensions = Extensions::from(head);
     // Request states that one service has sealed are valid for the next one.
@@ -245,8 +245,9 @@ fn start_modern(
         extensions.insert(mismatch);
     }
     let options = ResponseOptions::stateless(AnswerMode::Auto);
-    let call = exchange::start(service, config, target, request, extensions, options);
-    Ok(MessageOutcome::Call(call))
+    Ok(exchange::start(
+        service, config, target, request, extensions, options,
+    ))
 }
 
 fn has_param_headers(extensions: &Extensions) -> bool {

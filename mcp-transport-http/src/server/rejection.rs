@@ -14,8 +14,8 @@ use crate::status;
 /// The time after which a client may repeat a request that a store did not let run.
 const RETRY_AFTER: Duration = Duration::from_secs(1);
 
-/// A request that is answered with an error before a service is called. Boxed, because the result of each
-/// request passes several functions, and would have its size.
+/// A request that is answered with an error before a service is called. Boxed so that it does not enlarge the
+/// results on the path of each request.
 #[derive(Debug)]
 pub(super) struct Rejection(Box<Details>);
 

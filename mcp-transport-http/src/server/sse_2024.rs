@@ -15,7 +15,7 @@ use mcp_core::{Fault, NotificationBuffer, Principal, Reply, ReplyTarget, ResultB
 use mcp_types::{Message, Method, ProtocolVersion, Request, codes};
 
 use super::call::{HttpCall, new_buffer};
-use super::exchange::MessageOutcome;
+use super::exchange::ResponseFuture;
 use super::rejection::Rejection;
 use super::response::{self, Body};
 use super::route;
@@ -87,7 +87,7 @@ pub(super) fn post(
     context: &SessionContext<'_>,
     head: Box<Parts>,
     body: &[u8],
-) -> Result<MessageOutcome, Rejection> {
+) -> Result<ResponseFuture, Rejection> {
     let connection = connection_id(&head).and_then(|id| connections.find(id));
     let connection = connection
         .filter(|connection| connection.belongs_to(head.extensions.get::<Principal>()))

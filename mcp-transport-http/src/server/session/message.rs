@@ -15,7 +15,7 @@ use mcp_types::{Message, Notification, Request};
 use super::super::call::new_buffer;
 use super::super::config::AnswerMode;
 use super::super::event_stream::OnDisconnect;
-use super::super::exchange::{self, CallResponse, MessageOutcome, ResponseOptions};
+use super::super::exchange::{self, ResponseFuture, ResponseOptions};
 use super::super::rejection::Rejection;
 use super::super::replay::StoredStream;
 use super::super::response;
@@ -34,7 +34,7 @@ pub(super) fn handle(
     session: &Arc<HttpSession>,
     head: Box<Parts>,
     message: &Message<'_>,
-) -> Result<MessageOutcome, Rejection> {
+) -> Result<ResponseFuture, Rejection> {
     if session.is_ended() {
         return Err(Rejection::session_not_found());
     }
@@ -131,10 +131,10 @@ pub(super) fn handle_request(
     head: Box<Parts>,
     request: &Request<'_>,
     stored_stream: Option<Arc<StoredStream>>,
-) -> MessageOutcome {
+) -> ResponseFuture {
     let target = session.reply_target(&request.id);
     let answer = match permit_call(session, head, request) {
-        Ok(call) => return MessageOutcome::Call(start_call(session, call, target, stored_stream)),
+        Ok(call) => return start_call(session, call, target, stored_stream),
         Err(answer) => *answer,
     };
     let response = match answer {
@@ -152,7 +152,7 @@ fn start_call(
     call: PermittedCall,
     target: ReplyTarget,
     mut stored_stream: Option<Arc<StoredStream>>,
-) -> Box<CallResponse> {
+) -> ResponseFuture {
     let PermittedCall {
         mut inbound,
         permit,
@@ -216,7 +216,7 @@ pub(in crate::server) fn handle_notification(
     session: &HttpSession,
     head: Box<Parts>,
     notification: &Notification<'_>,
-) -> Result<MessageOutcome, Rejection> {
+) -> Result<ResponseFuture, Rejection> {
     let protocol = &session.protocol;
     match protocol.handle_notification(notification) {
         HandledNotification::Cancel(cancelled) => {

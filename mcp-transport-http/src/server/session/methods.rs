@@ -9,7 +9,7 @@ use mcp_core::{ClientNotification, Fault};
 use mcp_types::{Message, Method};
 
 use super::super::config::{SessionEnd, SessionMode};
-use super::super::exchange::MessageOutcome;
+use super::super::exchange::ResponseFuture;
 use super::super::rejection::Rejection;
 use super::super::response::{self, Body};
 use super::batch::{self, BatchResponse, join, parse_error};
@@ -29,11 +29,11 @@ pub(in crate::server) async fn post(
     target: Target<'_>,
     head: Box<Parts>,
     message: &Message<'_>,
-) -> Result<MessageOutcome, Rejection> {
+) -> Result<ResponseFuture, Rejection> {
     match target {
         Target::Stateless => stateless::handle(context, head, message),
         Target::New(request) => {
-            // Boxed, because the future of each request would have its size.
+            // Boxed so that `initialize` does not enlarge the POST future.
             let response = Box::pin(open::open(context, &head, request)).await?;
             Ok(response.into())
         }
@@ -44,14 +44,14 @@ pub(in crate::server) async fn post(
             {
                 return Ok(response::accepted().into());
             }
-            let outcome = message::handle(&session, head, message)?;
+            let response = message::handle(&session, head, message)?;
             if context.config.sessions.store.is_some()
                 && let Err(rejection) = Box::pin(save(context, &session)).await
             {
-                outcome.discard();
+                response.discard();
                 return Err(rejection);
             }
-            Ok(outcome.with_session_id(id))
+            Ok(response.with_session_id(id))
         }
     }
 }
@@ -145,9 +145,7 @@ async fn respond_to_batch(
                 let stored_stream = None;
                 let head = head.clone();
                 responses.push(Box::pin(async move {
-                    message::handle_request(session, head, &request, stored_stream)
-                        .response()
-                        .await
+                    message::handle_request(session, head, &request, stored_stream).await
                 }));
             }
             Ok(message)
@@ -156,8 +154,8 @@ async fn respond_to_batch(
             Ok(Message::Notification(notification)) => {
                 let handled = message::handle_notification(session, head.clone(), &notification);
                 // A batch has no error for a refused notification.
-                if let Ok(handling) = handled {
-                    responses.push(Box::pin(handling.response()));
+                if let Ok(response) = handled {
+                    responses.push(Box::pin(response));
                 }
             }
             // An unexpected response is ignored, because a batch has no common error.

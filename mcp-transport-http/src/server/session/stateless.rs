@@ -6,7 +6,7 @@ use mcp_core::legacy::{DEFAULT_VERSION, HandledRequest, read_stateless};
 use mcp_core::{Extensions, Fault, Reply, ReplyTarget, ResultBody};
 use mcp_types::{Message, ProtocolVersion, Request};
 
-use super::super::exchange::{self, MessageOutcome, ResponseOptions};
+use super::super::exchange::{self, ResponseFuture, ResponseOptions};
 use super::super::rejection::Rejection;
 use super::super::response::{self, Body};
 use super::batch::{self, BatchResponse, join, parse_error};
@@ -23,7 +23,7 @@ pub(super) fn handle(
     context: &SessionContext<'_>,
     head: Box<Parts>,
     message: &Message<'_>,
-) -> Result<MessageOutcome, Rejection> {
+) -> Result<ResponseFuture, Rejection> {
     let version = version(context, &head)?;
     match message {
         Message::Request(request) => Ok(handle_request(context, head, request, version)),
@@ -53,8 +53,7 @@ pub(super) async fn respond_to_batch(
             Ok(Message::Request(request)) => {
                 let head = head.clone();
                 responses.push(Box::pin(async move {
-                    let outcome = handle_request(context, head, &request, version);
-                    outcome.response().await
+                    handle_request(context, head, &request, version).await
                 }));
             }
             Ok(_) => {}
@@ -75,7 +74,7 @@ fn handle_request(
     head: Box<Parts>,
     request: &Request<'_>,
     version: ProtocolVersion,
-) -> MessageOutcome {
+) -> ResponseFuture {
     let profile = context.service.profile();
     let handled = read_stateless(request, version, &profile);
     let mut target = ReplyTarget {
@@ -96,8 +95,7 @@ fn handle_request(
                 return error(&target, status::for_rejection(&fault), &fault);
             }
             let options = ResponseOptions::stateless(mode);
-            let call = exchange::start(service, config, target, inbound, extensions, options);
-            return MessageOutcome::Call(call);
+            return exchange::start(service, config, target, inbound, extensions, options);
         }
         Ok(HandledRequest::Reply(reply)) => reply,
         Ok(_) => Fault::internal("the request knows no answer").into(),
