@@ -147,19 +147,51 @@
 //! |---|---|
 //! | `patterns` | [`ToolPatterns`] |
 //! | `relay` | messages of one client, passed on unchanged: `message` has their headers and errors, `session` the server's legacy session, `calls` the requests that wait, `tools` hidden tools and arguments that headers repeat |
-//! | `gateway` | many servers behind one |
 //! | [`openapi`] | HTTP services as servers |
+//! | `error` | [`GatewayError`] |
+//! | `status` | [`GatewayStatus`], and the audit log |
+//! | `changes` | kinds of lists, and changed lists |
+//! | `limits` | [`CallLimits`], shares of callers, request states that clients have used |
+//! | `settings` | [`GatewayServer`], [`ToolOptions`], the credentials of callers |
+//! | `sessions` | sessions with a server, and what the server asks there |
+//! | `calls` | one call, from the client to a server and back |
+//! | `tasks` | tasks of servers, for clients with and without tasks |
+//! | `extensions` | messages of extensions that the gateway does not know, and their notifications to all clients |
+//! | `updates` | the resources that clients are subscribed to, at their servers |
+//! | `starting` | calls of servers that are not listed yet |
+//! | `search` | [`ToolMode`]: tools that are found by search |
+//! | `routes` | tools, resources, templates, prompts and completions |
+//! | `lists` | the lists of all servers, kept current |
+//! | `gateway` | [`Gateway`]: many servers behind one |
 //! | [`config`] | configuration files |
 
+mod calls;
+mod changes;
 pub mod config;
+mod error;
+mod extensions;
 mod gateway;
+mod limits;
+mod lists;
 pub mod openapi;
 mod patterns;
 mod relay;
+mod routes;
+mod search;
+mod sessions;
+mod settings;
+mod starting;
+mod status;
+mod tasks;
+mod updates;
 
-pub use gateway::{
-    CallCounts, CallLimits, ConnectedGateway, Gateway, GatewayControl, GatewayError, GatewayServer,
-    GatewayStatus, LastFailure, MemoryUsedStates, ServerStatus, ToolMode, ToolOptions,
-};
+pub use error::GatewayError;
+pub use gateway::{ConnectedGateway, Gateway, GatewayControl};
+pub use limits::limiter::CallLimits;
+pub use limits::used_states::MemoryUsedStates;
 pub use patterns::ToolPatterns;
 pub use relay::{Relay, RelayError};
+pub use search::ToolMode;
+pub use settings::server::GatewayServer;
+pub use settings::tool::ToolOptions;
+pub use status::{CallCounts, GatewayStatus, LastFailure, ServerStatus};

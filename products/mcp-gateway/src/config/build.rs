@@ -18,8 +18,11 @@ use super::file::{
     ServerConfig, StartConfig, TokenExchangeConfig, ToolConfig,
 };
 use super::text::ConfigText;
-use crate::gateway::{CallLimits, Gateway, GatewayServer, ToolOptions, spec_id};
+use crate::gateway::Gateway;
+use crate::limits::limiter::CallLimits;
 use crate::openapi::{OpenApi, OpenApiError};
+use crate::settings::server::{GatewayServer, spec_id};
+use crate::settings::tool::ToolOptions;
 
 /// Longest time limit: one week.
 const MAX_SECONDS: f64 = 604_800.0;

@@ -9,7 +9,7 @@ use serde::Deserialize;
 
 use super::error::ConfigError;
 use super::text::ConfigText;
-use crate::gateway::ToolMode;
+use crate::search::ToolMode;
 
 /// Largest file size in bytes.
 const MAX_FILE_SIZE: u64 = 1 << 20;
@@ -49,7 +49,7 @@ pub struct GatewayConfig {
     pub naming: Naming,
     /// The maximum number of characters of a tool's name: 16 to 64. Default: 48.
     pub max_tool_name: Option<usize>,
-    /// The folder for the [stored lists](crate::gateway::GatewayServer::store_lists) of all servers. Default: `mcp gateway`
+    /// The folder for the [stored lists](crate::GatewayServer::store_lists) of all servers. Default: `mcp gateway`
     /// stores them in the user's cache, a program without it does not store them.
     pub manifests: Option<PathBuf>,
     /// The gateway's address. A gateway on standard streams does not use it.

@@ -12,8 +12,8 @@ use mcp_server::Server;
 
 use super::error::ConfigError;
 use super::file::OpenApiConfig;
-use crate::gateway::GatewayServer;
 use crate::openapi::{OpenApi, OpenApiError};
+use crate::settings::server::GatewayServer;
 
 /// Returns the server of a service with this base URL and these headers, and the header that it passes on.
 pub(super) fn server(

@@ -141,7 +141,7 @@ impl OpenApi {
     }
 
     /// Passes a header of each call on to the service, such as the header of
-    /// [`GatewayServer::forward_identity`](crate::gateway::GatewayServer::forward_identity). Only clients in the same
+    /// [`GatewayServer::forward_identity`](crate::GatewayServer::forward_identity). Only clients in the same
     /// process, such as a gateway, can set it; requests over HTTP cannot. A parameter of the document with this name is
     /// not an argument.
     ///

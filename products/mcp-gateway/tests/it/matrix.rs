@@ -281,10 +281,10 @@ async fn each_setting_has_its_effect_in_each_mode() {
 #[test]
 fn each_method_is_a_setting_a_mode_or_neither() {
     let sources = [
-        include_str!("../../src/gateway/builder.rs"),
-        include_str!("../../src/gateway/options.rs"),
-        include_str!("../../src/gateway/tool_options.rs"),
-        include_str!("../../src/gateway/limits.rs"),
+        include_str!("../../src/gateway.rs"),
+        include_str!("../../src/settings/server.rs"),
+        include_str!("../../src/settings/tool.rs"),
+        include_str!("../../src/limits/limiter.rs"),
     ];
     let settings = [
         "allow_tools",

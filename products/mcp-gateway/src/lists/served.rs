@@ -1,0 +1,155 @@
+//! The items of one kind that the gateway serves.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+
+use mcp_client::group::{ItemNames, MAX_TOOL_NAME, NamedItem, is_portable_name, looks_foreign};
+use mcp_server::EditError;
+
+use super::listed_server::ListedServer;
+use super::pinned::NextItems;
+use crate::calls::upstream::Upstream;
+use crate::routes::Named;
+
+/// The items of one kind, by their servers.
+#[derive(Debug)]
+pub(crate) struct Served<T> {
+    names: ItemNames,
+    servers: HashMap<Arc<str>, Vec<Named<T>>>,
+}
+
+impl<T> Default for Served<T> {
+    fn default() -> Self {
+        Self {
+            names: ItemNames::default(),
+            servers: HashMap::new(),
+        }
+    }
+}
+
+impl<T: Clone + PartialEq> Served<T> {
+    /// Forgets all names, and reserves some.
+    pub(crate) fn reset_names(&mut self, reserved: HashMap<String, NamedItem>) {
+        self.names = ItemNames::new(reserved);
+    }
+
+    /// Returns the items of some servers with their names. `lists` are the lists of all servers. `wanted` returns the
+    /// names that an item may have. Its last argument is true if several servers have an item with this own name.
+    pub(crate) fn next<'a, W: Iterator<Item = String>>(
+        &mut self,
+        (servers, indices): (&'a [ListedServer], &[usize]),
+        lists: &[Option<&[T]>],
+        own: impl Fn(&T) -> &str,
+        wanted: impl Fn(&ListedServer, &str, bool) -> W,
+    ) -> Vec<NextItems<'a, T>> {
+        let mut counts: HashMap<&str, usize> = HashMap::new();
+        for item in lists.iter().copied().flatten().flatten() {
+            *counts.entry(own(item)).or_default() += 1;
+        }
+        let next = indices.iter().filter_map(|&index| {
+            let (server, list) = (&servers[index], lists[index]?);
+            let items = self.name(&server.upstream.server, list, &own, |own| {
+                let prefixes = servers.iter().flat_map(ListedServer::prefixes);
+                let is_foreign = || looks_foreign(own, &server.prefix, prefixes);
+                wanted(server, own, counts.get(own) > Some(&1) || is_foreign())
+            });
+            Some((&server.upstream, items))
+        });
+        next.collect()
+    }
+
+    /// Returns the items of a server with their names. An item without a free name is left out, and so are
+    /// later items with the same own name.
+    pub(crate) fn name<W: Iterator<Item = String>>(
+        &mut self,
+        server: &Arc<str>,
+        items: &[T],
+        own: impl Fn(&T) -> &str,
+        wanted: impl Fn(&str) -> W,
+    ) -> Vec<Named<T>> {
+        let mut listed = HashSet::new();
+        let items: Vec<&T> = items
+            .iter()
+            .filter(|item| listed.insert(own(item)))
+            .collect();
+        self.names
+            .retain(|owner, own| owner != server || listed.contains(own));
+        // A name that is cleaned does not take one that fits.
+        let fits = |own: &&str| is_portable_name(own, MAX_TOOL_NAME);
+        for own in items.iter().map(|item| own(item)).filter(fits) {
+            self.names
+                .assign((server.clone(), own.to_owned()), wanted(own));
+        }
+        let named = items.into_iter().filter_map(|item| {
+            let own = own(item);
+            let Some(name) = self.names.assign((server.clone(), own.to_owned()), wanted(own)) else {
+                tracing::warn!(server = %mcp_types::escaped(&server), item = own, "another server of the gateway has this item already");
+                return None;
+            };
+            let item = item.clone();
+            Some(Named { name, item })
+        });
+        named.collect()
+    }
+
+    /// Returns the served items of a server.
+    pub(crate) fn items(&self, server: &Arc<str>) -> &[Named<T>] {
+        self.servers.get(server).map_or(&[], Vec::as_slice)
+    }
+
+    /// Serves the next items of servers. With `is_complete`, other servers have none any more, and the settings of all
+    /// servers may differ. Returns whether clients see a difference, and tells `replace`: only if `is_listed` returns true
+    /// for the name of an item that differs.
+    pub(crate) fn serve<R>(
+        &mut self,
+        mut next: Vec<NextItems<'_, T>>,
+        is_complete: bool,
+        is_listed: impl Fn(&str) -> bool,
+        route: impl Fn(&Arc<Upstream>, &Named<T>) -> R,
+        replace: impl Fn(Vec<String>, Vec<R>, bool) -> Result<(), EditError>,
+    ) -> bool {
+        let listed = |item: &&Named<T>| is_listed(&item.name);
+        let mut differs = false;
+        let mut removed = Vec::new();
+        if is_complete {
+            let old = self.servers.values().flatten();
+            let new = next.iter().flat_map(|(_, items)| items);
+            differs = old.chain(new).any(|item| listed(&item));
+            removed.extend(self.servers.drain().flat_map(|(_, items)| items));
+        } else {
+            next.retain(|(upstream, items)| {
+                let current = self.items(&upstream.server);
+                let (old, new) = (current.iter().filter(listed), items.iter().filter(listed));
+                differs |= !old.eq(new);
+                current != items
+            });
+            let former = next.iter();
+            let former = former.filter_map(|(upstream, _)| self.servers.remove(&upstream.server));
+            removed.extend(former.flatten());
+        }
+        if next.is_empty() && removed.is_empty() {
+            return false;
+        }
+        let removed: Vec<_> = removed.into_iter().map(|item| item.name).collect();
+        let items = || {
+            let next = next.iter();
+            next.flat_map(|(upstream, items)| items.iter().map(|item| (*upstream, item)))
+        };
+        let added = items().map(|(upstream, item)| route(upstream, item));
+        if let Err(error) = replace(removed.clone(), added.collect(), differs) {
+            // One item that cannot be served must not hide the others.
+            tracing::warn!(error = %mcp_types::escaped(&error), "a list of the gateway is replaced item by item");
+            let _ = replace(removed, Vec::new(), differs);
+            for (upstream, item) in items() {
+                if let Err(error) = replace(Vec::new(), vec![route(upstream, item)], differs) {
+                    let (server, item) = (&upstream.server, &item.name);
+                    tracing::warn!(server = %mcp_types::escaped(&server), item, error = %mcp_types::escaped(&error), "the gateway leaves out an item");
+                }
+            }
+        }
+        for (upstream, items) in next {
+            self.servers.insert(upstream.server.clone(), items);
+        }
+        differs
+    }
+}

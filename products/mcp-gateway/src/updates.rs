@@ -1,0 +1,9 @@
+//! Updates of resources.
+//!
+//! | module | content; each module uses only modules above it |
+//! |---|---|
+//! | `stream` | one subscription to resources of a server |
+//! | `subscribed` | the resources that clients are subscribed to, at their servers |
+
+mod stream;
+pub(crate) mod subscribed;
