@@ -6,7 +6,7 @@
 //! | `pages` | paginated lists |
 //! | `tools`, `prompts`, `resources`, `completion`, `request` | calls |
 //! | `extension` | extensions of the server |
-//! | `session` | log level, roots and ping |
+//! | `session` | discovery, log level, roots and ping |
 //! | `notifications` | notifications of the server |
 
 mod arguments;

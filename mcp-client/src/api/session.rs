@@ -1,7 +1,10 @@
-//! Log level, roots and ping.
+//! Discovery, log level, roots and ping.
 
-use mcp_core::{ClientNotification, ClientRequest, SessionRequest};
-use mcp_types::{LoggingLevel, Root};
+use std::sync::Arc;
+
+use mcp_core::versioning::newest_common;
+use mcp_core::{ClientNotification, ClientRequest, ResultBody, SessionRequest};
+use mcp_types::{DiscoverResult, LoggingLevel, Root, ServerCapabilities};
 
 use crate::call;
 use crate::client::Client;
@@ -23,6 +26,49 @@ pub(crate) async fn set_level(client: &Client, level: LoggingLevel) -> Result<()
 }
 
 impl Client {
+    /// Returns the server's capabilities. A server that was not queried is asked.
+    #[doc(hidden)]
+    pub async fn capabilities(&self) -> Result<ServerCapabilities, Error> {
+        if self.server_capabilities().is_none() {
+            self.discover().await?;
+        }
+        Ok(self.server_capabilities().unwrap_or_default())
+    }
+
+    /// Sends `server/discover`, and stores the server's identity, capabilities and versions.
+    ///
+    /// # Errors
+    ///
+    /// Returns an [`Error`] when the server does not answer, when there is no common revision, or in
+    /// a legacy session.
+    // spec: VER-04, VER-07
+    pub async fn discover(&self) -> Result<DiscoverResult, Error> {
+        let request = ClientRequest::Discover;
+        let inner = &self.inner;
+        let version = self.protocol_version();
+        if !version.is_modern() {
+            return Err(ErrorKind::NothingToDiscover(version).into());
+        }
+        let error = |kind| Error::in_call(&inner.channel.peer(), &request, kind);
+        let result = match call::run(self, request.clone(), CallOptions::default()).await? {
+            ResultBody::Discover(result) => Arc::unwrap_or_clone(result),
+            _ => return Err(error(ErrorKind::WrongResult)),
+        };
+        let Some(version) = newest_common(&result.supported_versions, &inner.versions) else {
+            let versions = result.supported_versions;
+            return Err(error(ErrorKind::no_common_version(
+                versions,
+                &inner.versions,
+            )));
+        };
+        let server = Some(Arc::new(result.clone().into()));
+        inner.update_state(|state| {
+            state.version = version;
+            state.server = server;
+        });
+        Ok(result)
+    }
+
     /// Sets the minimum level of log messages for later calls that set no level. `None` disables
     /// log messages, except in a legacy session, which keeps its level.
     ///

@@ -1,6 +1,4 @@
-//! Connecting.
-//!
-//! Spec: <https://modelcontextprotocol.io/specification/2026-07-28/basic/versioning>
+//! Connecting over a channel: checks the settings, creates the client, negotiates the version.
 
 use std::borrow::Cow;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
@@ -9,15 +7,13 @@ use std::sync::{Arc, OnceLock};
 use http::header::AUTHORIZATION;
 use mcp_core::close_signal::CloseSignal;
 use mcp_core::extension::{Registration, find_problems};
-use mcp_core::versioning::newest_common;
-use mcp_core::{Channel, ClientRequest, ResultBody, ServerIdentity};
+use mcp_core::{Channel, ServerIdentity};
 use mcp_types::meta::keys;
-use mcp_types::{ClientCapabilities, DiscoverResult, Meta, ServerCapabilities};
+use mcp_types::{ClientCapabilities, Meta};
 use parking_lot::{Mutex, RwLock};
 
 use super::builder::ClientBuilder;
 use super::negotiate::negotiate;
-use crate::call;
 use crate::client::{
     Client, ClientInner, ConnectionState, ResourceSubscriptions, ServerInfo, notification_task,
 };
@@ -25,7 +21,7 @@ use crate::error::{Error, ErrorKind};
 use crate::inputs::first_invalid_root;
 use crate::negotiation::{ConnectMode, ConnectPlan, Negotiation, ProbeMemory, Verdict};
 use crate::notifications::{Events, NotificationQueue};
-use crate::options::{CallIds, CallOptions};
+use crate::options::CallIds;
 use crate::results::{Omissions, ToolIndex};
 use crate::session;
 
@@ -186,48 +182,5 @@ impl Client {
     /// Creates a builder with default settings.
     pub fn builder() -> ClientBuilder {
         ClientBuilder::default()
-    }
-
-    /// Returns the server's capabilities. A server that was not queried is asked.
-    #[doc(hidden)]
-    pub async fn capabilities(&self) -> Result<ServerCapabilities, Error> {
-        if self.server_capabilities().is_none() {
-            self.discover().await?;
-        }
-        Ok(self.server_capabilities().unwrap_or_default())
-    }
-
-    /// Sends `server/discover`, and stores the server's identity, capabilities and versions.
-    ///
-    /// # Errors
-    ///
-    /// Returns an [`Error`] when the server does not answer, when there is no common revision, or in
-    /// a legacy session.
-    // spec: VER-04, VER-07
-    pub async fn discover(&self) -> Result<DiscoverResult, Error> {
-        let request = ClientRequest::Discover;
-        let inner = &self.inner;
-        let version = self.protocol_version();
-        if !version.is_modern() {
-            return Err(ErrorKind::NothingToDiscover(version).into());
-        }
-        let error = |kind| Error::in_call(&inner.channel.peer(), &request, kind);
-        let result = match call::run(self, request.clone(), CallOptions::default()).await? {
-            ResultBody::Discover(result) => Arc::unwrap_or_clone(result),
-            _ => return Err(error(ErrorKind::WrongResult)),
-        };
-        let Some(version) = newest_common(&result.supported_versions, &inner.versions) else {
-            let versions = result.supported_versions;
-            return Err(error(ErrorKind::no_common_version(
-                versions,
-                &inner.versions,
-            )));
-        };
-        let server = Some(Arc::new(result.clone().into()));
-        inner.update_state(|state| {
-            state.version = version;
-            state.server = server;
-        });
-        Ok(result)
     }
 }
