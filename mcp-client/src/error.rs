@@ -1,4 +1,10 @@
 //! [`Error`]: a call's error, and [`ErrorKind`]: its cause.
+//!
+//! | module | contents, lowest first |
+//! |---|---|
+//! | `outcome` | outcomes of failed requests: may the server have executed the call, is it repeated |
+//! | `display` | messages and sources |
+//! | `predicates` | methods of [`Error`] that classify it |
 
 mod display;
 pub(crate) mod outcome;

@@ -40,9 +40,9 @@
 //! | `extension` | extensions of the client |
 //! | `options` | options of one message: time limits, headers, callbacks, the id |
 //! | `notifications` | notifications of a server: readers, changes, the queue for handlers |
-//! | `results` | what the client keeps of results: [`Cache`], the index of tools, omissions |
+//! | `results` | parts of results that the client keeps: [`Cache`], listed tools, omissions |
 //! | `client` | [`Client`], the state of the connection, single requests over it |
-//! | `session` | legacy sessions |
+//! | `session` | legacy sessions; notifications to the server |
 //! | `call` | calls: options, repetitions, input rounds, pages, tasks |
 //! | `api` | the methods of [`Client`], one file per page of the specification |
 //! | `subscriptions` | [`Subscription`] |

@@ -1,4 +1,4 @@
-//! What the client keeps of a server's results.
+//! Parts of results that the client keeps: results for later calls, listed tools, what was left out.
 //!
 //! | module | contents, lowest first |
 //! |---|---|

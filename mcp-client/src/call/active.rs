@@ -1,5 +1,12 @@
 //! The path of every call: requests are sent one after the other, until the server has received all
 //! input that it requires and returns the result.
+//!
+//! | module | contents, lowest first |
+//! |---|---|
+//! | `retry` | repetitions of a request |
+//! | `recovery` | failures from which a call recovers |
+//! | `input` | rounds of input |
+//! | `polls` | polls of a task |
 
 mod input;
 mod polls;

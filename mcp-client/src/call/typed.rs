@@ -1,4 +1,4 @@
-//! [`TypedCall`].
+//! [`TypedCall`]: a call whose result has a type.
 
 use std::fmt;
 use std::future::IntoFuture;
