@@ -14,5 +14,5 @@ mod initialize;
 mod notify;
 
 pub(crate) use dispatcher::spawn as watch_notifications;
-pub(crate) use initialize::{initialize_request, open, prepare, renew};
+pub(crate) use initialize::{initialize_request, open, prepare};
 pub(crate) use notify::{NOTIFY_TIMEOUT, notify, send};

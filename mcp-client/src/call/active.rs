@@ -290,8 +290,9 @@ impl<'a> ActiveCall<'a> {
         }
         let is_expired = matches!(kind, ErrorKind::Channel(ChannelError::SessionExpired));
         if is_expired && permitted(&mut self.retry.session_renewed) {
+            let version = self.client.inner.version();
             // Boxed so that session renewal does not enlarge every call future.
-            let renewed = Box::pin(session::renew(&self.client, self.session)).await;
+            let renewed = Box::pin(session::open(&self.client, self.session, version)).await;
             renewed.map_err(|kind| self.error(kind))?;
             self.version = self.client.inner.version();
             return Ok(None);

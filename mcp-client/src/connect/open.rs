@@ -163,13 +163,11 @@ fn publish(
 
 /// Returns the server's description in an earlier verdict.
 fn server_info(verdict: &Verdict) -> Option<Arc<ServerInfo>> {
-    match verdict {
-        Verdict::Modern { server, .. } => {
-            let server = server.as_deref().cloned();
-            server.map(|server| Arc::new(server.into()))
-        }
-        _ => None,
-    }
+    let Verdict::Modern { server, .. } = verdict else {
+        return None;
+    };
+    let server = server.as_deref().cloned()?;
+    Some(Arc::new(server.into()))
 }
 
 /// Returns a principal that no other client of this process has.

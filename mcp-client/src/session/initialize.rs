@@ -29,14 +29,9 @@ pub(crate) fn prepare(client: &Client, version: ProtocolVersion) {
     dispatcher::spawn(client);
 }
 
-/// Replaces the expired session `expired` by a new one. Does nothing when another call has replaced
-/// it already.
-pub(crate) async fn renew(client: &Client, expired: u64) -> Result<(), ErrorKind> {
-    open(client, expired, client.inner.version()).await
-}
-
-/// Opens a session in place of the session `former`, which is 0 if there was none. Does nothing when another call has
-/// replaced it already. After a failure the version is the former one.
+/// Opens a session in place of the session `former`, which has expired, or is 0 if there was none.
+/// Does nothing when another call has replaced it already. After a failure the version is the former
+/// one.
 pub(crate) async fn open(
     client: &Client,
     former: u64,

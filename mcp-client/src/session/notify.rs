@@ -26,13 +26,9 @@ pub(crate) async fn notify(
     // The context of the notification is known only after its span was started.
     let meta = observation
         .as_ref()
-        .map(|observation| observation.inject(Meta::default()));
-    if let Some(observed) = meta
-        .as_ref()
-        .filter(|meta| !meta.is_empty())
-        .map(Some)
-        .and_then(encode)
-    {
+        .map(|observation| observation.inject(Meta::default()))
+        .filter(|meta| !meta.is_empty());
+    if let Some(observed) = meta.as_ref().map(Some).and_then(encode) {
         message = observed;
     }
     let sent = send(inner, message).await;
