@@ -1,29 +1,38 @@
 //! The rules of the Model Context Protocol without IO.
 //!
-//! This crate has no socket and no runtime, and reads no clock: times and ids are arguments, effects are return
-//! values. Stores and session limits take a clock as a function; the default is `Instant::now`. The only randomness is
-//! the jitter of retries. Transports do the IO, and contain no rule
-//! that could be here.
+//! This crate has no socket and no runtime, and its rules read no clock: times and ids are arguments, effects are return
+//! values. The stores in memory take a clock as a function, `Instant::now` by default. The only randomness is the
+//! jitter of retries. Transports do the IO, and contain no rule that could be here.
 //!
 //! ```text
 //!   bytes ─► Message::parse ─► modern::read_request ─► RunningCall::start ─► Exchange ─► Service
 //!   bytes ◄──────────────────────────────────────────── ReplyTarget::encode ◄─ Reply ◄───────┘
 //! ```
 //!
-//! | topic | items |
-//! |---|---|
-//! | servers | [`Service`], [`Exchange`], [`Call`], [`Reply`], [`Fault`] |
-//! | client transports | [`Channel`] |
-//! | eras and revisions | [`versioning`], [`modern`], [`legacy`] |
-//! | messages as JSON, per revision | [`wire`] |
-//! | decoded requests, running calls | [`InboundRequest`], [`RunningCall`], [`CallOutput`] |
-//! | progress and log messages of a call | [`NotificationSender`], [`NotificationBuffer`] |
-//! | notifications of either side | [`ServerNotification`], [`ClientNotification`] |
-//! | input that a call asks its client for | [`Input`], [`BackChannel`], [`ServerRequest`] |
-//! | changes of lists and resources | [`Changes`], [`ChangeBus`], [`subscriptions`] |
-//! | layers around calls | [`tower`] |
-//! | tool schemas, arguments in headers | [`schema`], [`ParamHeaders`] |
-//! | stored sessions, events and tasks | [`store`] |
+//! A module uses modules above it only.
+//!
+//! | module | content, lowest first | items |
+//! |---|---|---|
+//! | `message` | messages as values | [`Call`], [`Reply`], [`Fault`], [`ServerNotification`], [`ServerRequest`] |
+//! | `connection` | the two sides of a connection, its transport, and what comes beside a message | [`ClientContext`], [`ServerProfile`], [`Extensions`] |
+//! | `panic` | panics of user code, which end one call only | [`catch_panic`] |
+//! | `close_signal` | a flag that is set once and wakes all that wait for it | |
+//! | `time` | deadlines, delays, expiry and rates | [`LogLimit`], [`Pace`] |
+//! | `deserialize` | JSON errors with the path of the value | |
+//! | `egress` | network zones of addresses that others name | [`egress::Zone`] |
+//! | `extension` | the identity, settings and messages of protocol extensions | [`extension::Extension`] |
+//! | `authorization` | the verified caller, and what admits its calls | [`Principal`], [`CallerKey`], [`Gate`] |
+//! | `observe` | what telemetry, metrics and logs see of messages | [`Observer`], [`EndpointMetrics`] |
+//! | `schema` | tool schemas: validation, limits, lints, arguments in headers | [`ParamHeaders`] |
+//! | `store` | stored sessions, events and tasks, which outlive a process | [`store::SessionStore`] |
+//! | `wire` | messages as JSON, per revision | [`ReplyTarget`], [`Framing`] |
+//! | `versioning` | the era and the revision of a message | |
+//! | `changes` | changes of lists and resources, from handlers to subscribers | [`Changes`], [`ChangeBus`] |
+//! | `call` | a call on its way to its reply, its notifications and its questions | [`Service`], [`Exchange`], [`Input`], [`NotificationSender`] |
+//! | `tower` | layers around calls | [`tower::Middleware`] |
+//! | `inbound` | messages of a client on their way into a service | [`modern`], [`InboundRequest`], [`RunningCall`], [`subscriptions`] |
+//! | `legacy` | sessions of the legacy era | [`legacy::Session`] |
+//! | `channel` | client transports, and the one to a service in the same process | [`Channel`], [`InProcessChannel`] |
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 

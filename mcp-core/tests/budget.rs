@@ -4,6 +4,7 @@
 #![expect(clippy::panic, clippy::print_stdout, reason = "helpers of tests")]
 
 use std::sync::Arc;
+use std::time::Instant;
 
 use allocation_counter::{AllocationInfo, measure};
 use mcp_core::legacy::{HandledRequest, Session, SessionLimits};
@@ -71,7 +72,8 @@ fn session() -> Session {
     let info = Implementation::new("agent", "1.0.0");
     let capabilities = ClientCapabilities::default();
     let params = InitializeParams::new(ProtocolVersion::V2025_11_25, capabilities, info);
-    let opened = Session::open(None, &params, &Server, None, SessionLimits::default());
+    let limits = SessionLimits::new(Instant::now, None);
+    let opened = Session::open(None, &params, &Server, None, limits);
     opened.unwrap_or_else(|fault| panic!("{fault}")).0
 }
 

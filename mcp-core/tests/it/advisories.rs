@@ -2,6 +2,7 @@
 
 use std::panic::catch_unwind;
 use std::sync::Arc;
+use std::time::Instant;
 
 use futures::StreamExt;
 use futures::executor::block_on;
@@ -42,7 +43,8 @@ fn session(principal: Option<&Principal>) -> Session {
     let info = Implementation::new("client", "1");
     let capabilities = ClientCapabilities::default();
     let params = InitializeParams::new(ProtocolVersion::V2025_11_25, capabilities, info);
-    let opened = Session::open(None, &params, &Server, principal, SessionLimits::default());
+    let limits = SessionLimits::new(Instant::now, None);
+    let opened = Session::open(None, &params, &Server, principal, limits);
     opened.unwrap().0
 }
 

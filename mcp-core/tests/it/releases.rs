@@ -2,6 +2,7 @@
 //! before it, with any peer.
 
 use std::sync::Arc;
+use std::time::Instant;
 
 use mcp_core::legacy::{Session, SessionLimits};
 use mcp_core::versioning::newest_common;
@@ -52,7 +53,8 @@ fn session(server: &[ProtocolVersion], requested: ProtocolVersion) -> Option<Pro
     let info = Implementation::new("client", "1");
     let params = InitializeParams::new(requested, ClientCapabilities::default(), info);
     let server = Server(server.to_vec());
-    let opened = Session::open(None, &params, &server, None, SessionLimits::default());
+    let limits = SessionLimits::new(Instant::now, None);
+    let opened = Session::open(None, &params, &server, None, limits);
     match opened.ok()?.1 {
         Reply::Complete {
             body: ResultBody::Initialize(result),

@@ -390,9 +390,8 @@ impl Driver {
     /// process and initialize it again for each of their clients. Running calls continue.
     fn open_session(&mut self, request: &Request<'_>) -> Result<HandledRequest, Fault> {
         let params = decode_initialize(request)?;
-        let mut limits = SessionLimits::default();
-        limits.clock = || Instant::now().into_std();
-        limits.transport = self.settings.extensions.transport;
+        let transport = self.settings.extensions.transport;
+        let mut limits = SessionLimits::new(|| Instant::now().into_std(), transport);
         if let Some(previous) = &self.session {
             limits.request_ids_after = previous.last_request_number();
         }

@@ -1,7 +1,7 @@
 //! Rule: the rules of the protocol read no clock. Times are arguments, so that tests choose them.
 //!
-//! A finding is `Instant::now` and `SystemTime::now` in `mcp-types` and `mcp-core`, outside of the files with stores and
-//! limits that take a clock as a function, and this one by default.
+//! A finding is `Instant::now` and `SystemTime::now` in `mcp-types` and `mcp-core`, outside of the stores in memory, which
+//! take a clock as a function, and this one by default.
 
 use proc_macro2::{TokenStream, TokenTree};
 
@@ -10,9 +10,8 @@ use crate::sources::{Sources, is_path_separator, package};
 
 const PACKAGES: [&str; 2] = ["mcp-types", "mcp-core"];
 
-/// Files with a clock that is set, and reads the system's time by default.
-const DEFAULT_CLOCKS: [&str; 4] = [
-    "mcp-core/src/legacy/session/limits.rs",
+/// Stores with a clock that is set, and reads the system's time by default: users create them, and no transport.
+const DEFAULT_CLOCKS: [&str; 3] = [
     "mcp-core/src/store/memory_events.rs",
     "mcp-core/src/store/memory_tasks.rs",
     "mcp-core/src/store/sessions.rs",

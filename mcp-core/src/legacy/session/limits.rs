@@ -23,27 +23,24 @@ pub struct SessionLimits {
     /// Nodes that continue each other's sessions start far from each other, so that a response that
     /// reaches the wrong node matches no request there.
     pub request_ids_after: i64,
-    /// The clock.
-    pub clock: fn() -> Instant,
-    /// The transport of the session, for observers. Default: unknown.
-    pub transport: Option<Transport>,
+    pub(super) clock: fn() -> Instant,
+    pub(super) transport: Option<Transport>,
 }
 
-impl Default for SessionLimits {
-    fn default() -> Self {
+impl SessionLimits {
+    /// The default limits. Observers learn the transport, if it is known.
+    pub fn new(clock: fn() -> Instant, transport: Option<Transport>) -> Self {
         Self {
             pending_requests: 64,
             response_timeout: Duration::from_secs(300),
             max_response_time: Duration::from_secs(3600),
             subscriptions: 1024,
             request_ids_after: 0,
-            clock: Instant::now,
-            transport: None,
+            clock,
+            transport,
         }
     }
-}
 
-impl SessionLimits {
     pub(super) fn timeouts(&self) -> RequestTimeouts {
         RequestTimeouts {
             idle: self.response_timeout,

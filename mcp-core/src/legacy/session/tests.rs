@@ -9,6 +9,7 @@ mod subscriptions;
 use std::future::ready;
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
+use std::time::Instant;
 
 use futures_util::future::BoxFuture;
 use mcp_types::ProtocolVersion::V2025_11_25;
@@ -67,6 +68,12 @@ fn initialize(version: &str) -> InitializeParams {
     let mut params = InitializeParams::new(V2025_11_25, capabilities, info);
     params.protocol_version = version.to_owned();
     params
+}
+
+impl Default for SessionLimits {
+    fn default() -> Self {
+        Self::new(Instant::now, None)
+    }
 }
 
 fn opened_with(limits: SessionLimits) -> (Server, Arc<Session>) {

@@ -82,9 +82,6 @@ impl Sessions {
     /// Keeps sessions in this process's memory.
     #[must_use]
     pub fn in_memory() -> Self {
-        let mut limits = SessionLimits::default();
-        limits.clock = now;
-        limits.transport = Some(Transport::Http);
         Self {
             mode: SessionMode::InMemory,
             idle_timeout: Duration::from_secs(30 * 60),
@@ -96,7 +93,7 @@ impl Sessions {
             answer: AnswerMode::Auto,
             http_sse: false,
             http_sse_prefix: Arc::default(),
-            limits,
+            limits: SessionLimits::new(now, Some(Transport::Http)),
             store: None,
             relay: None,
         }
