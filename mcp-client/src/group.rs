@@ -43,6 +43,6 @@ pub use consents::{Consent, ConsentError, Consents, Subject};
 pub use event::{GroupEvent, Health};
 pub use handle::Group;
 pub use lists::{GroupList, Listed};
-#[doc(hidden)]
-pub use names::{ItemNames, NamedItem, candidate_names, looks_foreign, prefixed};
-pub use names::{MAX_TOOL_NAME, Naming, distinct_name, is_portable_name, portable_names};
+pub use names::{
+    ItemNames, MAX_TOOL_NAME, Naming, distinct_name, is_portable_name, portable_names,
+};

@@ -8,10 +8,7 @@ use mcp_types::{Prompt, Resource, ResourceTemplate, ServerCapabilities, Tool};
 use parking_lot::RwLock;
 
 use super::handle::{Group, GroupMember};
-use super::names::{
-    ItemNames, MAX_TOOL_NAME, NamedItem, candidate_names, is_portable_name, looks_foreign,
-    portable_names, prefixed,
-};
+use super::names::{ItemNames, MAX_TOOL_NAME, is_portable_name, portable_names, prefixed};
 use crate::call::PreparedCall;
 use crate::client::Client;
 use crate::error::Error;
@@ -117,7 +114,7 @@ impl Group {
         own: fn(&T) -> &str,
     ) -> GroupList<T> {
         let mut counts: HashMap<String, usize> = HashMap::new();
-        let mut listed: HashSet<NamedItem> = HashSet::new();
+        let mut listed: HashSet<(Arc<str>, String)> = HashSet::new();
         for (member, list) in &mut gathered.lists {
             let server = &member.member.name;
             list.retain(|item| listed.insert((server.clone(), own(item).to_owned())));
@@ -132,11 +129,10 @@ impl Group {
         });
         let naming = self.inner.naming;
         let members = self.members();
+        let prefixes: Vec<&str> = members.iter().map(|member| &*member.prefix).collect();
         let wanted = |member: &GroupMember, own: &str| {
-            let prefixes = members.iter().map(|member| &*member.prefix);
-            let is_shared =
-                counts.get(own) > Some(&1) || looks_foreign(own, &member.prefix, prefixes);
-            candidate_names(naming, &member.prefix, own, is_shared)
+            let is_shared = counts.get(own) > Some(&1);
+            naming.candidates(&member.prefix, own, is_shared, &prefixes)
         };
         let named = |member: &GroupMember, own: &str| (member.member.name.clone(), own.to_owned());
         if let Some(max) = max {

@@ -1,7 +1,7 @@
 //! Unique names of tools, prompts and resources in a group, and names that every model provider accepts.
 //!
-//! Groups, gateways, tool sets and OpenAPI documents name tools with [`distinct_name`] and
-//! [`portable_names`].
+//! Groups and gateways name items with [`Naming`] and [`ItemNames`]; these, tool sets and OpenAPI documents name tools
+//! with [`distinct_name`] and [`portable_names`].
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -28,37 +28,55 @@ pub enum Naming {
 /// Separates the server's prefix from the name on the server.
 pub(super) const SEPARATOR: &str = "__";
 
+impl Naming {
+    /// Returns the names that an item may have, the best one first: its own if the naming says so, then `prefix__own`,
+    /// `prefix__own_2`, ….
+    ///
+    /// `prefix` is the one of the item's server, and `prefixes` are those of all servers. `is_shared`: other servers
+    /// have an item with the same own name. [`ItemNames`] gives the item the first one that is free.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use mcp::group::Naming;
+    ///
+    /// let first = |own| {
+    ///     let mut names = Naming::PlainUnlessTaken.candidates("files", own, false, &["files", "mail"]);
+    ///     names.next()
+    /// };
+    /// assert_eq!(first("read").as_deref(), Some("read"));
+    /// // It would look like the tool of another server.
+    /// assert_eq!(first("mail__send").as_deref(), Some("files__mail__send"));
+    /// ```
+    pub fn candidates(
+        self,
+        prefix: &str,
+        own: &str,
+        is_shared: bool,
+        prefixes: &[&str],
+    ) -> impl Iterator<Item = String> + use<> {
+        let is_plain =
+            self == Self::PlainUnlessTaken && !is_shared && !looks_foreign(own, prefix, prefixes);
+        let plain = is_plain.then(|| own.to_owned());
+        plain.into_iter().chain(numbered(prefixed(prefix, own)))
+    }
+}
+
 /// Joins a server's prefix and a name on that server.
-pub fn prefixed(prefix: &str, own: &str) -> String {
+pub(super) fn prefixed(prefix: &str, own: &str) -> String {
     format!("{prefix}{SEPARATOR}{own}")
 }
 
 /// Returns true if a name begins with the prefix of another server, so that it would look like that server's.
 /// `prefix` is that of the item's server.
-pub fn looks_foreign<'a>(
-    own: &str,
-    prefix: &str,
-    prefixes: impl Iterator<Item = &'a str> + Clone,
-) -> bool {
+fn looks_foreign(own: &str, prefix: &str, prefixes: &[&str]) -> bool {
     let clean = sanitize(own);
-    let is_other = |begin: &str| {
-        !begin.is_empty() && begin != prefix && prefixes.clone().any(|other| other == begin)
+    let begins = |other| {
+        let rest = clean.strip_prefix(other);
+        rest.is_some_and(|rest| rest.starts_with(SEPARATOR))
     };
-    let ends = clean.match_indices(SEPARATOR);
-    ends.map(|(end, _)| &clean[..end]).any(is_other)
-}
-
-/// Returns the names that an item may have, the best one first. `is_shared`: other servers have an item
-/// with the same name, or it [looks](looks_foreign) like one of theirs.
-pub fn candidate_names(
-    naming: Naming,
-    prefix: &str,
-    own: &str,
-    is_shared: bool,
-) -> impl Iterator<Item = String> + use<> {
-    let is_plain = naming == Naming::PlainUnlessTaken && !is_shared;
-    let plain = is_plain.then(|| own.to_owned());
-    plain.into_iter().chain(numbered(prefixed(prefix, own)))
+    let mut others = prefixes.iter().copied();
+    others.any(|other| !other.is_empty() && other != prefix && begins(other))
 }
 
 /// Returns a name, and then the name with a number.
@@ -163,9 +181,30 @@ pub fn distinct_name(name: &str, (server, own): (&str, &str), max: usize) -> Str
 }
 
 /// An item of a server: the server, and the name that it gives the item.
-pub type NamedItem = (Arc<str>, String);
+type NamedItem = (Arc<str>, String);
 
-/// The unique names for one kind of item, with the item behind each.
+/// The unique names of several servers' tools or prompts.
+///
+/// A name stays with its item as long as the server lists it: no other server can take it over. [`Naming`] says which
+/// names an item may have, and [`portable_names`] which ones model providers accept.
+///
+/// # Examples
+///
+/// ```
+/// use std::sync::Arc;
+///
+/// use mcp::group::{ItemNames, Naming};
+///
+/// let mut names = ItemNames::default();
+/// let mut name = |server: &str, own: &str| {
+///     let wanted = Naming::PlainUnlessTaken.candidates(server, own, false, &["crm", "files"]);
+///     names.assign((Arc::from(server), own.to_owned()), wanted)
+/// };
+/// assert_eq!(name("files", "find").as_deref(), Some("find"));
+/// // The first server keeps the name, whatever is listed later.
+/// assert_eq!(name("crm", "find").as_deref(), Some("crm__find"));
+/// assert_eq!(name("files", "find").as_deref(), Some("find"));
+/// ```
 #[derive(Debug, Default)]
 pub struct ItemNames {
     items: HashMap<String, NamedItem>,
@@ -175,24 +214,26 @@ pub struct ItemNames {
 }
 
 impl ItemNames {
-    /// Creates the names, of which some are reserved.
-    pub fn new(reserved: HashMap<String, NamedItem>) -> Self {
+    /// Creates the names with some that are reserved: only the item behind such a name gets it, also when other servers
+    /// list their items first. An item is a server, and the name that it gives the item.
+    pub fn new(reserved: HashMap<String, (Arc<str>, String)>) -> Self {
         Self {
             reserved,
             ..Self::default()
         }
     }
 
-    /// Frees the item names for which `is_listed` returns false.
+    /// Frees the names of the items for which `is_listed` returns false.
     pub fn retain(&mut self, is_listed: impl Fn(&Arc<str>, &str) -> bool) {
         self.items.retain(|_, (server, own)| is_listed(server, own));
         self.names.retain(|(server, own), _| is_listed(server, own));
     }
 
-    /// Returns the name of an item: the one that it has, or the first of the wanted ones that is free.
+    /// Returns the name of an item: the one that it has, or the first of the wanted ones that is free. `None`: none of
+    /// them is free.
     pub fn assign(
         &mut self,
-        item: NamedItem,
+        item: (Arc<str>, String),
         wanted: impl IntoIterator<Item = String>,
     ) -> Option<String> {
         if let Some(name) = self.names.get(&item) {
@@ -221,8 +262,8 @@ mod tests {
     use std::cell::Cell;
 
     use super::{
-        ItemNames, MAX_TOOL_NAME, NamedItem, candidate_names, is_portable_name, looks_foreign,
-        numbered, portable_name, portable_names,
+        ItemNames, MAX_TOOL_NAME, NamedItem, is_portable_name, looks_foreign, numbered,
+        portable_name, portable_names,
     };
     use crate::group::Naming;
 
@@ -276,7 +317,7 @@ mod tests {
                 .chars()
                 .map(|bit| if bit == '0' { '.' } else { '/' })
                 .collect();
-            let wanted = candidate_names(Naming::Prefixed, "a", &own, false);
+            let wanted = Naming::Prefixed.candidates("a", &own, false, &["a"]);
             let wanted = portable_names(wanted, ("a", &own), MAX_TOOL_NAME);
             let wanted = wanted.inspect(|_| steps.set(steps.get() + 1));
             let name = names.assign(item("a", &own), wanted).unwrap();
@@ -299,9 +340,10 @@ mod tests {
             ("__pay", false),
             ("x__bank__pay", false),
             ("pay", false),
+            ("shop___pay", true),
         ] {
-            let prefixes = ["bank", "evil", "a__b"].into_iter();
-            assert_eq!(looks_foreign(own, "evil", prefixes), expected, "{own}");
+            let prefixes = ["bank", "evil", "a__b", "shop_"];
+            assert_eq!(looks_foreign(own, "evil", &prefixes), expected, "{own}");
         }
     }
 

@@ -4,7 +4,7 @@ use std::future::ready;
 use std::pin::pin;
 use std::sync::Arc;
 
-use mcp_client::group::{Naming, prefixed};
+use mcp_client::group::Naming;
 use mcp_core::tower::{Middleware, Next};
 use mcp_core::{Call, Exchange, Fault};
 use mcp_server::{Caller, Notify, Prompts, Resources, Templates, Tools};
@@ -219,7 +219,7 @@ impl UnlistedServer {
     fn has_prefix_of(&self, name: &str) -> bool {
         let prefix = self.upstream.settings.prefix.as_deref();
         let mut prefixes = [Some(&*self.prefix), prefix].into_iter().flatten();
-        prefixes.any(|prefix| name.starts_with(&prefixed(prefix, "")))
+        prefixes.any(|prefix| name.starts_with(&format!("{prefix}__")))
     }
 
     /// Returns true if the server may have an item with this name without a prefix.

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use futures_util::future::join_all;
-use mcp_client::group::{Group, GroupBuilder, Health, Naming, candidate_names, prefixed};
+use mcp_client::group::{Group, GroupBuilder, Health, Naming};
 use mcp_core::Pace;
 use mcp_core::backoff::Backoff;
 use mcp_types::Tool;
@@ -182,21 +182,22 @@ impl ListedServer {
     }
 
     /// Returns what the names of the server may begin with.
-    pub(crate) fn prefixes(&self) -> impl Iterator<Item = &str> + Clone {
+    pub(crate) fn prefixes(&self) -> impl Iterator<Item = &str> {
         let own = self.upstream.settings.prefix.as_deref();
         std::iter::once(&*self.prefix).chain(own)
     }
 
-    /// Returns the names that an item may have, the best one first. `is_shared`: other servers have an item
-    /// with the same name, or it looks like one of theirs.
+    /// Returns the names that an item may have, the best one first. `is_shared`: other servers have an item with the same
+    /// name. `prefixes`: what the names of all servers may begin with.
     pub(crate) fn wanted_names(
         &self,
         naming: Naming,
         own: &str,
         is_shared: bool,
+        prefixes: &[&str],
     ) -> impl Iterator<Item = String> + use<> {
         let prefix = self.upstream.settings.prefix.as_deref();
-        wanted_names((&self.prefix, prefix), naming, own, is_shared)
+        wanted_names((&self.prefix, prefix), naming, own, is_shared, prefixes)
     }
 }
 
@@ -227,16 +228,17 @@ fn wanted_names(
     mut naming: Naming,
     own: &str,
     is_shared: bool,
+    prefixes: &[&str],
 ) -> impl Iterator<Item = String> + use<> {
     let first = prefix.map(|prefix| {
         naming = Naming::Prefixed;
         if prefix.is_empty() {
             own.to_owned()
         } else {
-            prefixed(prefix, own)
+            format!("{prefix}__{own}")
         }
     });
-    let others = candidate_names(naming, group_prefix, own, is_shared);
+    let others = naming.candidates(group_prefix, own, is_shared, prefixes);
     first.into_iter().chain(others)
 }
 
@@ -254,7 +256,7 @@ mod tests {
     #[test]
     fn names_follow_prefix_and_naming() {
         let two = |prefix, naming, is_shared| -> Vec<String> {
-            let names = wanted_names(("files", prefix), naming, "read", is_shared);
+            let names = wanted_names(("files", prefix), naming, "read", is_shared, &["files"]);
             names.take(2).collect()
         };
         for (prefix, naming, is_shared, expected) in [

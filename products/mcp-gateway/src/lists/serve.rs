@@ -7,7 +7,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use mcp_client::group::{NamedItem, portable_names};
+use mcp_client::group::{ItemNames, portable_names};
 use mcp_types::{Resource, ResourceTemplate};
 use serde_json::json;
 
@@ -25,10 +25,10 @@ impl ServerLists {
     /// Serves the items of all servers, and chooses all names anew.
     pub(crate) fn serve_all(&mut self) {
         self.serve_extensions();
-        self.tools.reset_names(self.reserved());
-        self.prompts.reset_names(HashMap::new());
-        self.resources.reset_names(HashMap::new());
-        self.templates.reset_names(HashMap::new());
+        self.tools.reset_names(ItemNames::new(self.reserved()));
+        self.prompts.reset_names(ItemNames::default());
+        self.resources.reset_names(ItemNames::default());
+        self.templates.reset_names(ItemNames::default());
         let all: Vec<usize> = (0..self.servers.len()).collect();
         self.serve_tools(&all, true);
         self.serve_prompts(&all, true);
@@ -79,7 +79,7 @@ impl ServerLists {
     }
 
     /// Returns the exact tool names that the settings reserve, with their tools.
-    fn reserved(&self) -> HashMap<String, NamedItem> {
+    fn reserved(&self) -> HashMap<String, (Arc<str>, String)> {
         let servers = self.servers.iter().flat_map(|entry| {
             let server = &entry.upstream.server;
             let renamed = entry.upstream.settings.renamed();
@@ -103,7 +103,7 @@ impl ServerLists {
             for tool in server.allowed_tools().into_iter().flatten() {
                 let second = (server.upstream.server.clone(), tool.name);
                 let name = server
-                    .wanted_names(self.naming, &second.1, false)
+                    .wanted_names(self.naming, &second.1, false, &[])
                     .next()
                     .unwrap_or_default();
                 let is_renamed = reserved.values().any(|item| *item == second);
@@ -134,9 +134,9 @@ impl ServerLists {
             (&self.servers, indices),
             &lists,
             |tool| &tool.name,
-            |server, own, is_shared| {
+            |server, own, is_shared, prefixes| {
                 let exact = server.upstream.settings.exact_name(own);
-                let others = server.wanted_names(naming, own, is_shared);
+                let others = server.wanted_names(naming, own, is_shared, prefixes);
                 let others = portable_names(others, (&server.upstream.server, own), max);
                 exact.map(ToOwned::to_owned).into_iter().chain(others)
             },
@@ -223,7 +223,9 @@ impl ServerLists {
             (&self.servers, indices),
             &lists,
             |prompt| &prompt.name,
-            |server, own, is_shared| server.wanted_names(naming, own, is_shared),
+            |server, own, is_shared, prefixes| {
+                server.wanted_names(naming, own, is_shared, prefixes)
+            },
         );
         if let Some(pins) = &self.setup.pins {
             pins.hold_prompts(&mut next, is_complete);
@@ -272,8 +274,8 @@ impl ServerLists {
             server.is_some_and(|server| drift::permits(&mut server.pace))
         });
         let own_name = |uri: &str| std::iter::once(uri.to_owned());
-        self.resources.reset_names(HashMap::new());
-        self.templates.reset_names(HashMap::new());
+        self.resources.reset_names(ItemNames::default());
+        self.templates.reset_names(ItemNames::default());
         let (mut resources, mut templates) = (Vec::new(), Vec::new());
         for (entry, free) in self.servers.iter().zip(&free) {
             let ListedServer {

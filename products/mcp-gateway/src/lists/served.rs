@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use mcp_client::group::{ItemNames, MAX_TOOL_NAME, NamedItem, is_portable_name, looks_foreign};
+use mcp_client::group::{ItemNames, MAX_TOOL_NAME, is_portable_name};
 use mcp_server::EditError;
 
 use super::listed_server::ListedServer;
@@ -28,30 +28,30 @@ impl<T> Default for Served<T> {
 }
 
 impl<T: Clone + PartialEq> Served<T> {
-    /// Forgets all names, and reserves some.
-    pub(crate) fn reset_names(&mut self, reserved: HashMap<String, NamedItem>) {
-        self.names = ItemNames::new(reserved);
+    /// Forgets all names. `names` may have reserved ones.
+    pub(crate) fn reset_names(&mut self, names: ItemNames) {
+        self.names = names;
     }
 
     /// Returns the items of some servers with their names. `lists` are the lists of all servers. `wanted` returns the
-    /// names that an item may have. Its last argument is true if several servers have an item with this own name.
+    /// names that an item may have: its last arguments are true if several servers have an item with this own name, and
+    /// what the names of all servers may begin with.
     pub(crate) fn next<'a, W: Iterator<Item = String>>(
         &mut self,
         (servers, indices): (&'a [ListedServer], &[usize]),
         lists: &[Option<&[T]>],
         own: impl Fn(&T) -> &str,
-        wanted: impl Fn(&ListedServer, &str, bool) -> W,
+        wanted: impl Fn(&ListedServer, &str, bool, &[&str]) -> W,
     ) -> Vec<NextItems<'a, T>> {
         let mut counts: HashMap<&str, usize> = HashMap::new();
         for item in lists.iter().copied().flatten().flatten() {
             *counts.entry(own(item)).or_default() += 1;
         }
+        let prefixes: Vec<_> = servers.iter().flat_map(ListedServer::prefixes).collect();
         let next = indices.iter().filter_map(|&index| {
             let (server, list) = (&servers[index], lists[index]?);
             let items = self.name(&server.upstream.server, list, &own, |own| {
-                let prefixes = servers.iter().flat_map(ListedServer::prefixes);
-                let is_foreign = || looks_foreign(own, &server.prefix, prefixes);
-                wanted(server, own, counts.get(own) > Some(&1) || is_foreign())
+                wanted(server, own, counts.get(own) > Some(&1), &prefixes)
             });
             Some((&server.upstream, items))
         });

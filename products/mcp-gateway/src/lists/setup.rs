@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use mcp_client::ClientBuilder;
-use mcp_client::group::{Group, NamedItem};
+use mcp_client::group::Group;
 use mcp_core::CallerKey;
 use mcp_server::Broadcaster;
 use mcp_types::is_tool_name;
@@ -117,7 +117,7 @@ pub(crate) fn check_settings(servers: &[GatewayServer]) -> Result<(), GatewayErr
 }
 
 fn check_names(servers: &[GatewayServer]) -> Result<(), GatewayError> {
-    let mut taken: HashMap<&str, NamedItem> = HashMap::new();
+    let mut taken: HashMap<&str, (&Arc<str>, &str)> = HashMap::new();
     for server in servers {
         if server.settings.shares_sessions && server.settings.caller_tokens.is_some() {
             let server = server.name.clone();
@@ -136,12 +136,11 @@ fn check_names(servers: &[GatewayServer]) -> Result<(), GatewayError> {
             if !is_tool_name(name) {
                 return Err(invalid(name));
             }
-            let item = (server.name.clone(), own.to_owned());
-            if let Some((first_server, first)) = taken.insert(name, item) {
+            if let Some((first_server, first)) = taken.insert(name, (&server.name, own)) {
                 return Err(GatewayError::NameTaken {
                     name: name.to_owned(),
-                    first_server,
-                    first,
+                    first_server: first_server.clone(),
+                    first: first.to_owned(),
                     second_server: server.name.clone(),
                     second: own.to_owned(),
                 });
