@@ -4,8 +4,6 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use mcp_client::Error;
-use mcp_core::backoff::Backoff;
-use mcp_core::deadline::or_never;
 use mcp_types::time;
 use parking_lot::Mutex;
 use tokio::sync::oneshot;
@@ -22,7 +20,7 @@ const SHORTEST_WAIT: Duration = Duration::from_secs(20);
 const LONGEST_WAIT: Duration = Duration::from_secs(24 * 3600);
 /// The wait if the server names a time that cannot be read.
 const UNKNOWN_WAIT: Duration = Duration::from_secs(600);
-/// The longest waits after failures.
+/// The longest waits after failures. Each is up to half shorter, at random.
 const FIRST_RETRY: Duration = Duration::from_secs(2);
 const LONGEST_RETRY: Duration = Duration::from_secs(60);
 
@@ -141,31 +139,33 @@ struct Renewal {
 impl Renewal {
     /// Renews until the server refuses it. Returns its error.
     async fn run(self) -> Error {
-        let mut backoff = Backoff::new(FIRST_RETRY, LONGEST_RETRY);
+        let mut retry = FIRST_RETRY;
         let mut wait = self.wait();
         loop {
-            or_never(wait.map(sleep)).await;
+            sleep(wait).await;
             let mut query = self.query.clone();
             query.selector.cursor.clone_from(&self.state.lock().cursor);
             match self.client.subscribe(query, &self.target).await {
                 Ok(renewed) => {
                     *self.state.lock() = renewed;
-                    backoff.reset();
+                    retry = FIRST_RETRY;
                     wait = self.wait();
                 }
                 Err(error) if is_final(&error) => return error,
                 Err(error) => {
                     tracing::warn!(error = %mcp_types::escaped(&error), "the subscription of a webhook was not renewed; trying again");
-                    wait = Some(backoff.next_delay());
+                    wait = retry.mul_f64(1.0 - fastrand::f64() / 2.0);
+                    retry = LONGEST_RETRY.min(2 * retry);
                 }
             }
         }
     }
 
-    /// Returns two thirds of the time until the subscription ends. `None`: no end.
-    fn wait(&self) -> Option<Duration> {
+    /// Returns two thirds of the time until the subscription ends.
+    fn wait(&self) -> Duration {
         let state = self.state.lock();
-        Some(wait_until(state.refresh_before.as_deref()?, clock::now()))
+        let end = state.refresh_before.as_deref();
+        end.map_or(Duration::MAX, |end| wait_until(end, clock::now()))
     }
 }
 

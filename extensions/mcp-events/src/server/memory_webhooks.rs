@@ -6,7 +6,6 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use mcp_core::deadline::finite;
 use mcp_core::store::StoreError;
 use parking_lot::Mutex;
 use tokio::time::Instant;
@@ -22,6 +21,9 @@ const MAX_VERIFIED: usize = 10_000;
 pub struct MemoryWebhookStore {
     state: Arc<Mutex<StoredWebhooks>>,
 }
+
+/// The longest life of a webhook or lease: 34 years, which every clock can represent.
+const LONGEST: Duration = Duration::from_secs(1 << 30);
 
 #[derive(Default)]
 struct StoredWebhooks {
@@ -121,7 +123,7 @@ impl WebhookStore for MemoryWebhookStore {
         ttl: Duration,
         limits: &WebhookLimits,
     ) -> Result<WebhookWrite, StoreError> {
-        Ok(self.change(|state, now| state.put(record, now + finite(ttl), limits)))
+        Ok(self.change(|state, now| state.put(record, now + ttl.min(LONGEST), limits)))
     }
 
     async fn check_space(
@@ -148,7 +150,7 @@ impl WebhookStore for MemoryWebhookStore {
         lease: Duration,
         limit: usize,
     ) -> Result<Vec<String>, StoreError> {
-        Ok(self.change(|state, now| state.claim(node, now, now + finite(lease), limit)))
+        Ok(self.change(|state, now| state.claim(node, now, now + lease.min(LONGEST), limit)))
     }
 
     async fn advance(&self, id: &str, node: &str, progress: String) -> Result<bool, StoreError> {
