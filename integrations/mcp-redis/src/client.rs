@@ -3,7 +3,6 @@
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use mcp_core::deadline::finite;
 use tokio::runtime::Handle;
 
 use crate::changes::RedisBus;
@@ -18,6 +17,9 @@ use crate::sessions::RedisSessions;
 use crate::tasks::RedisTasks;
 use crate::used_states::RedisUsedStates;
 use crate::webhooks::RedisWebhooks;
+
+/// Longest time for an operation: 34 years, which every clock can represent.
+const LONGEST_TIMEOUT: Duration = Duration::from_secs(1 << 30);
 
 /// A Redis server that the nodes of an endpoint share. Clones share the connections: one for commands,
 /// and one for subscriptions.
@@ -84,7 +86,7 @@ impl Redis {
     /// should be longer.
     #[must_use]
     pub fn timeout(mut self, time: Duration) -> Self {
-        self.commands.timeout = finite(time);
+        self.commands.timeout = time.min(LONGEST_TIMEOUT);
         self
     }
 
