@@ -28,19 +28,18 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::time::Duration;
 
+use futures_util::future::OptionFuture;
 use futures_util::stream::FuturesUnordered;
 use futures_util::{Stream, StreamExt as _};
 use mcp_client::group::{Group, GroupEvent, Health, Naming};
 use mcp_core::BoxFuture;
-use mcp_core::backoff::Backoff;
-use mcp_core::deadline::{finite, or_never};
 use mcp_server::{RawExtensions, Server};
 use mcp_types::{Prompt, Resource, ResourceTemplate, Tool};
 use serde_json::Value;
 use tokio::sync::{mpsc, oneshot};
-use tokio::time::{Instant, sleep_until, timeout_at};
+use tokio::time::{Instant, sleep_until, timeout};
 
-use self::listed_server::{ListedServer, health, read_manifests};
+use self::listed_server::{ListedServer, PAUSE, health, read_manifests};
 use self::listing::Listed;
 use self::manifest::Manifest;
 use self::served::Served;
@@ -57,14 +56,14 @@ use crate::starting::{Handles, Starting};
 use crate::status::{GatewayStatus, ServerStatus};
 use crate::updates::subscribed::{UpdateSource, Updates};
 
-/// Shortest time between two lists of a server, however often it says that it has changed.
-const PAUSE: Duration = Duration::from_secs(1);
-
-/// Longest time between two attempts to list a server.
+/// Longest time between two attempts to list a server. It is up to half shorter, at random.
 const MAX_RETRY: Duration = Duration::from_secs(60);
 
 /// Longest wait of the first calls for the servers.
 const SETTLE_LIMIT: Duration = Duration::from_secs(2);
+
+/// Longest time that a program can set: 34 years, which every clock can represent.
+const LONGEST_LIMIT: Duration = Duration::from_secs(1 << 30);
 
 /// Longest wait of the first calls for further servers, after one has answered. Codex starts without tools
 /// when a list takes longer than a second.
@@ -176,9 +175,9 @@ impl ServerLists {
                 }
                 None => {
                     let id = server.connection_id.clone();
-                    let (start, backoff) = (server.start.clone(), Backoff::new(PAUSE, MAX_RETRY));
+                    let start = server.start.clone();
                     let parts = self.setup.connect(server);
-                    let mut listed = ListedServer::new(parts, id, backoff);
+                    let mut listed = ListedServer::new(parts, id);
                     listed.set_start(start);
                     group = listed.add_to(group);
                     listed
@@ -215,12 +214,15 @@ impl ServerLists {
     ///
     /// Returns [`GatewayError::NameTaken`] when a server lists a tool with the exact name of another one.
     pub(crate) async fn load(&mut self, time: Duration) -> Result<(), GatewayError> {
-        let limit = Instant::now() + finite(time);
         read_manifests(&mut self.servers, self.setup.pins.as_ref()).await;
         self.request_due();
-        while let Ok(Some(listed)) = timeout_at(limit, self.requests.next()).await {
-            self.store(listed);
-        }
+        let all = async {
+            while let Some(listed) = self.requests.next().await {
+                self.store(listed);
+            }
+        };
+        // The task that follows the servers lists a slow one.
+        let _ = timeout(time, all).await;
         self.check_listed_names()?;
         self.serve_all();
         Ok(())
@@ -297,7 +299,7 @@ impl ServerLists {
         let announcements = self.setup.announcements.clone();
         let pins = self.setup.pins.clone();
         let first_list = self.setup.first_list;
-        let limit = Instant::now() + finite(first_list.unwrap_or(SETTLE_LIMIT));
+        let limit = Instant::now() + first_list.unwrap_or(SETTLE_LIMIT).min(LONGEST_LIMIT);
         let has_answered = self.servers.iter().any(|server| !server.is_awaited());
         let pause = || match first_list {
             Some(_) => limit,
@@ -337,7 +339,7 @@ impl ServerLists {
                     // The caller may have gone.
                     Command::Status(sender) => drop(sender.send(self.status())),
                 },
-                () = or_never(pins.as_ref().map(|pins| pins.changed(&mut self.pins_seen))) => {
+                Some(()) = OptionFuture::from(pins.as_ref().map(|pins| pins.changed(&mut self.pins_seen))) => {
                     let all: Vec<usize> = (0..self.servers.len()).collect();
                     self.starting.add_listed(Kinds::TOOLS);
                     self.starting.add_listed(Kinds::PROMPTS);
@@ -345,7 +347,7 @@ impl ServerLists {
                     self.serve_prompts(&all, false);
                     self.serve_resources(false);
                 }
-                () = or_never(self.updates.as_mut().map(Updates::changed)) => {
+                Some(()) = OptionFuture::from(self.updates.as_mut().map(Updates::changed)) => {
                     self.updates.iter_mut().for_each(Updates::subscribe);
                 }
                 () = sleep_until(settled), if !self.is_settled => self.stop_waiting(),
@@ -533,12 +535,13 @@ impl ServerLists {
         let failed = listed.requested.and(listed.listing.missing());
         server.problem = listed.problem;
         if failed.is_empty() {
-            server.backoff.reset();
+            server.retry = PAUSE;
             server.upstream.counters.answered();
         } else {
             // Lists that were requested with success are not requested again.
             server.stale.add(failed);
-            server.next = Instant::now() + server.backoff.next_delay();
+            server.next = Instant::now() + server.retry.mul_f64(1.0 - fastrand::f64() / 2.0);
+            server.retry = MAX_RETRY.min(2 * server.retry);
         }
         let kinds = listed.requested.without(failed);
         // The first list of a server is not a change. A later one is, also for clients that only subscribe.

@@ -13,8 +13,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
+use futures_util::future::OptionFuture;
 use futures_util::{Sink, SinkExt, Stream, StreamExt};
-use mcp_core::deadline::or_never;
 use mcp_core::{
     BoxFuture, Channel, ChannelError, CloseReason, Fault, Frame, Frames, MirroredHeaders,
     OneWayMessage, OutgoingRequest,
@@ -200,8 +200,8 @@ where
             let is_full = self.waiting.len() >= MAX_WAITING;
             let event = tokio::select! {
                 (id, event) = self.calls.next() => Event::Call(id, event),
-                frame = or_never(self.inbound.as_mut().map(Frames::next)) => Event::Inbound(frame),
-                () = or_never(sending.as_mut()) => Event::Sent,
+                Some(frame) = OptionFuture::from(self.inbound.as_mut().map(Frames::next)) => Event::Inbound(frame),
+                Some(()) = OptionFuture::from(sending.as_mut()) => Event::Sent,
                 reason = &mut closed => Event::Closed(reason),
                 message = input.next(), if !is_full => Event::Incoming(message),
             };

@@ -3,10 +3,10 @@
 use std::future::ready;
 use std::sync::Arc;
 
+use futures_util::future::OptionFuture;
 use futures_util::stream::BoxStream;
 use futures_util::{FutureExt as _, StreamExt as _};
 use mcp_client::{Client, Error, PreparedCall, Step};
-use mcp_core::deadline::or_never;
 use mcp_core::{BoxFuture, ClientContext, Fault, NotificationSender, ServerNotification};
 use mcp_server::{Log, Progress};
 use mcp_types::{LogMessage, LoggingLevel, Meta};
@@ -144,8 +144,8 @@ impl<R: Send + 'static> UpstreamCall<R> {
         loop {
             let event = tokio::select! {
                 biased;
-                Some(event) = or_never(self.events.as_mut().map(Receiver::recv)) => event,
-                Some(message) = or_never(self.logs.as_mut().map(BoxStream::next)) => {
+                Some(Some(event)) = OptionFuture::from(self.events.as_mut().map(Receiver::recv)) => event,
+                Some(Some(message)) = OptionFuture::from(self.logs.as_mut().map(BoxStream::next)) => {
                     UpstreamEvent::Log(message)
                 }
                 step = &mut self.call => {

@@ -6,7 +6,6 @@ use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
 use mcp_core::CallerKey;
-use mcp_core::deadline::finite;
 use mcp_core::store::{StoreError, UsedStateStore};
 use parking_lot::Mutex;
 
@@ -19,6 +18,8 @@ pub struct MemoryUsedStates(Arc<Mutex<UsedStates>>);
 
 /// States of all callers.
 const MAX_STATES: usize = 100_000;
+/// The longest life of a state: 34 years, which every clock can represent.
+const LONGEST: Duration = Duration::from_secs(1 << 30);
 /// States of one caller.
 const MAX_OF_CALLER: usize = 10_000;
 
@@ -64,7 +65,7 @@ impl UsedStates {
             return Err(StoreError::new("too many request states are used"));
         }
         let id: Arc<str> = id.into();
-        self.by_expiry.insert((now + finite(ttl), id.clone()));
+        self.by_expiry.insert((now + ttl.min(LONGEST), id.clone()));
         self.by_id.insert(id, caller.clone());
         *self.callers.entry(caller.clone()).or_default() += 1;
         Ok(true)

@@ -2,11 +2,11 @@
 
 use std::collections::HashMap;
 use std::sync::Arc;
+use std::time::Duration;
 
 use futures_util::future::join_all;
 use mcp_client::group::{Group, GroupBuilder, Health, Naming};
 use mcp_core::Pace;
-use mcp_core::backoff::Backoff;
 use mcp_types::Tool;
 use tokio::sync::oneshot;
 use tokio::time::Instant;
@@ -21,6 +21,9 @@ use crate::error::GatewayError;
 use crate::sessions::pool::ConnectShared;
 use crate::settings::server::StartSettings;
 use crate::starting::UnlistedServer;
+
+/// Shortest time between two lists of a server, however often it says that it has changed.
+pub(crate) const PAUSE: Duration = Duration::from_secs(1);
 
 /// One server, and its lists.
 pub(crate) struct ListedServer {
@@ -48,14 +51,14 @@ pub(crate) struct ListedServer {
     pub(crate) problem: Option<Arc<str>>,
     /// The lists are not requested before.
     pub(crate) next: Instant,
-    pub(crate) backoff: Backoff,
+    /// The longest time until failed lists are requested again.
+    pub(crate) retry: Duration,
 }
 
 impl ListedServer {
     pub(crate) fn new(
         (connect, upstream): (ConnectShared, Arc<Upstream>),
         connection_id: Option<String>,
-        backoff: Backoff,
     ) -> Self {
         Self {
             upstream,
@@ -74,7 +77,7 @@ impl ListedServer {
             restarts: Vec::new(),
             problem: None,
             next: Instant::now(),
-            backoff,
+            retry: PAUSE,
         }
     }
 
@@ -101,7 +104,7 @@ impl ListedServer {
         self.is_requested = false;
         self.stale = Kinds::ALL;
         self.next = Instant::now();
-        self.backoff.reset();
+        self.retry = PAUSE;
     }
 
     /// Answers the callers that wait until the server is started again.

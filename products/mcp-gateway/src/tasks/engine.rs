@@ -3,7 +3,6 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use mcp_core::deadline::finite;
 use mcp_core::{
     BoxFuture, CallerKey, ClientContext, Exchange, Extensions, Fault, Reply, ServerProfile,
     TaskCall, TaskChanges, TaskEngine, TaskMode,
@@ -32,7 +31,7 @@ impl TaskIds {
         let params = params.with_id(&task.id).to_object()?;
         let asked = task.upstream.request_task(method, params, &client);
         let limit = task.limit(|limiter| limiter.timeout);
-        let answer = timeout(finite(limit.unwrap_or(Duration::MAX)), asked).await;
+        let answer = timeout(limit.unwrap_or(Duration::MAX), asked).await;
         let answer = answer.map_err(|_| CallFailure::of_server(Fault::Deadline))??;
         if method != GET {
             return Ok(server_info::without(answer));
