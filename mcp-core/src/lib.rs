@@ -70,11 +70,9 @@ pub use changes::{
     ChangeBus, ChangeEvent, Changes, ExtensionNotification, MemoryBus, SubscribedResources,
     Subscriber, Watch,
 };
-#[doc(hidden)]
-pub use channel::with_causes;
 pub use channel::{
     CancelHook, Channel, ChannelError, CloseReason, Frame, Frames, InProcessChannel,
-    MirroredHeaders, OneWayMessage, OutgoingRequest, TlsError,
+    MirroredHeaders, OneWayMessage, OutgoingRequest, TlsError, with_causes,
 };
 pub use connection::{
     ClientAddress, ClientContext, ClientProfile, Connection, ConnectionState, Extensions,

@@ -24,12 +24,10 @@ mod walk;
 #[cfg(feature = "json-schema")]
 pub use json_schema::JsonSchema;
 #[cfg(feature = "json-schema")]
-#[doc(hidden)]
 pub use limits::Steps;
 pub use lint::{Lint, LintProfile, Severity, lint};
 pub use validate::{
     Check, SchemaError, Validator, Violation, Violations, check_result, property_path, summarize,
 };
 pub(crate) use walk::change_subschemas;
-#[doc(hidden)]
 pub use walk::target;

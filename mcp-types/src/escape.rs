@@ -103,6 +103,12 @@ pub fn escape_json(json: &str) -> Cow<'_, str> {
 }
 
 /// Returns the start of a text: at most `max` bytes, and whole characters.
+///
+/// # Examples
+///
+/// ```
+/// assert_eq!(mcp::types::truncate("café", 4), "caf");
+/// ```
 pub fn truncate(text: &str, max: usize) -> &str {
     let mut end = text.len().min(max);
     while !text.is_char_boundary(end) {
@@ -111,7 +117,15 @@ pub fn truncate(text: &str, max: usize) -> &str {
     &text[..end]
 }
 
-/// Cuts a text after `max` characters, and appends `…` where something is missing.
+/// Cuts a text after `max` characters, and appends `…` where something is missing: for messages that quote a peer.
+/// Escape what remains with [`escape_line`].
+///
+/// # Examples
+///
+/// ```
+/// assert_eq!(mcp::types::shorten("café au lait", 4), "café…");
+/// assert_eq!(mcp::types::shorten("café", 4), "café");
+/// ```
 pub fn shorten(text: &str, max: usize) -> Cow<'_, str> {
     match text.char_indices().nth(max) {
         Some((end, _)) => format!("{}…", &text[..end]).into(),

@@ -90,7 +90,7 @@ pub use elicitation::{
     ElicitUrlParams, ElicitationComplete, EnumSchema, FormError, FormSchema, MultiSelectSchema,
     NumberSchema, PrimitiveSchema, StringFormat, StringSchema,
 };
-pub use escape::{escape_block, escape_json, escape_line, escaped};
+pub use escape::{escape_block, escape_json, escape_line, escaped, shorten, truncate};
 pub use extra::{ExtraFields, JsonObject};
 pub use icon::{Icon, IconTheme};
 pub use implementation::Implementation;
@@ -125,7 +125,7 @@ pub use subscriptions::{
 };
 pub use tools::{
     CallToolParams, CallToolResult, ListToolsResult, Tool, ToolAnnotations, ToolExecution,
-    UnexpectedResult,
+    UnexpectedResult, is_tool_name,
 };
 pub use version::{ProtocolVersion, UnknownVersion};
 
@@ -134,9 +134,4 @@ pub use url::Url;
 
 // For the other packages of this project.
 #[doc(hidden)]
-pub use self::{
-    de::without_position,
-    escape::{shorten, truncate},
-    jsonrpc::is_plain,
-    tools::is_tool_name,
-};
+pub use self::{de::without_position, jsonrpc::is_plain};

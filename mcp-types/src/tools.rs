@@ -19,7 +19,14 @@ use crate::{
     setters::setters,
 };
 
-/// Returns true for a valid tool name.
+/// Returns true for a valid tool name: 1 to 128 ASCII letters, digits, `_`, `-` and `.`.
+///
+/// # Examples
+///
+/// ```
+/// assert!(mcp::types::is_tool_name("weather.get_forecast"));
+/// assert!(!mcp::types::is_tool_name("get forecast"));
+/// ```
 // spec: TOOL-04, TOOL-08
 pub fn is_tool_name(name: &str) -> bool {
     let is_allowed = |byte: u8| byte.is_ascii_alphanumeric() || b"_-.".contains(&byte);

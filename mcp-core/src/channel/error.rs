@@ -167,7 +167,17 @@ impl PartialEq for CloseReason {
 
 impl Eq for CloseReason {}
 
-/// Returns the message of an error with those of its causes.
+/// Returns an error's message, followed by the messages of its causes: for log lines and error responses, which have no
+/// chain of sources.
+///
+/// # Examples
+///
+/// ```
+/// use mcp::core::{ChannelError, with_causes};
+///
+/// let error = ChannelError::Connect { source: "no route to host".into() };
+/// assert_eq!(with_causes(&error), format!("{error}: no route to host"));
+/// ```
 pub fn with_causes(error: &(dyn std::error::Error + 'static)) -> String {
     let causes = std::iter::successors(Some(error), |error| error.source());
     let causes: Vec<_> = causes.map(ToString::to_string).collect();

@@ -7,7 +7,29 @@ use super::compilation::{BYTES_PER_NODE, MAX_NESTED, MAX_NODES};
 use super::size::keyword_bytes;
 use crate::schema::SchemaError;
 
-/// The steps of a walk through a foreign schema that follows references, within the limits for compiling one.
+/// Counts the steps of a walk that follows a foreign schema's references, within the limits for compiling a schema.
+///
+/// # Examples
+///
+/// ```
+/// use mcp::schema::{SchemaError, Steps, target};
+/// use mcp::types::JsonObject;
+/// use serde_json::{Value, json};
+///
+/// let schema = json!({"$ref": "#/$defs/loop", "$defs": {"loop": {"$ref": "#/$defs/loop"}}});
+/// let root: JsonObject = serde_json::from_value(schema)?;
+/// let mut steps = Steps::new(&root, 1_000)?;
+/// let (mut schema, mut nested) = (&root, 0);
+/// let error = loop {
+///     if let Err(error) = steps.visit(schema, nested) {
+///         break error;
+///     }
+///     let reference = schema["$ref"].as_str().unwrap();
+///     (schema, nested) = (target(&root, reference).unwrap(), nested + 1);
+/// };
+/// assert!(matches!(error, SchemaError::TooManySteps { limit: 128, .. }));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug)]
 pub struct Steps {
     max: usize,
