@@ -52,7 +52,7 @@ impl RouteScope {
         handle: impl FnOnce(&R, CallContext) -> BoxFuture<'static, Reply> + Send + Sync + 'static,
     ) -> BoxFuture<'static, Reply> {
         // Transports with authorization have checked this before. The check here is for calls that reach
-        // the server through a service that does not forward `check_scopes`.
+        // the server through a service that does not forward `admit`.
         if !self.required_scopes.is_empty() {
             let caller = Caller::new(call.facts(), call.extensions());
             if let Err(fault) = self.required_scopes.check(call.call(), &caller) {
