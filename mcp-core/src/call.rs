@@ -5,15 +5,13 @@
 //!
 //! | module | content |
 //! |---|---|
-//! | `service` | the trait of everything that answers calls |
+//! | `service` | the trait of everything that answers calls, and a mismatch of headers that it answers |
 //! | `exchange` | a call with its context |
 //! | `input` | channels to ask the client |
 //! | `notification_sender` | progress, log messages and extension notifications, and their buffer |
 //! | `tasks` | calls that become tasks |
-//! | `header_mismatch` | headers that differ from the arguments of the call |
 
 mod exchange;
-mod header_mismatch;
 mod input;
 mod notification_sender;
 mod service;
@@ -21,8 +19,7 @@ mod tasks;
 
 pub(crate) use exchange::Endpoint;
 pub use exchange::Exchange;
-pub use header_mismatch::HeaderMismatch;
 pub use input::{BackChannel, BackChannelError, Input, MessageSink, TaskChannel};
 pub use notification_sender::{NotificationBuffer, NotificationSender};
-pub use service::Service;
+pub use service::{HeaderMismatch, Service};
 pub use tasks::{TaskCall, TaskChanges, TaskEngine, TaskMode, TaskReply};

@@ -6,11 +6,9 @@
 //! | `identity` | the identity of a server for caches |
 //! | `extensions` | the HTTP head of a request, and values of layers |
 //! | `stream_control` | control over the stream that carries a call |
-//! | `header_names` | HTTP headers in logs |
 
 mod client;
 mod extensions;
-mod header_names;
 mod identity;
 mod server;
 mod stream_control;
@@ -22,7 +20,7 @@ use std::sync::{Arc, Mutex};
 pub use client::{ClientContext, ClientProfile};
 pub(crate) use client::{check_client_size, count_values};
 pub use extensions::Extensions;
-pub(crate) use header_names::HeaderNames;
+pub(crate) use extensions::HeaderNames;
 pub use identity::ServerIdentity;
 pub use server::ServerProfile;
 pub use stream_control::StreamControl;

@@ -10,7 +10,7 @@
 //!
 //! | module | content |
 //! |---|---|
-//! | `context`, `reply`, `reply_target` | data beside a message; encoded replies, and their addressee |
+//! | `context`, `reply` | data beside a message; encoded replies, and their addressee |
 //! | `framing` | the bytes around a message on a stream |
 //! | `modern` | requests, replies and errors of 2026-07-28 |
 //! | `legacy` | the same for the revisions with sessions, and batches |
@@ -32,7 +32,6 @@ mod narrow;
 mod notifications;
 mod raw;
 mod reply;
-mod reply_target;
 mod results;
 mod server_requests;
 mod sessions;
@@ -54,8 +53,7 @@ pub use narrow::wraps_structure;
 pub use notifications::subscription_id;
 pub(crate) use notifications::{write_client, write_server};
 pub use raw::{decoded, tool_result};
-pub use reply::{DecodeError, EncodedReply};
-pub use reply_target::ReplyTarget;
+pub use reply::{DecodeError, EncodedReply, ReplyTarget};
 pub(crate) use server_requests::{read_response, write as write_server_request, write_response};
 use write::{
     RequestHead, SHARED_BYTES, clear_line_breaks, splice_json, splice_tool_result, write_error,

@@ -1,7 +1,6 @@
 //! Progress and log messages of a running call, on their way to its client.
 
 mod buffer;
-mod sink;
 
 use std::fmt;
 use std::future::{Future, poll_fn};
@@ -12,7 +11,7 @@ use mcp_types::{LogMessage, LoggingLevel, Meta, ProgressToken, ProgressUpdate, R
 use parking_lot::Mutex;
 
 pub use buffer::NotificationBuffer;
-use sink::NotificationSink;
+use buffer::NotificationSink;
 
 use super::input::TaskChannel;
 use crate::message::ServerNotification;
@@ -79,22 +78,14 @@ impl NotificationSender {
         Self::open(token, level, buffer)
     }
 
-    /// A sender that also sends extension notifications.
-    pub(crate) fn with_extensions(
-        token: Option<ProgressToken>,
-        level: Option<LoggingLevel>,
-        sink: Arc<dyn NotificationSink>,
-    ) -> Self {
-        Self::open(token, level, sink)
-    }
-
     /// The notifications of a subscription, which sends changes only.
     // spec: HTTP-SM-17
     pub(crate) fn for_subscription(sink: Arc<dyn NotificationSink>) -> Self {
         Self::open(None, None, sink)
     }
 
-    fn open(
+    /// A sender that also sends extension notifications.
+    pub(crate) fn open(
         token: Option<ProgressToken>,
         level: Option<LoggingLevel>,
         sink: Arc<dyn NotificationSink>,

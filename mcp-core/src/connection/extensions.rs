@@ -1,10 +1,10 @@
-//! The HTTP head of a request, and values that layers attach to it.
+//! The HTTP head of a request, values that layers attach to it, and its headers in logs.
 
 use std::fmt;
 
 use http::request::Parts;
+use http::{HeaderMap, HeaderName};
 
-use super::header_names::HeaderNames;
 use crate::connection::{ClientAddress, Transport};
 
 /// The HTTP head of a request, and values that layers attach to it, found by their type.
@@ -82,6 +82,16 @@ impl From<Box<Parts>> for Extensions {
             transport: Some(Transport::Http),
             ..Self::default()
         }
+    }
+}
+
+/// Prints the names of headers without their values.
+pub(crate) struct HeaderNames<'a>(pub(crate) &'a HeaderMap);
+
+impl fmt::Debug for HeaderNames<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names = self.0.keys().map(HeaderName::as_str);
+        f.debug_list().entries(names).finish()
     }
 }
 

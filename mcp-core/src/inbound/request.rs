@@ -147,7 +147,7 @@ impl InboundRequest {
         if self.streams_events() {
             let buffer = Arc::new(buffer().stream(id.clone()));
             return (
-                NotificationSender::with_extensions(None, None, buffer.clone()),
+                NotificationSender::open(None, None, buffer.clone()),
                 Some(buffer),
             );
         }
@@ -168,7 +168,7 @@ impl InboundRequest {
     ) -> NotificationSender {
         let (token, level) = self.requested_notifications();
         if self.has_common_extension(profile) {
-            NotificationSender::with_extensions(token, level, buffer)
+            NotificationSender::open(token, level, buffer)
         } else {
             NotificationSender::new(token, level, buffer)
         }

@@ -2,9 +2,9 @@
 
 use mcp_types::{ErrorObject, Notification, ProtocolVersion, Request, RequestId, Response};
 
-use super::reply_target::ReplyTarget;
 use super::{
-    DecodeError, EncodedReply, legacy, modern, notifications, server_requests, write_error,
+    DecodeError, EncodedReply, ReplyTarget, legacy, modern, notifications, server_requests,
+    write_error,
 };
 use crate::message::{
     ClientNotification, ClientRequest, Fault, Reply, ServerNotification, ServerRequest,

@@ -1,7 +1,23 @@
-//! Encoded replies, and replies that cannot be decoded.
+//! Encoded replies, their addressee, and replies that cannot be decoded.
+
+use std::sync::Arc;
 
 use bytes::Bytes;
-use mcp_types::Method;
+use mcp_types::{Method, ProtocolVersion, RequestId};
+
+use crate::connection::ServerProfile;
+
+/// The addressee of a reply: the request, the server that replies, and the revision.
+#[derive(Debug)]
+#[expect(clippy::exhaustive_structs, reason = "transports construct it")]
+pub struct ReplyTarget {
+    /// The request id.
+    pub id: RequestId,
+    /// The server that replies.
+    pub profile: Arc<ServerProfile>,
+    /// The request's revision.
+    pub version: ProtocolVersion,
+}
 
 /// An encoded reply in up to three parts. A cached list is the shared part, which is not copied.
 #[derive(Debug, Clone, Default)]
@@ -31,7 +47,7 @@ impl EncodedReply {
     }
 
     /// Closes the message after its result. A cached list
-    /// ([`Listing`](crate::reply::Listing)) closes its message itself.
+    /// ([`Listing`](crate::Listing)) closes its message itself.
     pub(super) fn close_message(&mut self) {
         let ends_with_list = !self.shared.is_empty() && self.tail.is_empty();
         if !ends_with_list {

@@ -10,10 +10,24 @@ use bytes::Bytes;
 use mcp_types::{Meta, ProtocolVersion, RequestId};
 use parking_lot::{Mutex, MutexGuard};
 
-use super::sink::NotificationSink;
 use crate::message::ServerNotification;
 use crate::observe::QueueShare;
 use crate::wire::{self, Framing};
+
+/// A bounded queue of notifications that a transport empties.
+pub(crate) trait NotificationSink: Send + Sync {
+    /// Queues a notification with further keys of `_meta`. Registers the waker when there is no space.
+    /// Sinks that encode no messages leave the keys out.
+    fn poll_send(
+        &self,
+        cx: &mut Context<'_>,
+        notification: &ServerNotification,
+        meta: Option<&Meta>,
+    ) -> Poll<()>;
+
+    /// Queues a notification with further keys of `_meta`, or drops it when there is no space.
+    fn try_send(&self, notification: &ServerNotification, meta: Option<&Meta>);
+}
 
 /// A bounded buffer of encoded, framed messages. Running calls append to it, and one reader drains
 /// it.

@@ -8,10 +8,9 @@ use serde::Serialize;
 use super::errors;
 use crate::message::{ClientRequest, Fault, Listing, Reply, ResultBody};
 use crate::wire::narrow::{Narrow, narrowed};
-use crate::wire::reply_target::ReplyTarget;
 use crate::wire::{
-    ClientRequestContext, EncodedReply, RequestHead, calls, raw, sessions, splice_json,
-    splice_tool_result, write_error, write_json, write_request, write_scalar,
+    ClientRequestContext, EncodedReply, ReplyTarget, RequestHead, calls, raw, sessions,
+    splice_json, splice_tool_result, write_error, write_json, write_request, write_scalar,
 };
 
 /// Encodes a reply after the bytes in `head`.

@@ -14,8 +14,7 @@ use crate::connection::{ClientProfile, ServerProfile};
 use crate::message::{
     Call, ClientRequest, Fault, ItemKind, Listing, Reply, ResultBody, ServerNotification,
 };
-use crate::wire::reply_target::ReplyTarget;
-use crate::wire::{self, ClientRequestContext};
+use crate::wire::{self, ClientRequestContext, ReplyTarget};
 
 const R1: ProtocolVersion = ProtocolVersion::V2024_11_05;
 const R2: ProtocolVersion = ProtocolVersion::V2025_03_26;

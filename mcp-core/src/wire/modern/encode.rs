@@ -11,10 +11,9 @@ use super::constants::{self, VERSION};
 use super::errors;
 use crate::message::{ClientRequest, Listing, Reply, ResultBody};
 use crate::wire::narrow::{self, Narrow, fitting, narrowed};
-use crate::wire::reply_target::ReplyTarget;
 use crate::wire::{
-    ClientRequestContext, EncodedReply, calls, raw, splice_json, splice_tool_result, write_error,
-    write_json, write_scalar,
+    ClientRequestContext, EncodedReply, ReplyTarget, calls, raw, splice_json, splice_tool_result,
+    write_error, write_json, write_scalar,
 };
 
 /// Encodes a reply after the bytes in `head`.

@@ -17,8 +17,7 @@ use crate::message::{
     Call, ClientRequest, Fault, InputState, ItemKind, Listing, Reply, ResultBody,
     ServerNotification,
 };
-use crate::wire::reply_target::ReplyTarget;
-use crate::wire::{self, ClientRequestContext, EncodedReply};
+use crate::wire::{self, ClientRequestContext, EncodedReply, ReplyTarget};
 
 fn server() -> ServerProfile {
     ServerProfile::new(Implementation::new("calc", "1.0.0"))

@@ -7,8 +7,7 @@ use crate::message::{
     ClientNotification, ClientRequest, ClientResponse, Fault, InputState, Reply,
     ServerNotification, ServerRequest,
 };
-use crate::wire::reply_target::ReplyTarget;
-use crate::wire::{self, ClientRequestContext, ServerRequestContext};
+use crate::wire::{self, ClientRequestContext, ReplyTarget, ServerRequestContext};
 use mcp_types::{
     ClientCapabilities, Implementation, LoggingLevel, Message, Notification, ProgressToken,
     ProtocolVersion, Request, RequestId, Response,

@@ -8,8 +8,7 @@ use crate::inbound::modern;
 use crate::message::{
     Call, ClientRequest, ClientResponse, Fault, ItemKind, Reply, RequestMetaObject, ServerRequest,
 };
-use crate::wire::reply_target::ReplyTarget;
-use crate::wire::{self, ServerRequestContext};
+use crate::wire::{self, ReplyTarget, ServerRequestContext};
 use futures_util::future::BoxFuture;
 use mcp_types::{
     ClientCapabilities, ElicitUrlParams, ErrorObject, Implementation, InputRequest, Message,
