@@ -14,8 +14,8 @@ use tokio::sync::Semaphore;
 use uuid::Uuid;
 
 use super::counters::Counters;
-use super::guard::Guard;
-use super::request_body::BodyLimits;
+use super::request::body::BodyLimits;
+use super::request::guard::Guard;
 use super::store_guard::{GuardedEvents, STORE_TIMEOUT};
 use crate::{connection_scope, shutdown::Shutdown};
 

@@ -7,7 +7,7 @@ use std::sync::atomic::AtomicU64;
 use http::StatusCode;
 use parking_lot::Mutex;
 
-use super::request_body::BodyBudget;
+use super::request::body::BodyBudget;
 
 /// Endpoint counters, shared by its clones.
 #[derive(Debug, Default)]

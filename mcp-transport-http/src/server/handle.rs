@@ -16,12 +16,12 @@ use mcp_types::Message;
 use super::config::{AnswerMode, SessionMode};
 use super::endpoint::EndpointState;
 use super::exchange::{self, ResponseFuture, ResponseOptions};
-use super::guard;
 use super::lifetime;
-use super::rejection::Rejection;
-use super::request_body::{self, BodyError};
+use super::request::body::BodyError;
+use super::request::rejection::Rejection;
+use super::request::route::{self, Route};
+use super::request::{self, guard};
 use super::response::{self, Body};
-use super::route::{self, Route};
 use super::session::Target;
 use super::{session, sse_2024};
 use crate::headers::{self, McpHeaders, names};
@@ -45,7 +45,7 @@ pub(super) async fn handle<B: http_body::Body>(
         return response::for_user(answered, is_browser);
     }
     let limits = endpoint.config.body_limits();
-    let (message, reserved) = match request_body::read(body.as_mut(), limits).await {
+    let (message, reserved) = match request::body::read(body.as_mut(), limits).await {
         Ok(read) => read,
         Err(error) => {
             let rejection = unreadable(error, &endpoint);
@@ -81,7 +81,7 @@ async fn reject<B: http_body::Body>(
     body: Pin<&mut B>,
 ) -> Response<Body> {
     let limit = endpoint.config.guard.body_limit.saturating_mul(2);
-    request_body::discard(headers, body, limit).await;
+    request::body::discard(headers, body, limit).await;
     refuse(endpoint, rejection)
 }
 

@@ -16,9 +16,9 @@ use mcp_types::{Message, Method, ProtocolVersion, Request, codes};
 
 use super::call::{HttpCall, new_buffer};
 use super::exchange::ResponseFuture;
-use super::rejection::Rejection;
+use super::request::rejection::Rejection;
+use super::request::route;
 use super::response::{self, Body};
-use super::route;
 use super::session::{self, EarlyAnswer, HttpSession, PermittedCall, SessionContext};
 use crate::headers::McpHeaders;
 use crate::status;

@@ -10,7 +10,7 @@ use http::{HeaderValue, StatusCode};
 use mcp_core::store::{ReplayError, StoredEvent};
 use mcp_types::codes;
 
-use super::super::rejection::Rejection;
+use super::super::request::rejection::Rejection;
 use crate::sse::encode as sse;
 
 /// An event id.

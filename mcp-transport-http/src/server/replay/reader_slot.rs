@@ -12,7 +12,7 @@ use mcp_types::codes;
 use parking_lot::{Mutex, MutexGuard};
 use tokio::time::Instant;
 
-use super::super::rejection::Rejection;
+use super::super::request::rejection::Rejection;
 use crate::headers::names;
 
 /// Minimum time between two replacements. Two clients that both reconnect at once would otherwise

@@ -12,7 +12,7 @@ use super::super::call::HttpCall;
 use super::super::config::{Config, EventStorage};
 use super::super::event_stream;
 use super::super::lifetime;
-use super::super::rejection::Rejection;
+use super::super::request::rejection::Rejection;
 use super::super::response::{self, Body};
 use super::super::running_calls::ActivityGuard;
 use super::event_id::{self, EventId};

@@ -5,7 +5,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use mcp_core::store::{EventStore, StoredEvent, StreamId};
 
-use super::super::rejection::Rejection;
+use super::super::request::rejection::Rejection;
 use super::event_id;
 use crate::sse::encode as sse;
 

@@ -15,7 +15,7 @@ use mcp_core::wire::EncodedReply;
 use mcp_core::{BoxFuture, ClientContext, ClientRequest, Extensions, Fault, Service};
 use mcp_types::{Message, ParseError, ProtocolVersion};
 
-use super::super::rejection::Rejection;
+use super::super::request::rejection::Rejection;
 use super::super::response::{self, Body};
 use crate::sse::encode as sse;
 

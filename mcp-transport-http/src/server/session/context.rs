@@ -9,8 +9,8 @@ use mcp_core::{Principal, Service};
 use mcp_types::codes;
 
 use super::super::config::Config;
-use super::super::rejection::Rejection;
 use super::super::replay::ReaderSlot;
+use super::super::request::rejection::Rejection;
 use super::expiry;
 use super::http_session::HttpSession;
 use super::quota::{QuotaExceeded, SessionOwner, SessionPermit};

@@ -10,7 +10,7 @@ use mcp_core::{Principal, Service};
 use mcp_types::{Message, Method, ProtocolVersion, Request};
 
 use super::super::config::{SessionEnd, SessionMode};
-use super::super::rejection::Rejection;
+use super::super::request::rejection::Rejection;
 use super::context::SessionContext;
 use super::http_session::HttpSession;
 use super::{binding, relay, store};

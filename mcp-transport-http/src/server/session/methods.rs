@@ -10,7 +10,7 @@ use mcp_types::{Message, Method};
 
 use super::super::config::{SessionEnd, SessionMode};
 use super::super::exchange::ResponseFuture;
-use super::super::rejection::Rejection;
+use super::super::request::rejection::Rejection;
 use super::super::response::{self, Body};
 use super::batch::{self, BatchResponse, join, parse_error};
 use super::context::SessionContext;

@@ -11,7 +11,7 @@ use uuid::Uuid;
 
 use super::super::config::SessionEnd;
 use super::super::exchange;
-use super::super::rejection::Rejection;
+use super::super::request::rejection::Rejection;
 use super::super::response::{self, Body};
 use super::context::SessionContext;
 use super::{binding, relay, store};

@@ -9,7 +9,7 @@ use mcp_types::{Message, RequestId, Response};
 use tokio::task::{AbortHandle, JoinSet};
 
 use super::super::config::{Config, NODE_SHIFT, SessionEnd};
-use super::super::rejection::Rejection;
+use super::super::request::rejection::Rejection;
 use super::super::store_guard::guard;
 use super::context::SessionContext;
 use super::http_session::HttpSession;

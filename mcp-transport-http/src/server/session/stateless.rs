@@ -7,7 +7,7 @@ use mcp_core::{Extensions, Fault, Reply, ReplyTarget, ResultBody};
 use mcp_types::{Message, ProtocolVersion, Request};
 
 use super::super::exchange::{self, ResponseFuture, ResponseOptions};
-use super::super::rejection::Rejection;
+use super::super::request::rejection::Rejection;
 use super::super::response::{self, Body};
 use super::batch::{self, BatchResponse, join, parse_error};
 use super::context::SessionContext;

@@ -5,7 +5,7 @@ use mcp_core::Fault;
 use mcp_core::store::{SessionRecord, SessionStore, StoreError};
 
 use super::super::config::{Config, SessionEnd};
-use super::super::rejection::Rejection;
+use super::super::request::rejection::Rejection;
 use super::super::store_guard::guard;
 use super::http_session::{HttpSession, Unsaved};
 use super::table::SessionTable;

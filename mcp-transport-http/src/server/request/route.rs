@@ -12,7 +12,7 @@ use crate::headers::McpHeaders;
 
 /// Kind of a POST.
 #[derive(Debug)]
-pub(super) enum Route<'a> {
+pub(crate) enum Route<'a> {
     /// A modern request.
     Modern {
         id: RequestId,
@@ -32,7 +32,7 @@ pub(super) enum Route<'a> {
 ///
 /// Returns a rejection when the message is not valid or not supported.
 // spec: HTTP-SM-22, GAP-06
-pub(super) fn route<'a>(
+pub(crate) fn route<'a>(
     mcp_headers: &McpHeaders<'_>,
     body: &'a [u8],
     profile: &ServerProfile,
@@ -120,7 +120,7 @@ fn legacy<'a>(headers: &McpHeaders<'_>, message: Message<'a>) -> Result<Route<'a
 
 /// Returns the rejection of a legacy message whose headers differ from it.
 #[cold]
-pub(super) fn header_mismatch(message: &Message<'_>, fault: Fault) -> Rejection {
+pub(crate) fn header_mismatch(message: &Message<'_>, fault: Fault) -> Rejection {
     let id = match message {
         Message::Request(request) => Some(request.id.clone()),
         _ => None,

@@ -21,13 +21,13 @@ use authority::AllowList;
 
 /// Rules for a request's head.
 #[derive(Clone, Debug)]
-pub(super) struct Guard {
+pub(crate) struct Guard {
     hosts: AllowList,
     origins: AllowList,
     /// No hosts are configured, so the endpoint serves only clients on its own machine.
-    pub(super) is_local_only: bool,
+    pub(crate) is_local_only: bool,
     /// Maximum size of a body in bytes.
-    pub(super) body_limit: usize,
+    pub(crate) body_limit: usize,
 }
 
 const LOOPBACK: [&str; 3] = ["127.0.0.1", "localhost", "[::1]"];
@@ -35,7 +35,7 @@ const LOOPBACK: [&str; 3] = ["127.0.0.1", "localhost", "[::1]"];
 impl Guard {
     /// Creates a guard that accepts only requests from and to this machine.
     // spec: HTTP-S-04
-    pub(super) fn new(body_limit: usize) -> Self {
+    pub(crate) fn new(body_limit: usize) -> Self {
         Self {
             hosts: AllowList::new(LOOPBACK),
             origins: AllowList::new(LOOPBACK),
@@ -44,26 +44,26 @@ impl Guard {
         }
     }
 
-    pub(super) fn allow_hosts<I: IntoIterator<Item: AsRef<str>>>(&mut self, hosts: I) {
+    pub(crate) fn allow_hosts<I: IntoIterator<Item: AsRef<str>>>(&mut self, hosts: I) {
         self.hosts = AllowList::new(hosts);
         self.hosts.warn_about_unmatched("allowed_hosts");
         self.is_local_only = false;
     }
 
-    pub(super) fn allow_origins<I: IntoIterator<Item: AsRef<str>>>(&mut self, origins: I) {
+    pub(crate) fn allow_origins<I: IntoIterator<Item: AsRef<str>>>(&mut self, origins: I) {
         self.origins = AllowList::of_origins(origins);
         self.origins.warn_about_unmatched("allowed_origins");
     }
 
     /// Checks a POST of a message whose response has a body.
-    pub(super) fn check_post(&self, head: &Parts) -> Result<(), Rejection> {
+    pub(crate) fn check_post(&self, head: &Parts) -> Result<(), Rejection> {
         let headers = CheckedHeaders::collect(&head.headers);
         self.check_message(head, &headers)?;
         check_accepts_json_and_events(&head.headers, headers.accept)
     }
 
     /// Checks a POST of a message whose response has no body. Ignores `Accept`.
-    pub(super) fn check_one_way_post(&self, head: &Parts) -> Result<(), Rejection> {
+    pub(crate) fn check_one_way_post(&self, head: &Parts) -> Result<(), Rejection> {
         self.check_message(head, &CheckedHeaders::collect(&head.headers))
     }
 
@@ -75,7 +75,7 @@ impl Guard {
     }
 
     /// Checks the `Host` and the `Origin` of a request, and its peer address.
-    pub(super) fn check_host_and_origin(&self, head: &Parts) -> Result<(), Rejection> {
+    pub(crate) fn check_host_and_origin(&self, head: &Parts) -> Result<(), Rejection> {
         self.check_sender(head, &CheckedHeaders::collect(&head.headers))
     }
 
@@ -192,7 +192,7 @@ impl<'a> CheckedHeaders<'a> {
 }
 
 /// Returns the rejection of a body that exceeds the limit.
-pub(super) fn too_large(limit: usize) -> Rejection {
+pub(crate) fn too_large(limit: usize) -> Rejection {
     let message = format!("the body is larger than the limit of {limit} bytes");
     Rejection::http(StatusCode::PAYLOAD_TOO_LARGE, message)
 }
@@ -236,7 +236,7 @@ fn refuse_preflight() -> &'static str {
 
 /// Returns the rejection of a method that the endpoint does not serve.
 // spec: HTTP-S-10
-pub(super) fn method_not_allowed(method: &Method) -> Rejection {
+pub(crate) fn method_not_allowed(method: &Method) -> Rejection {
     let message = format!("{method} is not served here; send each message in a POST of its own");
     Rejection::http(StatusCode::METHOD_NOT_ALLOWED, message)
         .with_header(names::ALLOW, names::ALLOW_POST)
@@ -293,7 +293,7 @@ fn check_accepts_json_and_events(
 
 /// Checks that the client accepts event streams, the only response to a GET.
 // spec: HTTP-SL-08, HTTP-S-10
-pub(super) fn check_accepts_events(headers: &HeaderMap) -> Result<(), Rejection> {
+pub(crate) fn check_accepts_events(headers: &HeaderMap) -> Result<(), Rejection> {
     if accept::allows_events(accept_lines(headers)) {
         return Ok(());
     }
@@ -302,7 +302,7 @@ pub(super) fn check_accepts_events(headers: &HeaderMap) -> Result<(), Rejection>
 
 /// Returns true for the head of a GET that asks for a page: it names HTML and no event streams, and has no header of the
 /// protocol.
-pub(super) fn is_page_request(headers: &HeaderMap) -> bool {
+pub(crate) fn is_page_request(headers: &HeaderMap) -> bool {
     let has_own = headers.contains_key(names::LAST_EVENT_ID)
         || headers
             .keys()

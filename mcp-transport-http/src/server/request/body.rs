@@ -17,13 +17,13 @@ use crate::headers::names;
 
 /// Limits of a request body.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct BodyLimits<'a> {
+pub(crate) struct BodyLimits<'a> {
     /// Maximum size in bytes.
-    pub(super) size: usize,
+    pub(crate) size: usize,
     /// Maximum time to receive the body. It starts when the body makes the server wait.
-    pub(super) time: Duration,
+    pub(crate) time: Duration,
     /// The bytes of all bodies that are being received.
-    pub(super) budget: &'a BodyBudget,
+    pub(crate) budget: &'a BodyBudget,
 }
 
 /// The bytes of the bodies that an endpoint receives at this moment. Many connections may each hold a body
@@ -31,7 +31,7 @@ pub(super) struct BodyLimits<'a> {
 ///
 /// A body that arrives in one piece is not counted: it needs no buffer of its own.
 #[derive(Debug, Default)]
-pub(super) struct BodyBudget(AtomicUsize);
+pub(crate) struct BodyBudget(AtomicUsize);
 
 /// Maximum total of the bodies that an endpoint receives at once, in bodies with the maximum size.
 const MAX_LARGE_BODIES: usize = 64;
@@ -48,7 +48,7 @@ fn has_too_many_parts(parts: usize, bytes: usize) -> bool {
 
 /// Error of [`read`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub(super) enum BodyError {
+pub(crate) enum BodyError {
     #[error("the body is too large")]
     TooLarge,
     #[error("the body has too many small parts; send it in larger ones")]
@@ -63,7 +63,7 @@ pub(super) enum BodyError {
 
 /// Bytes of a budget, returned when this is dropped.
 #[derive(Debug)]
-pub(super) struct Reserved<'a> {
+pub(crate) struct Reserved<'a> {
     budget: &'a BodyBudget,
     bytes: usize,
 }
@@ -88,7 +88,7 @@ impl Drop for Reserved<'_> {
 }
 
 /// Reads a body completely. A body of one frame is not copied. Its share of the budget is held until it is dropped.
-pub(super) async fn read<'a, B: Body>(
+pub(crate) async fn read<'a, B: Body>(
     body: Pin<&mut B>,
     limits: BodyLimits<'a>,
 ) -> Result<(Bytes, Reserved<'a>), BodyError> {
