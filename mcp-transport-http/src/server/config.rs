@@ -1,5 +1,12 @@
 //! Settings of an HTTP endpoint.
+//!
+//! | module | contents |
+//! |---|---|
+//! | `counters` | what an endpoint holds and has refused |
+//! | `session_event` | events of sessions, for the program's hook |
+//! | `sessions` | settings of the sessions |
 
+mod counters;
 mod session_event;
 mod sessions;
 
@@ -13,11 +20,11 @@ use mcp_core::{Gate, catch_panic_sync};
 use tokio::sync::Semaphore;
 use uuid::Uuid;
 
-use super::counters::Counters;
 use super::request::body::BodyLimits;
 use super::request::guard::Guard;
 use super::store_guard::{GuardedEvents, STORE_TIMEOUT};
 use crate::{connection_scope, shutdown::Shutdown};
+use counters::Counters;
 
 pub use session_event::{SessionEnd, SessionEvent};
 pub use sessions::{AnswerMode, Sessions};

@@ -1,6 +1,14 @@
 //! The event stream of a call. A task runs the call, and the response body carries its output.
 //!
 //! Task and body share one bounded buffer. The body drains it as one frame.
+//!
+//! | module | what all event streams share |
+//! |---|---|
+//! | `keep_alive` | comments that keep silent streams open |
+//! | `lifetime` | ends of streams: maximum age, shutdown, expiry of the caller's authorization |
+
+pub(super) mod keep_alive;
+pub(super) mod lifetime;
 
 use std::convert::Infallible;
 use std::pin::Pin;
@@ -19,10 +27,10 @@ use tracing::Instrument;
 
 use super::call::{CallEnd, HttpCall, encode_event, new_buffer};
 use super::config::{Config, StreamConfig};
-use super::keep_alive::KeepAlive;
-use super::lifetime::expired;
 use crate::shutdown::Shutdown;
 use crate::sse::encode as sse;
+use keep_alive::KeepAlive;
+use lifetime::expired;
 
 /// Time without a read after which progress notifications no longer wait for the client.
 const STALL_TIMEOUT: Duration = Duration::from_secs(1);

@@ -1,4 +1,14 @@
 //! The endpoint as a tower service.
+//!
+//! | layer | module | contents |
+//! |---|---|---|
+//! | 1 | `source` | the service for a request |
+//! | 2 | `endpoint` | state of an endpoint |
+//! | 3 | `handle` | one request from head to response |
+
+mod endpoint;
+mod handle;
+mod source;
 
 use std::convert::Infallible;
 use std::fmt;
@@ -16,11 +26,11 @@ use mcp_core::store::EventStore;
 use mcp_core::{BoxFuture, EndpointMetrics, Gate, ServerIdentity, Service, catch_panic};
 
 use super::config::{Config, SessionEvent, Sessions};
-use super::endpoint::EndpointState;
-use super::handle::{handle, panicked};
 use super::response::Body;
-use super::service_source::ServiceSource;
 use crate::shutdown::Shutdown;
+use endpoint::EndpointState;
+use handle::{handle, panicked};
+use source::ServiceSource;
 
 /// An MCP endpoint: a tower service for hyper, axum and every other tower-based web server.
 ///

@@ -11,7 +11,7 @@ use tracing::Instrument;
 use super::super::call::HttpCall;
 use super::super::config::{Config, EventStorage};
 use super::super::event_stream;
-use super::super::lifetime;
+use super::super::event_stream::lifetime;
 use super::super::request::rejection::Rejection;
 use super::super::response::{self, Body};
 use super::super::running_calls::ActivityGuard;

@@ -12,7 +12,7 @@ use mcp_core::store::{EventStore, Replay, ReplayError, StoredEvent, StreamId};
 use tokio::time::sleep;
 
 use super::super::config::StreamConfig;
-use super::super::keep_alive::KeepAlive;
+use super::super::event_stream::keep_alive::KeepAlive;
 use super::super::running_calls::ActivityGuard;
 use super::event_id;
 use super::reader_slot::{ReaderEnd, ReaderLease};

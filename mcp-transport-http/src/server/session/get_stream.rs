@@ -11,8 +11,8 @@ use mcp_core::store::{EventStore, RelayEvent};
 use mcp_core::{BoxFuture, ServerNotification, Subscriber};
 
 use super::super::config::Config;
-use super::super::keep_alive::KeepAlive;
-use super::super::lifetime;
+use super::super::event_stream::keep_alive::KeepAlive;
+use super::super::event_stream::lifetime;
 use super::super::replay::{self, EventId, MissedEvents, ReaderLease, STANDALONE_STREAM};
 use super::super::request::rejection::Rejection;
 use super::super::response::{self, Body};

@@ -10,8 +10,8 @@ use mcp_core::{BoxFuture, Subscriber};
 use tokio::time::sleep;
 
 use super::super::config::SessionEnd;
-use super::super::keep_alive::KeepAlive;
-use super::super::lifetime;
+use super::super::event_stream::keep_alive::KeepAlive;
+use super::super::event_stream::lifetime;
 use super::super::replay::ReaderLease;
 use super::super::running_calls::ActivityGuard;
 use super::super::session::{SessionContext, SessionTable};

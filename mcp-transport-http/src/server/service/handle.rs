@@ -13,17 +13,17 @@ use mcp_core::{
 };
 use mcp_types::Message;
 
-use super::config::{AnswerMode, SessionMode};
+use super::super::config::{AnswerMode, SessionMode};
+use super::super::event_stream::lifetime;
+use super::super::exchange::{self, ResponseFuture, ResponseOptions};
+use super::super::request::body::BodyError;
+use super::super::request::rejection::Rejection;
+use super::super::request::route::{self, Route};
+use super::super::request::{self, guard};
+use super::super::response::{self, Body};
+use super::super::session::Target;
+use super::super::{session, sse_2024};
 use super::endpoint::EndpointState;
-use super::exchange::{self, ResponseFuture, ResponseOptions};
-use super::lifetime;
-use super::request::body::BodyError;
-use super::request::rejection::Rejection;
-use super::request::route::{self, Route};
-use super::request::{self, guard};
-use super::response::{self, Body};
-use super::session::Target;
-use super::{session, sse_2024};
 use crate::headers::{self, McpHeaders, names};
 
 /// Responds to a request. The caller catches a panic and answers it with [`panicked`].

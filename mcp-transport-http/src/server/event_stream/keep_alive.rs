@@ -7,7 +7,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use tokio::time::{Instant, Interval, MissedTickBehavior, interval_at};
 
-use super::config::StreamConfig;
+use super::super::config::StreamConfig;
 use crate::sse::encode as sse;
 
 /// `tokio::time::Interval` does not accept zero.
@@ -18,14 +18,14 @@ const MAX_INTERVAL: Duration = Duration::from_secs(365 * 24 * 3600);
 /// Timer of the comments that keep a silent event stream open. Counts the stream as open.
 // spec: HTTP-SM-20, HTTP-S-11
 #[derive(Debug)]
-pub(super) struct KeepAlive {
+pub(crate) struct KeepAlive {
     timer: Interval,
     /// Counts the stream.
     _counted: Arc<()>,
 }
 
 impl KeepAlive {
-    pub(super) fn new(config: &StreamConfig) -> Self {
+    pub(crate) fn new(config: &StreamConfig) -> Self {
         let interval = config.keep_alive_interval;
         let interval = interval.clamp(MIN_INTERVAL, MAX_INTERVAL);
         let mut timer = interval_at(Instant::now() + interval, interval);
@@ -37,18 +37,18 @@ impl KeepAlive {
     }
 
     /// Restarts the timer after a frame was sent.
-    pub(super) fn reset(&mut self) {
+    pub(crate) fn reset(&mut self) {
         self.timer.reset();
     }
 
     /// Polls for a comment. It is ready after an interval without [`reset`](Self::reset).
-    pub(super) fn poll_comment(&mut self, cx: &mut Context<'_>) -> Poll<Bytes> {
+    pub(crate) fn poll_comment(&mut self, cx: &mut Context<'_>) -> Poll<Bytes> {
         let comment = Bytes::from_static(sse::KEEP_ALIVE_COMMENT);
         self.timer.poll_tick(cx).map(|_| comment)
     }
 
     /// Waits for a comment. It is ready after an interval without [`reset`](Self::reset).
-    pub(super) async fn comment(&mut self) -> Bytes {
+    pub(crate) async fn comment(&mut self) -> Bytes {
         std::future::poll_fn(|cx| self.poll_comment(cx)).await
     }
 }

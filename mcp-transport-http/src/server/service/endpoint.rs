@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use mcp_core::{ServerProfile, Service};
 
-use super::config::{Config, SessionMode};
-use super::service_source::{ModernProfiles, ServiceSource};
-use super::session::{SessionContext, SessionTable};
-use super::sse_2024::SseConnections;
+use super::super::config::{Config, SessionMode};
+use super::super::session::{SessionContext, SessionTable};
+use super::super::sse_2024::SseConnections;
+use super::source::{ModernProfiles, ServiceSource};
 
 /// Endpoint state, shared by its clones. A setting that is changed later copies it.
 #[derive(Clone)]

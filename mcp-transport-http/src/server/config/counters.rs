@@ -7,28 +7,28 @@ use std::sync::atomic::AtomicU64;
 use http::StatusCode;
 use parking_lot::Mutex;
 
-use super::request::body::BodyBudget;
+use super::super::request::body::BodyBudget;
 
 /// Endpoint counters, shared by its clones.
 #[derive(Debug, Default)]
-pub(super) struct Counters {
+pub(crate) struct Counters {
     /// Each open event stream has a clone.
-    pub(super) streams: Arc<()>,
+    pub(crate) streams: Arc<()>,
     /// Each running subscription has a clone.
-    pub(super) subscriptions: Arc<()>,
+    pub(crate) subscriptions: Arc<()>,
     /// Bytes of notifications and replies that clients have not read.
-    pub(super) queued: Arc<AtomicU64>,
-    pub(super) bodies: BodyBudget,
+    pub(crate) queued: Arc<AtomicU64>,
+    pub(crate) bodies: BodyBudget,
     refused: Mutex<BTreeMap<u16, u64>>,
 }
 
 impl Counters {
     /// Counts a refused request.
-    pub(super) fn refuse(&self, status: StatusCode) {
+    pub(crate) fn refuse(&self, status: StatusCode) {
         *self.refused.lock().entry(status.as_u16()).or_default() += 1;
     }
 
-    pub(super) fn refused(&self) -> BTreeMap<u16, u64> {
+    pub(crate) fn refused(&self) -> BTreeMap<u16, u64> {
         self.refused.lock().clone()
     }
 }
