@@ -27,6 +27,7 @@
 //! | `uri`, `frontmatter` | skill URIs and names, the YAML at the start of a `SKILL.md` |
 //! | `server` | folders and skills from code, [`Skills`] (feature `server`) |
 //! | `methods` | the requests of the extension |
+//! | `handlers` | a server's responses to them (feature `server`) |
 //! | `client` | [`SkillsClient`]: listing, verification, approval (feature `client`) |
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
@@ -38,6 +39,8 @@
 #[cfg(feature = "client")]
 pub mod client;
 mod frontmatter;
+#[cfg(feature = "server")]
+mod handlers;
 mod methods;
 #[cfg(feature = "server")]
 pub mod server;

@@ -8,19 +8,17 @@
 //! | `file`, `catalog` | a file with its digest; all skills, files and directories |
 //! | `state`, `store` | the skill sources; the current catalog, and its changes |
 //! | `skills` | [`Skills`]: the sources and settings |
-//! | `register` | the handlers |
 
-mod catalog;
+pub(crate) mod catalog;
 mod error;
 mod file;
 mod folder;
-mod generator;
+pub(crate) mod generator;
 mod inline;
 mod limits;
-mod register;
 mod skills;
 mod state;
-mod store;
+pub(crate) mod store;
 
 pub use error::SkillsError;
 pub use inline::InlineSkill;

@@ -13,9 +13,9 @@ use crate::uri::{INSTRUCTIONS, encode_path};
 
 /// All skills, files and directories, sorted by URI or path.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Catalog {
+pub(crate) struct Catalog {
     /// Skills by URI, including nested ones.
-    pub(super) skills: BTreeMap<String, Arc<Skill>>,
+    pub(crate) skills: BTreeMap<String, Arc<Skill>>,
     /// Files by decoded path.
     pub(super) files: BTreeMap<String, Arc<SkillFile>>,
     /// Directories by URI, each with its direct children by name.
@@ -24,7 +24,7 @@ pub(super) struct Catalog {
 
 /// The changes from one catalog to the next.
 #[derive(Debug, Default)]
-pub(super) struct CatalogChanges {
+pub(crate) struct CatalogChanges {
     /// Skills, files or directories were added, removed or changed.
     pub(super) is_list_changed: bool,
     /// URIs of files that have changed or are gone.
@@ -32,7 +32,7 @@ pub(super) struct CatalogChanges {
 }
 
 #[derive(Debug, Clone)]
-pub(super) enum Child {
+pub(crate) enum Child {
     File(Arc<SkillFile>),
     Directory(String),
 }
@@ -118,7 +118,7 @@ impl Catalog {
 
     /// Returns the direct children of a directory by name, or `None` if the directory does not exist.
     // spec: SKILL-19
-    pub(super) fn directory(&self, uri: &str) -> Option<&BTreeMap<String, Child>> {
+    pub(crate) fn directory(&self, uri: &str) -> Option<&BTreeMap<String, Child>> {
         self.directories.get(uri)
     }
 
@@ -143,7 +143,7 @@ impl Catalog {
     }
 
     /// Returns the instructions of all skills as resources.
-    pub(super) fn listed_resources(&self) -> Vec<Resource> {
+    pub(crate) fn listed_resources(&self) -> Vec<Resource> {
         let files = self.files.values();
         let instructions = files.filter(|file| file.frontmatter.is_some());
         instructions.map(|file| file.resource()).collect()
@@ -151,7 +151,7 @@ impl Catalog {
 }
 
 impl Child {
-    pub(super) fn resource(&self, name: &str) -> Resource {
+    pub(crate) fn resource(&self, name: &str) -> Resource {
         match self {
             Self::File(file) => file.resource(),
             Self::Directory(uri) => {

@@ -20,7 +20,7 @@ const MAX_DESCRIPTION: usize = 1024;
 
 /// A file with its size and digest.
 #[derive(Debug, Clone)]
-pub(super) struct SkillFile {
+pub(crate) struct SkillFile {
     /// The decoded path: the URI without its scheme.
     pub(super) path: String,
     pub(super) uri: String,
@@ -149,7 +149,7 @@ impl SkillFile {
     }
 
     /// Returns the contents for `resources/read`.
-    pub(super) fn contents(&self, bytes: Bytes) -> ResourceContents {
+    pub(crate) fn contents(&self, bytes: Bytes) -> ResourceContents {
         let uri = self.uri.clone();
         let (contents, is_text) = match text_of(&bytes) {
             Some(text) => (ResourceContents::text(uri, text), true),

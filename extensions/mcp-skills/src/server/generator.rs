@@ -10,14 +10,14 @@ use mcp_server::ResourceError;
 
 /// The bytes of a file from code, or the function that writes them.
 #[derive(Debug, Clone)]
-pub(super) enum FileBytes {
+pub(crate) enum FileBytes {
     Fixed(Bytes),
     Generated(Generator),
 }
 
 /// A function that writes a file, and the bytes before its output.
 #[derive(Clone)]
-pub(super) struct Generator {
+pub(crate) struct Generator {
     head: Bytes,
     write: Arc<dyn Fn() -> BoxFuture<'static, Result<Bytes, ResourceError>> + Send + Sync>,
 }
@@ -46,7 +46,7 @@ impl Generator {
 
     /// Writes the file, if it has at most `limit` bytes.
     // spec: SKILL-15
-    pub(super) async fn bytes(&self, limit: u64) -> Result<Bytes, ResourceError> {
+    pub(crate) async fn bytes(&self, limit: u64) -> Result<Bytes, ResourceError> {
         let written = (self.write)().await?;
         if (self.head.len() + written.len()) as u64 > limit {
             let message = format!("the file of the skill has more than {limit} bytes");

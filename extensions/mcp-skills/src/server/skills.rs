@@ -39,9 +39,9 @@ const PAGE_SIZE: usize = 50;
 #[derive(Debug, Clone)]
 #[must_use = "pass it to `Server::skills`"]
 pub struct Skills {
-    pub(super) store: Arc<Store>,
-    pub(super) cache: CacheHint,
-    pub(super) page_size: usize,
+    pub(crate) store: Arc<Store>,
+    pub(crate) cache: CacheHint,
+    pub(crate) page_size: usize,
 }
 
 impl Skills {

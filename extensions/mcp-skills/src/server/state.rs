@@ -14,10 +14,10 @@ use crate::uri::{INSTRUCTIONS, encode_path, is_plain_file_path};
 
 /// The skill sources, and the files of the folders.
 #[derive(Debug, Clone, Default)]
-pub(super) struct State {
+pub(crate) struct State {
     pub(super) folders: Vec<Arc<Folder>>,
     pub(super) scan: Scan,
-    pub(super) limits: SkillsLimits,
+    pub(crate) limits: SkillsLimits,
     pub(super) is_watched: bool,
     /// Skill files from code, by the skill's path.
     inline: BTreeMap<String, Vec<Arc<SkillFile>>>,

@@ -14,8 +14,8 @@ use super::state::{Scan, State};
 
 /// A server's skills.
 #[derive(Debug, Default)]
-pub(super) struct Store {
-    pub(super) state: Mutex<State>,
+pub(crate) struct Store {
+    pub(crate) state: Mutex<State>,
     current: RwLock<Arc<Catalog>>,
     /// Held while the folders are walked. `state` is never locked meanwhile.
     walk: Mutex<()>,
@@ -24,7 +24,7 @@ pub(super) struct Store {
 }
 
 /// The catalog, and the changes that this call has noticed.
-type Checked = (Arc<Catalog>, CatalogChanges);
+pub(crate) type Checked = (Arc<Catalog>, CatalogChanges);
 
 impl Store {
     /// Returns the current catalog.
@@ -33,7 +33,7 @@ impl Store {
     }
 
     /// Adds a server that announces changes by the program, until it is dropped.
-    pub(super) fn add_server(&self, notify: Notify) {
+    pub(crate) fn add_server(&self, notify: Notify) {
         let mut servers = self.servers.lock();
         servers.retain(|server| !server.is_gone());
         servers.push(notify);
@@ -92,7 +92,7 @@ impl Store {
     }
 
     /// Returns the catalog. Looks for changed files first if the folders are watched. Blocks on files.
-    pub(super) fn check(&self) -> Checked {
+    pub(crate) fn check(&self) -> Checked {
         if self.is_watched() {
             self.refresh(true)
         } else {
@@ -117,7 +117,7 @@ impl Store {
     ///
     /// Bytes that differ from the published digest are never returned: the catalog is rebuilt if the
     /// folders are watched, and the file is refused otherwise.
-    pub(super) fn read(&self, path: &str) -> (ReadFile, CatalogChanges) {
+    pub(crate) fn read(&self, path: &str) -> (ReadFile, CatalogChanges) {
         let file = self.catalog().files.get(path).cloned();
         let is_known = file.is_some();
         if let Some(file) = file {
@@ -139,7 +139,7 @@ impl Store {
 
 impl CatalogChanges {
     /// Notifies a server's subscribed clients.
-    pub(super) fn announce(&self, server: &Notify) {
+    pub(crate) fn announce(&self, server: &Notify) {
         if self.is_list_changed {
             server.resources_changed();
         }
@@ -149,9 +149,9 @@ impl CatalogChanges {
     }
 }
 
-pub(super) type ReadFile = Result<(Arc<SkillFile>, FileBytes), ReadError>;
+pub(crate) type ReadFile = Result<(Arc<SkillFile>, FileBytes), ReadError>;
 
-pub(super) enum ReadError {
+pub(crate) enum ReadError {
     /// No skill has this file.
     Unknown,
     /// The file differs from its published digest.

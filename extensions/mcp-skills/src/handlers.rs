@@ -1,4 +1,4 @@
-//! The extension's handlers.
+//! Server handlers for the requests of the extension.
 
 use std::collections::BTreeMap;
 use std::ops::Bound;
@@ -11,11 +11,9 @@ use mcp_server::{
 use mcp_types::{CacheHint, Cursor, Resource, ResourceContents};
 use serde::Deserialize;
 
-use super::catalog::Catalog;
-use super::generator::FileBytes;
-use super::skills::Skills;
-use super::store::{ReadError, Store};
 use crate::methods::{GetSkill, ListSkills, ReadDirectory};
+use crate::server::store::{ReadError, Store};
+use crate::server::{Skills, catalog::Catalog, generator::FileBytes};
 use crate::types::{
     GetSkillParams, GetSkillResult, ListSkillsParams, ListSkillsResult, ReadDirectoryParams,
     ReadDirectoryResult, Skill, SkillsSettings,
