@@ -175,8 +175,8 @@ impl Eq for CloseReason {}
 /// ```
 /// use mcp::core::{ChannelError, with_causes};
 ///
-/// let error = ChannelError::Connect { source: "no route to host".into() };
-/// assert_eq!(with_causes(&error), format!("{error}: no route to host"));
+/// let error = ChannelError::Broken { source: Some("connection reset".into()) };
+/// assert_eq!(with_causes(&error), format!("{error}: connection reset"));
 /// ```
 pub fn with_causes(error: &(dyn std::error::Error + 'static)) -> String {
     let causes = std::iter::successors(Some(error), |error| error.source());
