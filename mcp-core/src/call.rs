@@ -5,7 +5,7 @@
 //!
 //! | module | content |
 //! |---|---|
-//! | `service` | the trait of everything that answers calls, and a mismatch of headers that it answers |
+//! | `service` | the trait of everything that answers calls, and a mismatch of headers that a service answers with |
 //! | `exchange` | a call with its context |
 //! | `input` | channels to ask the client |
 //! | `notification_sender` | progress, log messages and extension notifications, and their buffer |

@@ -3,6 +3,13 @@
 //! Two types cross modules: [`SubscriptionFilter`], a set, and [`ChangeEvent`], one change. What an owner keeps
 //! of them is private to it: marks instead of a queue in the memory bus, 16 bytes per session instead of a
 //! filter's 80.
+//!
+//! | module | content |
+//! |---|---|
+//! | `bus` | the bus that delivers changes, and the one in memory |
+//! | `event` | one change |
+//! | `notifications` | extension notifications that wait for a subscriber |
+//! | `subscribed`, `subscriber` | the resources that clients are subscribed to, and such a client |
 
 mod bus;
 mod event;

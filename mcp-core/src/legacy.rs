@@ -4,6 +4,13 @@
 //! [`InboundRequest`](crate::InboundRequest)s, with the state that a modern request carries itself. A client without a
 //! session is served by [`read_stateless`].
 //!
+//! | module | content |
+//! |---|---|
+//! | `handshake` | `initialize` |
+//! | `session` | a session, its subscriptions, and its requests to the client |
+//! | `pending` | requests that wait for a response |
+//! | `stateless` | clients without a session |
+//!
 //! Spec: <https://modelcontextprotocol.io/specification/2025-11-25/basic/lifecycle>
 
 mod handshake;

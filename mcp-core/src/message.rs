@@ -9,7 +9,7 @@
 //! | `fault` | errors of calls |
 //! | `meta` | `_meta` of a request |
 //! | `notification` | notifications of both sides |
-//! | `server_request` | requests of a server, and the client's responses |
+//! | `server_request` | requests of a server, the client's responses, and input that a client sends along |
 
 mod client_request;
 mod fault;

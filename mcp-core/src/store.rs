@@ -2,6 +2,14 @@
 //!
 //! A server without stores keeps sessions in memory and does not keep events. Nodes that share stores
 //! continue each other's sessions and streams.
+//!
+//! | module | content |
+//! |---|---|
+//! | `sessions`, `session_record` | session stores, the one in memory, and the stored state |
+//! | `events`, `memory_events` | event stores, for clients that reconnect |
+//! | `tasks`, `memory_tasks` | task stores |
+//! | `used_states` | stores of used request states |
+//! | `relay` | messages between nodes that share sessions |
 
 mod events;
 mod memory_events;
