@@ -5,13 +5,21 @@
 //! | `failure` | a call without a result, and who is to blame |
 //! | `server_info` | a server's identity in results |
 //! | `usage` | the calls and tasks of a server that run |
-//! | `running` | one call of a server |
+//! | `caller` | who makes a call, and how servers learn it |
+//! | `state` | what the gateway needs when the client repeats its request |
+//! | `request` | the client's side: its request, and the ways back to it |
+//! | `running` | the server's side: one call while it runs |
+//! | `parked` | calls between two requests of their client |
 //! | `upstream` | one server, as its requests use it; the servers by their names |
 //! | `forward` | a call of the gateway: one call of a server, or several with input between them |
 
+pub(crate) mod caller;
 pub(crate) mod failure;
-pub(crate) mod forward;
-pub(crate) mod running;
+mod forward;
+pub(crate) mod parked;
+pub(crate) mod request;
+mod running;
 pub(crate) mod server_info;
+pub(crate) mod state;
 pub(crate) mod upstream;
 pub(crate) mod usage;

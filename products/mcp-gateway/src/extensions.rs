@@ -12,11 +12,11 @@ use serde_json::Value;
 use tokio_util::task::AbortOnDropHandle;
 
 use crate::calls::failure::CallFailure;
-use crate::calls::forward::Request;
-use crate::calls::running::CallSession;
+use crate::calls::request::Request;
 use crate::calls::server_info;
 use crate::calls::upstream::{Directory, Upstream};
-use crate::sessions::questions::Broadcast;
+use crate::sessions::broadcast::Broadcast;
+use crate::sessions::lease::Lease;
 
 /// The kind of audit entries.
 const KIND: &str = "extension";
@@ -126,24 +126,21 @@ async fn pass_notification(
     let _in_use = upstream.usage.begin();
     let capabilities = upstream.capabilities(&request.caller.facts, true);
     let key = upstream.key(&request.caller, capabilities).await?;
-    let session = if key.caller.principal().is_none() && key.credentials.is_none() {
-        CallSession::Shared {
-            client: upstream.client().await?,
-            turn: None,
-        }
+    let lease = if key.caller.principal().is_none() && key.credentials.is_none() {
+        Lease::shared(&upstream.sessions, upstream.client().await?, None, None)
     } else {
-        upstream.session(&request.caller, &key, false).await?
+        upstream.lease(&request.caller, &key, false).await?
     };
-    let notification = session.client().notify(method, params);
+    let notification = lease.client.notify(method, params);
     let mut notification = notification.capabilities(key.capabilities);
     for (name, value) in upstream.headers(&request.caller.key, key.credentials)? {
         notification = notification.header(name, value);
     }
-    for (key, value) in request.meta().into_iter().flat_map(|meta| &**meta) {
+    for (key, value) in request.meta.iter().flat_map(|meta| &**meta) {
         notification = notification.meta(key.clone(), value.clone());
     }
     let sent = notification.await;
-    session.end();
+    lease.end();
     sent.map_err(|error| upstream.failure(&error))
 }
 

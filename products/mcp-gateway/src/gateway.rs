@@ -12,6 +12,7 @@ use mcp_toolset::{PinFile, Ranker};
 use tokio::sync::{mpsc, oneshot};
 use tokio_util::task::AbortOnDropHandle;
 
+use crate::calls::parked::Parked;
 use crate::calls::upstream::Directory;
 use crate::calls::usage::OpenTasks;
 use crate::changes::Announcements;
@@ -22,7 +23,6 @@ use crate::lists::setup::{Setup, check_settings};
 use crate::lists::{Command, ServerLists};
 use crate::patterns::ToolPatterns;
 use crate::search::{ToolMode, ToolSearch};
-use crate::sessions::questions::Parked;
 use crate::settings::server::GatewayServer;
 use crate::starting::Handles;
 use crate::status::GatewayStatus;

@@ -283,8 +283,8 @@ impl ServerLists {
             UpdateSource::new(
                 &source.upstream,
                 listed.contains(&index),
-                self.resources.items(server),
-                self.templates.items(server),
+                names(self.resources.items(server)),
+                names(self.templates.items(server)),
             )
         });
         updates.set_sources(sources.collect());

@@ -5,7 +5,7 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
-use mcp_client::Client;
+use mcp_client::{Client, Step};
 use mcp_core::{ResultBody, TaskMode};
 use mcp_server::{
     CompletionError, Prefix, PromptError, PromptExt as _, PromptRoute, RawArgs, ResourceError,
@@ -16,16 +16,17 @@ use mcp_types::{
     Prompt, RawObject, Resource, ResourceTemplate, Tool, uri_template,
 };
 
+use crate::calls::caller::Caller;
 use crate::calls::failure::CallFailure;
-use crate::calls::forward::{CallEnd, Request, Waiting};
+use crate::calls::request::Request;
 use crate::calls::server_info;
+use crate::calls::state::RequestState;
 use crate::calls::upstream::Upstream;
-use crate::settings::credentials::Caller;
 use crate::settings::tool::ToolOptions;
 use crate::status::CallOutcome;
 use crate::tasks::body::TaskBody;
 use crate::tasks::follow::{follow, resume};
-use crate::tasks::ids::CreatedTask;
+use crate::tasks::ids::{CreatedTask, TaskSlot};
 
 /// An item of a server, and its name in the gateway.
 #[derive(Debug, Clone, PartialEq)]
@@ -52,13 +53,21 @@ pub(crate) fn tool(upstream: &Arc<Upstream>, listed: &Named<Tool>) -> ToolRoute 
     }
     options.apply(&mut tool);
     let upstream = upstream.clone();
-    let route = tool.handler(move |request: Request, RawArgs(arguments): RawArgs| {
+    let handler = move |request: Request, slot: Option<TaskSlot>, RawArgs(arguments): RawArgs| {
         let (upstream, own, options) = (upstream.clone(), own.clone(), options.clone());
         async move {
             let mut entry = upstream.audit(&request.caller.key, "tool", own.clone());
             let mut failed = CallOutcome::Refused;
-            let called =
-                call_tool(&upstream, &own, &options, request, arguments, &mut failed).await;
+            let called = call_tool(
+                &upstream,
+                &own,
+                &options,
+                request,
+                slot,
+                arguments,
+                &mut failed,
+            );
+            let called = called.await;
             entry.end(match &called {
                 Ok(body) if body.is_tool_error() => CallOutcome::ErrorResult,
                 Ok(_) => CallOutcome::Ok,
@@ -66,9 +75,12 @@ pub(crate) fn tool(upstream: &Arc<Upstream>, listed: &Named<Tool>) -> ToolRoute 
             });
             called
         }
-    });
+    };
     // The server decides which calls become tasks.
-    let route = route.task(TaskMode::After(Duration::ZERO)).forwarded();
+    let route = tool
+        .handler(handler)
+        .task(TaskMode::After(Duration::ZERO))
+        .forwarded();
     visible.into_iter().fold(route, ToolRoute::visible_to)
 }
 
@@ -78,22 +90,23 @@ async fn call_tool(
     own: &Arc<str>,
     options: &ToolOptions,
     request: Request,
+    slot: Option<TaskSlot>,
     arguments: RawObject,
     failed: &mut CallOutcome,
 ) -> Result<ResultBody, ToolError> {
     let arguments = options.arguments(arguments)?;
     let (shared, single) = (&upstream.settings.limiter, &options.limiter);
     let caller = &request.caller.key;
-    let kept = request.kept().map_err(ToolError::fault)?;
-    match &kept {
+    let state = request.state().map_err(ToolError::fault)?;
+    match state.as_ref().map(RequestState::counted_id) {
         None => {
             single.count(caller)?;
             shared.count(caller)?;
         }
         // The answer to a question continues a call that was counted, once.
-        Some(kept) if !kept.is_parked() && (single.rate.is_some() || shared.rate.is_some()) => {
+        Some(Some(id)) if single.rate.is_some() || shared.rate.is_some() => {
             let (used, lifetime) = (&upstream.used_states, request.state_lifetime());
-            used.count(caller, kept.id, lifetime).await?;
+            used.count(caller, id, lifetime).await?;
         }
         Some(_) => {}
     }
@@ -104,13 +117,20 @@ async fn call_tool(
     // Pinned here, because each limiter would move the future.
     let call = pin!(async {
         let prepare = |client: &Client| client.call(&**own, arguments.clone()).raw();
-        let result = match kept.map(|kept| kept.waiting) {
-            Some(Waiting::Task(task)) => resume(upstream, &request, task).await,
-            waiting => match upstream.forward(&request, waiting, prepare).await {
-                Ok(CallEnd::Done(result)) => Ok(result),
-                Ok(CallEnd::Task(task)) => end_with_task(upstream, own, &request, &task).await,
-                Err(failure) => Err(failure),
-            },
+        let result = match state {
+            Some(RequestState::Task { task, .. }) => resume(upstream, &request, task).await,
+            state => {
+                let declares_tasks = slot.is_some();
+                match upstream
+                    .forward(&request, state, declares_tasks, prepare)
+                    .await
+                {
+                    Ok(Step::Extended { body, .. }) => {
+                        end_with_task(upstream, own, &request, slot, &body).await
+                    }
+                    step => step.and_then(|step| upstream.result(step)),
+                }
+            }
         };
         let mut body = result.map_err(|failure| {
             *failed = failure.outcome();
@@ -127,9 +147,10 @@ async fn end_with_task(
     upstream: &Arc<Upstream>,
     own: &Arc<str>,
     request: &Request,
+    slot: Option<TaskSlot>,
     task: &RawObject,
 ) -> Result<ResultBody, CallFailure> {
-    let Some(slot) = &request.tasks else {
+    let Some(slot) = slot else {
         return follow(upstream, request, task).await;
     };
     slot.set(CreatedTask {

@@ -1,9 +1,18 @@
-//! Sessions with a server.
+//! Sessions with a server, and what the server asks there.
+//!
+//! A legacy server may keep a state in a session, and asks in a session. So callers have sessions of their own, and one
+//! call at a time has the turn in which the server's requests are its own.
 //!
 //! | module | content; each module uses only modules above it |
 //! |---|---|
-//! | `questions` | a server's requests and notifications while a call runs, and the calls that wait for their client |
-//! | `pool` | sessions of a legacy server, by caller |
+//! | `roots` | what a server is told that asks for roots |
+//! | `broadcast` | what a server sends to all its clients, passed on by one session of a caller |
+//! | `questions` | a server's requests and notifications in one session, and the turns of its calls |
+//! | `pool` | the sessions of callers, in use and idle |
+//! | `lease` | a session while a call uses it |
 
+pub(crate) mod broadcast;
+pub(crate) mod lease;
 pub(crate) mod pool;
 pub(crate) mod questions;
+pub(crate) mod roots;

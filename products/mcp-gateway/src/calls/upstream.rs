@@ -13,34 +13,23 @@ use mcp_core::{CallerKey, ClientContext, Fault};
 use mcp_server::Broadcaster;
 use mcp_types::meta::keys;
 use mcp_types::{
-    ClientCapabilities, CompleteParams, CompleteResult, ExtraFields, Meta, RawObject,
-    SamplingCapability, codes,
+    ClientCapabilities, CompleteParams, CompleteResult, ExtraFields, SamplingCapability, codes,
 };
 use parking_lot::RwLock;
 use serde_json::json;
 
+use super::caller::{Caller, identity};
 use super::failure::CallFailure;
-use super::running::CallSession;
+use super::parked::Parked;
 use super::usage::Usage;
 use crate::limits::limiter::UsedStates;
-use crate::limits::quota::WaitingCalls;
+use crate::limits::quota::Quota;
+use crate::sessions::lease::Lease;
 use crate::sessions::pool::{SessionKey, Sessions};
-use crate::sessions::questions::{CallerRoots, Parked, Questions};
-use crate::settings::credentials::{Caller, identity};
+use crate::sessions::questions::Questions;
+use crate::sessions::roots::CallerRoots;
 use crate::settings::server::ServerSettings;
 use crate::status::{AuditEntry, CallOutcome, Counters};
-
-/// A client, as the server of a task sees it.
-#[derive(Clone)]
-pub(crate) struct TaskClient {
-    /// The capabilities, with the tasks extension.
-    capabilities: ClientCapabilities,
-    caller: CallerKey,
-    /// The caller's token, where the endpoint keeps it.
-    token: Option<AccessToken>,
-    /// The request's `_meta`. The client leaves out the protocol's keys.
-    meta: Option<Meta>,
-}
 
 /// One server of the gateway. Its routes share it.
 #[derive(Clone)]
@@ -48,7 +37,7 @@ pub(crate) struct Upstream {
     pub(crate) server: Arc<str>,
     pub(crate) group: Group,
     /// The questions of the session that all calls share.
-    pub(crate) questions: Questions,
+    pub(crate) questions: Arc<Questions>,
     /// The sessions of callers, and for calls whose client can be asked.
     pub(crate) sessions: Sessions,
     pub(crate) settings: ServerSettings,
@@ -57,7 +46,7 @@ pub(crate) struct Upstream {
     pub(crate) counters: Arc<Counters>,
     pub(crate) usage: Usage,
     /// The calls that wait for a session or their turn, or have one.
-    pub(crate) waiting: WaitingCalls,
+    pub(crate) waiting: Quota,
     /// The gateway's clients, for notifications outside calls.
     pub(crate) clients: Broadcaster,
 }
@@ -91,12 +80,12 @@ impl Upstream {
     ///   shared one. So does a call with extensions: on a pipe, a notification does not say which call it belongs to.
     /// - A legacy server that asks for roots has a session for each client's roots, unless all calls have one session.
     /// - A call that declares tasks stays in the session that all requests for the task use.
-    pub(crate) async fn session(
+    pub(crate) async fn lease(
         &self,
         caller: &Caller,
         key: &SessionKey,
         declares_tasks: bool,
-    ) -> Result<CallSession, CallFailure> {
+    ) -> Result<Lease, CallFailure> {
         let capabilities = &key.capabilities;
         let client = self.client().await?;
         let is_modern = client.protocol_version().is_modern();
@@ -114,12 +103,17 @@ impl Upstream {
         let waits_for_turn = self.settings.has_one_session || (is_modern && declares_tasks);
         let has_own = (is_of_caller && !is_modern) || (needs_turn && !waits_for_turn);
         if !has_own && !needs_turn {
-            return Ok(CallSession::Shared { client, turn: None });
+            return Ok(Lease::shared(&self.sessions, client, None, None));
         }
-        let place = self.waiting.enter(&caller.owner())?;
+        let quota = self.waiting.enter(&caller.owner())?;
         if !has_own {
-            let turn = Some((self.questions.clone(), place));
-            return Ok(CallSession::Shared { client, turn });
+            let questions = Some(self.questions.clone());
+            return Ok(Lease::shared(
+                &self.sessions,
+                client,
+                questions,
+                Some(quota),
+            ));
         }
         let mut key = key.clone();
         if self.settings.has_one_session {
@@ -127,9 +121,8 @@ impl Upstream {
             // Those of each call.
             key.roots = CallerRoots::Unknown;
         }
-        let leased = self.sessions.lease(&key, place).await?;
-        let lease = leased.map_err(|error| self.unreachable(&error))?;
-        Ok(CallSession::Own(Box::new(lease)))
+        let lease = Lease::own(&self.sessions, &key, quota).await?;
+        lease.map_err(|error| self.unreachable(&error))
     }
 
     /// Returns true if a caller has to be asked for its roots before its call, because the server asks for them. One
@@ -179,11 +172,11 @@ impl Upstream {
         params: CompleteParams,
     ) -> Result<CompleteResult, CallFailure> {
         let key = self.key(caller, ClientCapabilities::default()).await?;
-        let session = self.session(caller, &key, false).await?;
+        let lease = self.lease(caller, &key, false).await?;
         let headers = self.headers(&caller.key, key.credentials)?;
-        let call = session.client().complete(params);
+        let call = lease.client.complete(params);
         let completed = with_caller(call, key.client, headers).await;
-        session.end();
+        lease.end();
         completed.map_err(|error| self.failure(&error))
     }
 
@@ -231,42 +224,6 @@ impl Upstream {
                 CallFailure::of_server(Fault::Deadline)
             }
             None => self.unreachable(error),
-        }
-    }
-
-    /// Sends a request of the tasks extension.
-    pub(crate) async fn request_task(
-        &self,
-        method: &str,
-        params: RawObject,
-        client: &TaskClient,
-    ) -> Result<RawObject, CallFailure> {
-        let _in_use = self.usage.begin();
-        let credentials = self.credentials(client.token.as_ref()).await?;
-        let headers = self.headers(&client.caller, credentials)?;
-        let request = self.client().await?.request(method, params);
-        let request = request.capabilities(client.capabilities.clone());
-        let mut request = request.idempotent(true);
-        for (key, value) in client.meta.iter().flat_map(|meta| &**meta) {
-            request = request.meta(key.clone(), value.clone());
-        }
-        with_caller(request, None, headers)
-            .await
-            .map_err(|error| self.failure(&error))
-    }
-
-    /// Returns a client for requests about tasks.
-    pub(crate) fn task_client(
-        &self,
-        facts: &ClientContext,
-        can_be_asked: bool,
-        (caller, token, meta): (&CallerKey, Option<&AccessToken>, Option<&Meta>),
-    ) -> TaskClient {
-        TaskClient {
-            caller: caller.clone(),
-            capabilities: with_tasks(self.capabilities(facts, can_be_asked)),
-            token: token.cloned(),
-            meta: meta.cloned(),
         }
     }
 

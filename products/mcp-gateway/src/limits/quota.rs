@@ -14,7 +14,8 @@ const MAX_WAITING: usize = 64;
 /// The time after which a refused call may be repeated.
 pub(crate) const RETRY: Duration = Duration::from_secs(5);
 
-/// The owner of a waiting call: a principal, or anonymous clients with the same address.
+/// The owner of a waiting call: a principal, or anonymous clients with the same address. It is made from the request's
+/// caller when the call is counted; the call's permit holds it, or the parked call.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub(crate) struct Owner {
     /// The caller, whatever the address is.
@@ -33,9 +34,9 @@ impl Owner {
     }
 }
 
-/// The waiting calls of one server.
+/// The calls of each owner that wait at one server.
 #[derive(Debug, Clone)]
-pub(crate) struct WaitingCalls {
+pub(crate) struct Quota {
     calls: Arc<Mutex<HashMap<Owner, usize>>>,
     /// Calls of one owner.
     max: usize,
@@ -43,21 +44,21 @@ pub(crate) struct WaitingCalls {
     cause: &'static str,
 }
 
-impl Default for WaitingCalls {
+impl Default for Quota {
     /// The calls that wait for a session or their turn, or have one.
     fn default() -> Self {
         Self::new(MAX_WAITING, "the server")
     }
 }
 
-/// The place of one waiting call, until this is dropped.
+/// Counts one call of its owner, until this is dropped. [`Quota::enter`] makes it, and the call's session holds it.
 #[derive(Debug)]
-pub(crate) struct Place {
-    waiting: WaitingCalls,
+pub(crate) struct QuotaPermit {
+    waiting: Quota,
     pub(crate) owner: Owner,
 }
 
-impl WaitingCalls {
+impl Quota {
     /// Calls that wait for `cause`, of which one owner has `max` at most.
     pub(crate) fn new(max: usize, cause: &'static str) -> Self {
         Self {
@@ -72,7 +73,7 @@ impl WaitingCalls {
     /// # Errors
     ///
     /// Returns [`Fault::RateLimited`] when too many calls of the owner wait.
-    pub(crate) fn enter(&self, owner: &Owner) -> Result<Place, Fault> {
+    pub(crate) fn enter(&self, owner: &Owner) -> Result<QuotaPermit, Fault> {
         let mut calls = self.calls.lock();
         let count = calls.entry(owner.clone()).or_default();
         if *count >= self.max {
@@ -80,14 +81,14 @@ impl WaitingCalls {
             return Err(Fault::rate_limited(message, RETRY));
         }
         *count += 1;
-        Ok(Place {
+        Ok(QuotaPermit {
             waiting: self.clone(),
             owner: owner.clone(),
         })
     }
 }
 
-impl Drop for Place {
+impl Drop for QuotaPermit {
     fn drop(&mut self) {
         let mut calls = self.waiting.calls.lock();
         if let Some(count) = calls.get_mut(&self.owner) {
@@ -105,7 +106,7 @@ pub(crate) mod tests {
 
     use mcp_core::{CallerKey, ClientAddress, Fault, Principal};
 
-    use super::{MAX_WAITING, Owner, WaitingCalls};
+    use super::{MAX_WAITING, Owner, Quota};
 
     pub(crate) fn principal(name: &str) -> Owner {
         Owner::new(CallerKey::new(Some(&Principal::new("issuer", name))), None)
@@ -124,7 +125,7 @@ pub(crate) mod tests {
             (address("2001:db8::1"), address("2001:db8:0:1::1")),
         ];
         for (owner, other) in owners {
-            let waiting = WaitingCalls::default();
+            let waiting = Quota::default();
             let places: Vec<_> = (0..MAX_WAITING).map(|_| waiting.enter(&owner)).collect();
             let refused = waiting.enter(&owner).unwrap_err();
             assert!(matches!(refused, Fault::RateLimited { .. }), "{refused}");

@@ -11,14 +11,17 @@ use mcp_server::Broadcaster;
 use mcp_types::is_tool_name;
 
 use super::pinned::PinnedItems;
+use crate::calls::parked::Parked;
 use crate::calls::upstream::{Directory, Upstream};
 use crate::calls::usage::Usage;
 use crate::changes::Announcements;
 use crate::error::GatewayError;
 use crate::limits::limiter::UsedStates;
-use crate::limits::quota::WaitingCalls;
+use crate::limits::quota::Quota;
+use crate::sessions::broadcast::Broadcast;
 use crate::sessions::pool::{ConnectShared, Sessions};
-use crate::sessions::questions::{Broadcast, Parked, Questions, RootsRequests};
+use crate::sessions::questions::Questions;
+use crate::sessions::roots::{CallerRoots, RootsRequests};
 use crate::settings::claims::check_claims;
 use crate::settings::server::GatewayServer;
 
@@ -45,14 +48,17 @@ impl Setup {
     pub(crate) fn connect(&self, server: GatewayServer) -> (ConnectShared, Arc<Upstream>) {
         let broadcast = self.broadcast(&server);
         let roots = Arc::<RootsRequests>::default();
-        let questions = Questions::new(broadcast.clone(), (Default::default(), roots.clone()));
+        let questions = Questions::new(broadcast.clone(), CallerRoots::Unknown, roots.clone());
+        let questions = Arc::new(questions);
         let connect = self.connect_shared(&server, &questions);
         let sessions = Sessions::new(
             server.connect,
             self.client.clone().server_name(&server.name),
             server.settings.has_one_session,
-            (server.name.clone(), self.announcements.clone()),
-            (broadcast, roots),
+            server.name.clone(),
+            self.announcements.clone(),
+            broadcast,
+            roots,
         );
         let upstream = Arc::new(Upstream {
             server: server.name,
@@ -64,7 +70,7 @@ impl Setup {
             used_states: self.used_states.clone(),
             counters: Arc::default(),
             usage: Usage::new(),
-            waiting: WaitingCalls::default(),
+            waiting: Quota::default(),
             clients: self.clients.clone(),
         });
         (connect, upstream)
@@ -80,7 +86,7 @@ impl Setup {
 
     /// Returns the function that opens the shared session. With [`GatewayServer::one_session`], it declares every
     /// capability that a client of the gateway may have.
-    fn connect_shared(&self, server: &GatewayServer, questions: &Questions) -> ConnectShared {
+    fn connect_shared(&self, server: &GatewayServer, questions: &Arc<Questions>) -> ConnectShared {
         let client = self.client.clone().server_name(&server.name);
         let client = client.inbound_layer(questions.layer());
         let client = if server.settings.has_one_session {

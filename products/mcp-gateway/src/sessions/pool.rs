@@ -11,16 +11,19 @@ use std::time::Duration;
 use futures_util::StreamExt as _;
 use http::HeaderValue;
 use mcp_client::{Client, ClientBuilder, Error};
-use mcp_core::{BoxFuture, CallerKey, Fault};
+use mcp_core::{BoxFuture, CallerKey};
 use mcp_types::ClientCapabilities;
 use parking_lot::Mutex;
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
-use tokio::time::{Instant, sleep, timeout, timeout_at};
+use tokio::sync::Semaphore;
+use tokio::time::sleep;
 use tokio_util::task::AbortOnDropHandle;
 
-use super::questions::{Broadcast, CallerRoots, Questions, RootsRequests, Speaker};
+use super::broadcast::Broadcast;
+use super::questions::Questions;
+use super::roots::{CallerRoots, RootsRequests};
 use crate::changes::Announcements;
-use crate::limits::quota::{Place, RETRY, WaitingCalls};
+use crate::limits::quota::Quota;
+use crate::settings::server::Connect;
 
 /// Sessions of one caller with one server, in use and idle.
 const MAX_OF_CALLER: usize = 8;
@@ -30,20 +33,10 @@ const MAX_SESSIONS: usize = 256;
 /// questions do not block other calls.
 const MAX_ASKED: usize = 32;
 /// Those of all callers with one server.
-const MAX_ALL_ASKED: usize = 256;
+pub(super) const MAX_ALL_ASKED: usize = 256;
 
 /// Time after which a session without calls is closed.
 const IDLE_TIMEOUT: Duration = Duration::from_secs(300);
-
-/// Longest wait for a free session.
-const WAIT: Duration = Duration::from_secs(30);
-
-/// Longest wait for a server before its session is closed.
-const PING: Duration = Duration::from_secs(5);
-
-/// A function that connects to the server.
-pub(crate) type Connect =
-    Arc<dyn Fn(ClientBuilder) -> BoxFuture<'static, Result<Client, Error>> + Send + Sync>;
 
 /// Opens the session of a server that calls share.
 pub(crate) type ConnectShared =
@@ -51,14 +44,16 @@ pub(crate) type ConnectShared =
 
 /// The sessions of one server.
 #[derive(Clone)]
-pub(crate) struct Sessions(Arc<SessionPool>);
+pub(crate) struct Sessions(pub(super) Arc<SessionPool>);
 
-struct SessionPool {
+pub(super) struct SessionPool {
     connect: Connect,
     client: ClientBuilder,
-    permits: Arc<Semaphore>,
-    /// The sessions whose calls have asked their clients.
-    asked: (WaitingCalls, Arc<Semaphore>),
+    pub(super) permits: Arc<Semaphore>,
+    /// The calls of each owner that have asked their clients.
+    pub(super) asked: Quota,
+    /// Those of all callers.
+    pub(super) all_asked: Arc<Semaphore>,
     /// Sessions of one caller.
     max_of_caller: usize,
     server: Arc<str>,
@@ -72,9 +67,9 @@ struct SessionPool {
 }
 
 /// The parts that the sessions of one caller share.
-struct CallerSessions {
-    permits: Arc<Semaphore>,
-    speaker: Speaker,
+pub(super) struct CallerSessions {
+    pub(super) permits: Arc<Semaphore>,
+    broadcast: Option<Broadcast>,
 }
 
 /// The sessions that no call has. The one that was used last is used next, so that a client that makes one call after
@@ -103,13 +98,15 @@ struct IdleSession {
     _expiry: AbortOnDropHandle<()>,
 }
 
-#[derive(Clone)]
-struct OpenSession {
-    client: Client,
+/// A session with the server.
+pub(super) struct OpenSession {
+    pub(super) client: Client,
     /// The task that passes on list changes, which a server may announce to one session only.
-    _watcher: Arc<AbortOnDropHandle<()>>,
-    questions: Questions,
+    _watcher: AbortOnDropHandle<()>,
+    pub(super) questions: Arc<Questions>,
     key: SessionKey,
+    /// The run in which the session was opened.
+    run: Run,
     /// Kept for the caller's next session.
     _caller: Arc<CallerSessions>,
 }
@@ -127,19 +124,6 @@ pub(crate) struct SessionKey {
     pub(crate) roots: CallerRoots,
 }
 
-/// A session that one call has. It is closed when this is dropped before [`Lease::end`], because the
-/// server may still ask for the call.
-pub(crate) struct Lease {
-    session: OpenSession,
-    sessions: Sessions,
-    /// The run in which the session was opened.
-    run: Run,
-    has_ended: bool,
-    has_asked: bool,
-    permits: Vec<OwnedSemaphorePermit>,
-    place: Place,
-}
-
 impl Sessions {
     /// The sessions of a server that `connect` reaches, with the gateway's settings.
     /// Changes of its lists are added to `changes`. Notifications that belong to no call are those of `broadcast`.
@@ -147,17 +131,17 @@ impl Sessions {
         connect: Connect,
         client: ClientBuilder,
         has_one_session: bool,
-        (server, changes): (Arc<str>, Announcements),
-        (broadcast, roots): (Option<Broadcast>, Arc<RootsRequests>),
+        server: Arc<str>,
+        changes: Announcements,
+        broadcast: Option<Broadcast>,
+        roots: Arc<RootsRequests>,
     ) -> Self {
         Self(Arc::new(SessionPool {
             connect,
             client,
             permits: Arc::new(Semaphore::new(MAX_SESSIONS)),
-            asked: (
-                WaitingCalls::new(MAX_ASKED, "answers of their clients"),
-                Arc::new(Semaphore::new(MAX_ALL_ASKED)),
-            ),
+            asked: Quota::new(MAX_ASKED, "answers of their clients"),
+            all_asked: Arc::new(Semaphore::new(MAX_ALL_ASKED)),
             max_of_caller: if has_one_session { 1 } else { MAX_OF_CALLER },
             server,
             changes,
@@ -173,46 +157,7 @@ impl Sessions {
         self.0.roots.has_asked()
     }
 
-    /// Waits for a session with this key that no other call has.
-    ///
-    /// # Errors
-    ///
-    /// Returns [`Fault::RateLimited`] when all sessions of the caller are in use for too long, and
-    /// [`Fault::Overloaded`] when those of all callers are.
-    pub(crate) async fn lease(
-        &self,
-        key: &SessionKey,
-        place: Place,
-    ) -> Result<Result<Lease, Error>, Fault> {
-        let caller = self.caller(&key.caller);
-        let end = Instant::now() + WAIT;
-        let own = timeout_at(end, caller.permits.clone().acquire_owned()).await;
-        let Ok(Ok(own)) = own else {
-            let message = "all sessions of this caller with the server are in use";
-            return Err(Fault::rate_limited(message, RETRY));
-        };
-        let of_all = timeout_at(end, self.0.permits.clone().acquire_owned()).await;
-        let Ok(Ok(of_all)) = of_all else {
-            let message = "all sessions with the server are in use";
-            return Err(Fault::overloaded(message, RETRY));
-        };
-        let run = self.run();
-        let session = match self.take_idle(key, &caller) {
-            Some(session) => Ok(session),
-            None => self.open(key.clone(), caller).await,
-        };
-        Ok(session.map(|session| Lease {
-            session,
-            sessions: self.clone(),
-            run,
-            has_ended: false,
-            has_asked: false,
-            permits: vec![own, of_all],
-            place,
-        }))
-    }
-
-    fn caller(&self, key: &CallerKey) -> Arc<CallerSessions> {
+    pub(super) fn caller(&self, key: &CallerKey) -> Arc<CallerSessions> {
         let mut callers = self.0.callers.lock();
         if let Some(caller) = callers.get(key).and_then(Weak::upgrade) {
             return caller;
@@ -221,18 +166,22 @@ impl Sessions {
         let broadcast = self.0.broadcast.as_ref();
         let caller = Arc::new(CallerSessions {
             permits: Arc::new(Semaphore::new(self.0.max_of_caller)),
-            // The shared session belongs to the anonymous caller.
-            speaker: match broadcast.filter(|_| key.principal().is_none()) {
-                Some(broadcast) => broadcast.speaker().clone(),
-                None => Speaker::default(),
-            },
+            broadcast: broadcast.map(|all| match key.principal() {
+                // The shared session belongs to the anonymous caller.
+                None => all.clone(),
+                Some(_) => all.for_caller(key),
+            }),
         });
         callers.insert(key.clone(), Arc::downgrade(&caller));
         caller
     }
 
     /// Takes a session with this key. Without one, closes idle ones to make room for a new one.
-    fn take_idle(&self, key: &SessionKey, caller: &CallerSessions) -> Option<OpenSession> {
+    pub(super) fn take_idle(
+        &self,
+        key: &SessionKey,
+        caller: &CallerSessions,
+    ) -> Option<OpenSession> {
         let mut idle = self.0.idle.lock();
         let is_closed = |idle: &mut IdleSession| idle.session.client.close_reason().is_some();
         let mut closed: Vec<_> = idle.sessions.extract_if(.., is_closed).collect();
@@ -276,18 +225,16 @@ impl Sessions {
         drop(closed);
     }
 
-    async fn open(
+    /// Opens a session.
+    pub(super) async fn open(
         &self,
         key: SessionKey,
         caller: Arc<CallerSessions>,
     ) -> Result<OpenSession, Error> {
-        let pool = &*self.0;
-        let broadcast = pool.broadcast.as_ref();
-        let broadcast = broadcast.map(|all| match key.caller.principal() {
-            None => all.clone(),
-            Some(_) => all.for_caller(&key.caller, &caller.speaker),
-        });
-        let questions = Questions::new(broadcast, (key.roots.clone(), pool.roots.clone()));
+        let (pool, run) = (&*self.0, self.run());
+        let (roots, requests) = (key.roots.clone(), pool.roots.clone());
+        let questions = Questions::new(caller.broadcast.clone(), roots, requests);
+        let questions = Arc::new(questions);
         let client = pool.client.clone().inbound_layer(questions.layer());
         let client = client.capabilities(key.capabilities.clone());
         let client = match &key.client {
@@ -312,27 +259,36 @@ impl Sessions {
         });
         Ok(OpenSession {
             client,
-            _watcher: Arc::new(AbortOnDropHandle::new(watcher)),
+            _watcher: AbortOnDropHandle::new(watcher),
             questions,
             key,
+            run,
             _caller: caller,
         })
     }
-}
 
-impl SessionPool {
+    /// Returns true if a caller has one session.
+    pub(super) fn has_one(&self) -> bool {
+        self.0.max_of_caller == 1
+    }
+
+    /// Returns true if another call can use the session.
+    pub(super) fn is_reusable(&self, session: &OpenSession) -> bool {
+        self.has_one() || session.questions.is_reusable(&session.key.caller)
+    }
+
     /// Adds a session to the idle ones, until its time has passed. One of a former run ends.
-    fn add_idle(self: &Arc<Self>, session: OpenSession, run: &Run) {
-        let pool = Arc::downgrade(self);
-        let mut idle = self.idle.lock();
-        if idle.run != *run {
+    pub(super) fn add_idle(&self, session: OpenSession) {
+        let pool = Arc::downgrade(&self.0);
+        let mut idle = self.0.idle.lock();
+        if idle.run != session.run {
             return;
         }
         let number = idle.next_number;
         idle.next_number += 1;
         let expiry = tokio::spawn(async move {
             sleep(IDLE_TIMEOUT).await;
-            let pool: Option<Arc<Self>> = pool.upgrade();
+            let pool: Option<Arc<SessionPool>> = pool.upgrade();
             // Dropped without the lock, because it is the end of the session.
             let expired = pool.and_then(|pool| {
                 let sessions = &mut pool.idle.lock().sessions;
@@ -358,66 +314,5 @@ async fn pass_changes(client: &Client, server: &Arc<str>, announcements: &Announ
     };
     while let Some(Ok(change)) = changes.next().await {
         announcements.add(server, &change);
-    }
-}
-
-impl Lease {
-    pub(crate) fn client(&self) -> &Client {
-        &self.session.client
-    }
-
-    pub(crate) fn questions(&self) -> &Questions {
-        &self.session.questions
-    }
-
-    /// Notes that the call asks its client, which may never answer. From now on the session has a place among those that
-    /// wait for an answer, and another call of the caller can have one. The only session of a caller stays in use.
-    ///
-    /// # Errors
-    ///
-    /// Returns [`Fault::RateLimited`] when too many calls of the owner wait for answers, and [`Fault::Overloaded`] when
-    /// too many calls of all callers do.
-    pub(crate) fn ask(&mut self) -> Result<(), Fault> {
-        let pool = &self.sessions.0;
-        if self.has_asked || pool.max_of_caller == 1 {
-            return Ok(());
-        }
-        let (owners, all) = &pool.asked;
-        let place = owners.enter(&self.place.owner)?;
-        let Ok(permit) = all.clone().try_acquire_owned() else {
-            let message = format!("{MAX_ALL_ASKED} calls wait for answers of their clients");
-            return Err(Fault::overloaded(message, RETRY));
-        };
-        self.has_asked = true;
-        self.permits = vec![permit];
-        self.place = place;
-        Ok(())
-    }
-
-    /// Gives the session back: its call has its result.
-    pub(crate) fn end(mut self) {
-        let OpenSession { questions, key, .. } = &self.session;
-        if self.sessions.0.max_of_caller > 1 && !questions.is_reusable(&key.caller) {
-            return;
-        }
-        self.has_ended = true;
-        self.sessions.0.add_idle(self.session.clone(), &self.run);
-    }
-}
-
-impl Drop for Lease {
-    fn drop(&mut self) {
-        if self.has_ended {
-            return;
-        }
-        if let Ok(runtime) = tokio::runtime::Handle::try_current() {
-            let client = self.session.client.clone();
-            runtime.spawn(async move {
-                // The cancellation of the call reaches the server before the end of the session.
-                let _ = timeout(PING, client.ping()).await;
-                // Best effort: the server ends a session that its client has left.
-                let _ = client.close().await;
-            });
-        }
     }
 }

@@ -10,7 +10,7 @@ use std::time::Duration;
 use mcp_auth::IdentityHeader;
 use mcp_client::group::ServerSpec;
 use mcp_client::{Client, ClientBuilder, Error};
-use mcp_core::{ServerIdentity, catch_panic_sync};
+use mcp_core::{BoxFuture, ServerIdentity, catch_panic_sync};
 use mcp_server::Caller;
 
 use super::claims::ExtensionClaims;
@@ -18,7 +18,6 @@ use super::credentials::CallerTokens;
 use super::tool::{ToolOptions, Visible};
 use crate::limits::limiter::{CallLimits, Limiter};
 use crate::patterns::ToolPatterns;
-use crate::sessions::pool::Connect;
 
 /// A server behind a [`Gateway`](crate::Gateway), with its settings.
 ///
@@ -53,6 +52,10 @@ pub struct GatewayServer {
     pub(crate) start: StartSettings,
     pub(crate) settings: ServerSettings,
 }
+
+/// A function that connects to the server.
+pub(crate) type Connect =
+    Arc<dyn Fn(ClientBuilder) -> BoxFuture<'static, Result<Client, Error>> + Send + Sync>;
 
 /// The start and the end of a server.
 #[derive(Debug, Clone, Default)]

@@ -13,8 +13,8 @@ use mcp_types::ext::tasks::{CHANGED, GET, TaskParams};
 use mcp_types::{RawObject, SubscriptionFilter};
 
 use super::body::TaskBody;
+use super::client::TaskClient;
 use super::ids::{FoundTask, TaskIds};
-use crate::calls::upstream::{TaskClient, Upstream};
 use crate::calls::usage::InUse;
 
 /// The tasks of one server that a client has subscribed to, by the server's ids.
@@ -57,7 +57,6 @@ pub(crate) async fn subscribe(
 /// The task changes of one server.
 struct TaskStream {
     ids: TaskIds,
-    upstream: Arc<Upstream>,
     client: TaskClient,
     watched: Watched,
     changes: Subscription,
@@ -95,10 +94,9 @@ impl TaskStream {
         };
         let granted = &changes.granted().task_ids;
         watched.retain(|id, _| granted.iter().any(|granted| **granted == **id));
-        let client = upstream.task_client(facts, true, (caller, token, None));
+        let client = TaskClient::new(&upstream, facts, true, caller, token, None);
         (!watched.is_empty()).then_some(Self {
             ids: ids.clone(),
-            upstream,
             client,
             watched,
             changes,
@@ -143,10 +141,10 @@ impl TaskStream {
     fn request(&self, id: &str) -> impl Future<Output = Option<TaskBody>> + Send + use<> {
         let is_watched = self.watched.contains_key(id);
         let params = RawObject::from_value(&TaskParams::from(id));
-        let (upstream, client) = (self.upstream.clone(), self.client.clone());
+        let client = self.client.clone();
         async move {
             let params = params.ok().filter(|_| is_watched)?;
-            let task = upstream.request_task(GET, params, &client).await.ok()?;
+            let task = client.request(GET, params).await.ok()?;
             TaskBody::parse(&task).ok()
         }
     }

@@ -13,10 +13,10 @@ use tokio::time::timeout;
 
 use super::body::TaskBody;
 use super::changes;
+use super::client::TaskClient;
 use super::ids::{FoundTask, TaskIds, TaskSlot};
 use crate::calls::failure::CallFailure;
 use crate::calls::server_info;
-use crate::calls::upstream::TaskClient;
 
 impl TaskIds {
     /// Passes a request on to the task's server.
@@ -29,7 +29,7 @@ impl TaskIds {
         client: TaskClient,
     ) -> Result<RawObject, CallFailure> {
         let params = params.with_id(&task.id).to_object()?;
-        let asked = task.upstream.request_task(method, params, &client);
+        let asked = client.request(method, params);
         let limit = task.limit(|limiter| limiter.timeout);
         let answer = timeout(limit.unwrap_or(Duration::MAX), asked).await;
         let answer = answer.map_err(|_| CallFailure::of_server(Fault::Deadline))??;
@@ -87,9 +87,9 @@ impl TaskEngine for TaskIds {
             let task = found.ok_or_else(Fault::no_such_task)?;
             let caller = CallerKey::new(extensions.get());
             let meta = meta.and_then(|meta| meta.parse().ok());
-            let origin = (&caller, extensions.get(), meta.as_ref());
-            let client = task.upstream.task_client(&facts, true, origin);
             let (upstream, tool) = (task.upstream.clone(), task.tool.clone());
+            let token = extensions.get();
+            let client = TaskClient::new(&upstream, &facts, true, &caller, token, meta.as_ref());
             let answer = tasks.forward(method, params, sealed, task, client);
             upstream.audited(&caller, (method, &tool), answer).await
         })

@@ -9,11 +9,14 @@ use mcp_types::ext::tasks::{CANCEL, GET, Task, TaskParams, TaskStatus, UPDATE, U
 use mcp_types::{CallToolParams, ErrorObject, ProtocolVersion, RawObject, Response, codes};
 use serde::Serialize;
 use tokio::time::{sleep, timeout};
+use uuid::Uuid;
 
 use super::body::check_question;
+use super::client::TaskClient;
 use crate::calls::failure::CallFailure;
-use crate::calls::forward::{FollowedTask, Request, Waiting, keep, to_fault};
-use crate::calls::upstream::{TaskClient, Upstream};
+use crate::calls::request::Request;
+use crate::calls::state::{FollowedTask, RequestState, to_fault};
+use crate::calls::upstream::Upstream;
 
 /// The pause between two polls when the server suggests none.
 const DEFAULT_INTERVAL: Duration = Duration::from_secs(1);
@@ -45,12 +48,18 @@ pub(crate) async fn resume(
     request: &Request,
     task: FollowedTask,
 ) -> Result<ResultBody, CallFailure> {
-    let can_be_asked = request.ask.is_some();
+    let caller = &request.caller;
     let mut following = Following {
         guard: CancelGuard {
-            upstream: upstream.clone(),
             id: task.id.clone(),
-            client: upstream.task_client(&request.caller.facts, can_be_asked, request.origin()),
+            client: TaskClient::new(
+                upstream,
+                &caller.facts,
+                request.ask.is_some(),
+                &caller.key,
+                caller.token.as_ref(),
+                request.meta.as_ref(),
+            ),
             is_armed: true,
         },
         request,
@@ -98,8 +107,8 @@ impl Following<'_> {
     /// Asks the client for the input that the task requires, each key once.
     // spec: TASK-15
     async fn answer(&mut self) -> Result<(), CallFailure> {
-        let ask = self.request.asker()?;
-        keep(ask, Waiting::Task(self.task.clone()))?;
+        let (id, task) = (Uuid::new_v4(), self.task.clone());
+        let ask = self.request.keep(&RequestState::Task { id, task })?;
         let questions = self.task.open.iter();
         let questions =
             questions.map(|(key, request)| ask.forward(format!("task/{key}"), request.clone()));
@@ -123,11 +132,7 @@ impl Following<'_> {
     async fn send(&self, method: &str, params: &impl Serialize) -> Result<RawObject, CallFailure> {
         let params = RawObject::from_value(params);
         let params = params.map_err(|error| Fault::internal(error.to_string()))?;
-        let sent = self
-            .guard
-            .upstream
-            .request_task(method, params, &self.guard.client);
-        sent.await
+        self.guard.client.request(method, params).await
     }
 }
 
@@ -165,7 +170,6 @@ fn result(task: Task) -> Result<ResultBody, Fault> {
 
 /// Cancels the task when the call is dropped.
 struct CancelGuard {
-    upstream: Arc<Upstream>,
     id: String,
     client: TaskClient,
     is_armed: bool,
@@ -180,9 +184,9 @@ impl Drop for CancelGuard {
         let Ok(params) = RawObject::from_value(&TaskParams::from(&*self.id)) else {
             return;
         };
-        let (upstream, client) = (self.upstream.clone(), self.client.clone());
+        let client = self.client.clone();
         runtime.spawn(async move {
-            let cancelling = upstream.request_task(CANCEL, params, &client);
+            let cancelling = client.request(CANCEL, params);
             if let Ok(Err(error)) = timeout(CANCEL_TIMEOUT, cancelling).await {
                 tracing::debug!(error = %mcp_types::escaped(&error), "the task of a dropped call was not cancelled");
             }

@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use mcp_core::{ClientContext, Extensions, Fault, Principal, Reply};
-use mcp_server::{Caller, TokenSealer};
+use mcp_server::{CallContext, Caller, FromCall, Rejection, TokenSealer};
 use mcp_types::ext::tasks::RESULT_TYPE;
 use mcp_types::meta::keys;
 use parking_lot::Mutex;
@@ -65,6 +65,13 @@ pub(crate) struct CreatedTask {
     /// The tool, as the server names it.
     pub(crate) tool: Arc<str>,
     pub(crate) body: TaskBody,
+}
+
+impl FromCall for TaskSlot {
+    fn from_call(call: &mut CallContext) -> Result<Self, Rejection> {
+        let slot = call.extensions().get().cloned();
+        slot.ok_or_else(|| Rejection::missing("the client declares no tasks"))
+    }
 }
 
 impl TaskSlot {

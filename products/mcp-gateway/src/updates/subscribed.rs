@@ -9,12 +9,10 @@ use std::time::Duration;
 
 use mcp_core::SubscribedResources;
 use mcp_server::{Notify, Server, Templates};
-use mcp_types::{Resource, ResourceTemplate};
 use tokio::time::{Instant, sleep_until};
 
 use super::stream::UpdateStream;
 use crate::calls::upstream::Upstream;
-use crate::routes::{Named, names};
 use crate::sessions::pool::Run;
 
 /// Resources of one server that the gateway subscribes to. Updates of further ones are not forwarded.
@@ -125,19 +123,21 @@ pub(crate) struct UpdateSource {
 }
 
 impl UpdateSource {
-    /// A server with the resources and templates that the gateway serves.
+    /// A server with the URIs of the resources and templates that the gateway serves.
     pub(crate) fn new(
         upstream: &Arc<Upstream>,
         is_listed: bool,
-        resources: &[Named<Resource>],
-        templates: &[Named<ResourceTemplate>],
+        mut resources: Vec<String>,
+        mut templates: Vec<String>,
     ) -> Self {
+        resources.sort_unstable();
+        templates.sort_unstable();
         Self {
             upstream: upstream.clone(),
             run: upstream.sessions.run(),
             is_listed,
-            resources: sorted_names(resources),
-            templates: sorted_names(templates),
+            resources,
+            templates,
         }
     }
 
@@ -160,12 +160,6 @@ impl UpdateSource {
             || has_below(&self.resources)
             || has_below(&self.templates)
     }
-}
-
-fn sorted_names<T>(items: &[Named<T>]) -> Vec<String> {
-    let mut names = names(items);
-    names.sort_unstable();
-    names
 }
 
 /// The subscriptions at one server. No two have the same resource.
