@@ -110,7 +110,7 @@ impl ExtensionOwner {
             return Ok(());
         }
         let sent = pass_notification(upstream, method, params, request);
-        let sent = upstream.audited(&request.caller.key, (KIND, method), sent);
+        let sent = upstream.audited(&request.caller.key, KIND, method, sent);
         sent.await.map_err(RequestError::fault)
     }
 }
@@ -151,7 +151,7 @@ async fn pass_request(
     request: &Request,
 ) -> Result<RawObject, RequestError> {
     let call = upstream.call(request, |client| client.request(method, params.clone()));
-    let result = upstream.audited(&request.caller.key, (KIND, method), call);
+    let result = upstream.audited(&request.caller.key, KIND, method, call);
     let result = result.await.map_err(RequestError::fault)?;
     Ok(server_info::without(result))
 }

@@ -1,4 +1,4 @@
-//! Limits of calls.
+//! Limits of calls: per tool, per caller, and for repeated request states.
 //!
 //! | module | content; each module uses only modules above it |
 //! |---|---|

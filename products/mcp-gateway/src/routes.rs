@@ -175,7 +175,7 @@ pub(crate) fn prompt(upstream: &Arc<Upstream>, listed: &Named<Prompt>) -> Prompt
             let call = upstream.call(&request, |client| {
                 client.get_prompt(&*own, arguments.clone()).raw()
             });
-            let got = upstream.audited(&request.caller.key, ("prompt", &own), call);
+            let got = upstream.audited(&request.caller.key, "prompt", &own, call);
             let mut body = got.await.map_err(PromptError::fault)?;
             server_info::remove(&mut body);
             Ok::<_, PromptError>(body)
@@ -217,7 +217,7 @@ fn reader(upstream: Arc<Upstream>) -> impl mcp_server::ReadHandler<(Request,)> {
         async move {
             let uri = &*request.item;
             let read = upstream.call(&request, |client| client.read_resource(uri).raw());
-            let read = upstream.audited(&request.caller.key, ("resource", uri), read);
+            let read = upstream.audited(&request.caller.key, "resource", uri, read);
             let read = read.await.map(for_one_principal);
             read.map_err(ResourceError::fault)
         }

@@ -5,8 +5,8 @@
 //!
 //! | module | content; each module uses only modules above it |
 //! |---|---|
-//! | `roots` | what a server is told that asks for roots |
-//! | `broadcast` | what a server sends to all its clients, passed on by one session of a caller |
+//! | `roots` | a client's roots, as a server that asks for them is told |
+//! | `broadcast` | notifications of a server to all its clients, which one session of a caller passes on |
 //! | `questions` | a server's requests and notifications in one session, and the turns of its calls |
 //! | `pool` | the sessions of callers, in use and idle |
 //! | `lease` | a session while a call uses it |

@@ -185,7 +185,8 @@ pub(crate) struct AuditEntry {
 impl AuditEntry {
     pub(crate) fn new(
         caller: CallerKey,
-        (server, counters): (Arc<str>, Arc<Counters>),
+        server: Arc<str>,
+        counters: Arc<Counters>,
         kind: &'static str,
         item: Arc<str>,
     ) -> Self {

@@ -1,4 +1,4 @@
-//! Updates of resources.
+//! Updates of resources, from the servers to the clients that are subscribed to them.
 //!
 //! | module | content; each module uses only modules above it |
 //! |---|---|

@@ -188,14 +188,15 @@ impl Upstream {
         item: impl Into<Arc<str>>,
     ) -> AuditEntry {
         let (server, counters) = (self.server.clone(), self.counters.clone());
-        AuditEntry::new(caller.clone(), (server, counters), kind, item.into())
+        AuditEntry::new(caller.clone(), server, counters, kind, item.into())
     }
 
     /// Runs a call whose result cannot be an error, with its [audit entry](Self::audit).
     pub(crate) async fn audited<T>(
         &self,
         caller: &CallerKey,
-        (kind, item): (&'static str, &str),
+        kind: &'static str,
+        item: &str,
         call: impl Future<Output = Result<T, CallFailure>>,
     ) -> Result<T, Fault> {
         let mut entry = self.audit(caller, kind, item);

@@ -54,7 +54,7 @@ impl Default for Quota {
 /// Counts one call of its owner, until this is dropped. [`Quota::enter`] makes it, and the call's session holds it.
 #[derive(Debug)]
 pub(crate) struct QuotaPermit {
-    waiting: Quota,
+    quota: Quota,
     pub(crate) owner: Owner,
 }
 
@@ -82,7 +82,7 @@ impl Quota {
         }
         *count += 1;
         Ok(QuotaPermit {
-            waiting: self.clone(),
+            quota: self.clone(),
             owner: owner.clone(),
         })
     }
@@ -90,7 +90,7 @@ impl Quota {
 
 impl Drop for QuotaPermit {
     fn drop(&mut self) {
-        let mut calls = self.waiting.calls.lock();
+        let mut calls = self.quota.calls.lock();
         if let Some(count) = calls.get_mut(&self.owner) {
             *count -= 1;
             if *count == 0 {

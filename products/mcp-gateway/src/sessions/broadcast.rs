@@ -1,4 +1,4 @@
-//! [`Broadcast`]: what a server sends to all its clients.
+//! [`Broadcast`]: notifications of a server to all its clients.
 
 use std::sync::{Arc, Weak};
 

@@ -24,8 +24,9 @@ const WAIT: Duration = Duration::from_secs(30);
 const PING: Duration = Duration::from_secs(5);
 
 /// A session while a call uses it: one that no other call has, or the one that calls share. The server's
-/// [`Upstream`](crate::calls::upstream::Upstream) makes it, the call holds it, and it ends with the server's answer. A session that no other
-/// call has is closed if this is dropped before [`Lease::end`], because the server may still ask for the call.
+/// [`Upstream`](crate::calls::upstream::Upstream) makes it, the call holds it, and it ends with the server's answer. A
+/// session that no other call has is closed if this is dropped before [`Lease::end`], because the server may still ask
+/// for the call.
 pub(crate) struct Lease {
     pub(crate) client: Client,
     /// The server's requests. `None` if the call's client cannot be asked.

@@ -1,4 +1,4 @@
-//! What a server is told that asks for the roots of its client.
+//! A client's roots, as a server that asks for them is told.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 

@@ -20,28 +20,30 @@ use crate::calls::usage::InUse;
 /// The tasks of one server that a client has subscribed to, by the server's ids.
 type Watched = HashMap<Box<str>, WatchedTask>;
 
-struct WatchedTask {
+/// A task that a client has subscribed to.
+pub(super) struct WatchedTask {
     /// The client's id.
-    sealed: String,
-    task: FoundTask,
+    pub(super) sealed: String,
+    pub(super) task: FoundTask,
 }
 
 /// Subscribes to tasks at their servers. A task that its server does not grant is not granted.
 // spec: TASK-19
-pub(crate) async fn subscribe(
+pub(super) async fn subscribe(
     ids: &TaskIds,
-    found: Vec<(String, FoundTask)>,
+    found: Vec<WatchedTask>,
     facts: &ClientContext,
-    caller: (&CallerKey, Option<&AccessToken>),
+    caller: &CallerKey,
+    token: Option<&AccessToken>,
 ) -> TaskChanges {
     let mut servers: BTreeMap<Arc<str>, Watched> = BTreeMap::new();
-    for (sealed, task) in found {
-        let watched = servers.entry(task.upstream.server.clone()).or_default();
-        watched.insert(task.id.clone(), WatchedTask { sealed, task });
+    for watched in found {
+        let server = servers.entry(watched.task.upstream.server.clone());
+        server.or_default().insert(watched.task.id.clone(), watched);
     }
     let subscribing = servers
         .into_values()
-        .map(|watched| TaskStream::open(ids, watched, facts, caller));
+        .map(|watched| TaskStream::open(ids, watched, facts, caller, token));
     let opened = join_all(subscribing.collect::<Vec<_>>()).await;
     let (mut granted, mut streams) = (Vec::new(), Vec::new());
     for stream in opened.into_iter().flatten() {
@@ -71,7 +73,8 @@ impl TaskStream {
         ids: &TaskIds,
         mut watched: Watched,
         facts: &ClientContext,
-        (caller, token): (&CallerKey, Option<&AccessToken>),
+        caller: &CallerKey,
+        token: Option<&AccessToken>,
     ) -> Option<Self> {
         let upstream = watched.values().next()?.task.upstream.clone();
         let in_use = upstream.usage.begin();

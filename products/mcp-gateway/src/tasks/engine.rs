@@ -12,7 +12,7 @@ use mcp_types::ext::tasks::GET;
 use tokio::time::timeout;
 
 use super::body::TaskBody;
-use super::changes;
+use super::changes::{self, WatchedTask};
 use super::client::TaskClient;
 use super::ids::{FoundTask, TaskIds, TaskSlot};
 use crate::calls::failure::CallFailure;
@@ -91,7 +91,7 @@ impl TaskEngine for TaskIds {
             let token = extensions.get();
             let client = TaskClient::new(&upstream, &facts, true, &caller, token, meta.as_ref());
             let answer = tasks.forward(method, params, sealed, task, client);
-            upstream.audited(&caller, (method, &tool), answer).await
+            upstream.audited(&caller, method, &tool, answer).await
         })
     }
 
@@ -103,14 +103,13 @@ impl TaskEngine for TaskIds {
     ) -> BoxFuture<'static, Result<TaskChanges, Fault>> {
         let found = ids.into_iter().filter_map(|sealed| {
             let task = self.find(&sealed, facts, extensions)?;
-            Some((sealed, task))
+            Some(WatchedTask { sealed, task })
         });
         let found: Vec<_> = found.collect();
         let (ids, facts) = (self.clone(), facts.clone());
         let (caller, token) = (CallerKey::new(extensions.get()), extensions.get().cloned());
         Box::pin(async move {
-            let caller = (&caller, token.as_ref());
-            Ok(changes::subscribe(&ids, found, &facts, caller).await)
+            Ok(changes::subscribe(&ids, found, &facts, &caller, token.as_ref()).await)
         })
     }
 }
