@@ -24,8 +24,7 @@ use tokio::time::{Sleep, sleep};
 
 use super::call::{CallEnd, HttpCall, encode_event};
 use super::config::{AnswerMode, Config};
-use super::event_stream::lifetime;
-use super::event_stream::{self, OnDisconnect};
+use super::event_stream::{self, OnDisconnect, lifetime};
 use super::replay::{self, StoredStream};
 use super::response::{self, Body};
 use super::running_calls::{CallPermit, StopReason};
