@@ -6,7 +6,6 @@
 //!
 //! | module | contents, lowest first |
 //! |---|---|
-//! | `files` | text files of bounded size |
 //! | `consents` | [`Consents`]: what a user has agreed to |
 //! | `config` | `mcp.json` files |
 //! | `event` | [`GroupEvent`], [`Health`] |
@@ -24,8 +23,6 @@ mod calls;
 mod config;
 mod consents;
 mod event;
-#[doc(hidden)]
-pub mod files;
 mod handle;
 mod health_check;
 mod lists;

@@ -6,7 +6,6 @@ use std::panic::Location;
 use std::path::{Path, PathBuf};
 
 use mcp::catalog::Snapshot;
-use mcp::group::files;
 
 /// Environment variable that updates snapshots instead of comparing them, as for `expect_test`.
 const UPDATE: &str = "UPDATE_EXPECT";
@@ -78,7 +77,7 @@ fn compare(file: &Path, snapshot: &Snapshot, update: bool) -> Result<(), String>
         fs::create_dir_all(folder).map_err(|error| failed(&error))?;
         return fs::write(file, snapshot.to_json()).map_err(|error| failed(&error));
     }
-    let expected = files::read(file, MAX_BYTES).map_err(|error| failed(&error))?;
+    let expected = mcp_files::read(file, MAX_BYTES).map_err(|error| failed(&error))?;
     let expected: Snapshot = expected.parse().map_err(|error| failed(&error))?;
     let diff = expected.without_template_data().diff(&snapshot);
     if diff.differences().is_empty() {

@@ -11,7 +11,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use mcp::core::ServerIdentity;
-use mcp::group::{ConfigError, ServerEntry, files};
+use mcp::group::{ConfigError, ServerEntry};
 use url::Url;
 
 use self::dialect::Dialect;
@@ -41,7 +41,7 @@ impl Location {
     pub(crate) fn read(&self) -> Result<Vec<ServerEntry>, ConfigError> {
         if self.is_project {
             let path = &self.path;
-            files::open_regular(path).map_err(|source| ConfigError::Unreadable {
+            mcp_files::open_regular(path).map_err(|source| ConfigError::Unreadable {
                 path: path.clone(),
                 source,
             })?;
@@ -306,8 +306,8 @@ pub(crate) fn forget_lists() {
 /// Removes the stored lists in a folder, except these files, and other folders that were not used for a long time.
 pub(crate) fn keep_lists(folder: &Path, files: &HashSet<PathBuf>) {
     // Best effort: a folder without the mark is removed earlier.
-    let _ =
-        std::fs::create_dir_all(folder).and_then(|()| files::replace(&folder.join("used"), b""));
+    let _ = std::fs::create_dir_all(folder)
+        .and_then(|()| mcp_files::replace(&folder.join("used"), b""));
     written::keep_newest(folder, written::MAX_FILES);
     let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
     let others = entries.map(|entry| entry.path());

@@ -111,7 +111,7 @@ fn tables() -> String {
 fn table(name: &str) -> String {
     if cfg!(target_os = "linux") {
         let path = format!("/proc/net/{name}");
-        return mcp::group::files::read(path.as_ref(), MAX_TABLE).unwrap_or_default();
+        return mcp_files::read(path.as_ref(), MAX_TABLE).unwrap_or_default();
     }
     String::new()
 }

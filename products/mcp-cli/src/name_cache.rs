@@ -8,7 +8,6 @@ use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::path::{Path, PathBuf};
 
 use mcp::Tool;
-use mcp::group::files;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -127,7 +126,7 @@ fn file_of(target: &str) -> Option<PathBuf> {
 }
 
 fn read(path: &Path) -> Option<Names> {
-    let text = files::read(path, MAX_BYTES as u64).ok()?;
+    let text = mcp_files::read(path, MAX_BYTES as u64).ok()?;
     serde_json::from_str(&text).ok()
 }
 

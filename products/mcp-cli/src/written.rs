@@ -10,8 +10,6 @@ use std::path::{Component, Path, PathBuf};
 use std::time::SystemTime;
 use std::{env, io};
 
-use mcp::group::files;
-
 use crate::failure::Failure;
 
 /// Longest chain of links.
@@ -126,7 +124,7 @@ pub(crate) fn keep(path: &Path, content: &[u8]) -> io::Result<(bool, PathBuf)> {
     let mut kept = path.to_owned().into_os_string();
     kept.push(".mcp-backup");
     let kept = PathBuf::from(kept);
-    match files::create_new(&kept, true) {
+    match mcp_files::create_new(&kept, true) {
         Ok(mut file) => {
             file.write_all(content)?;
             file.set_permissions(fs::metadata(path)?.permissions())?;
@@ -170,7 +168,7 @@ pub(crate) fn write_with(
     if is_special(&target) {
         return fill(&mut File::options().write(true).open(target)?);
     }
-    files::replace_with(&target, false, fill)
+    mcp_files::replace_with(&target, false, fill)
 }
 
 /// Writes a file of this program in one step, and removes those beside it that were changed least recently.
@@ -181,7 +179,7 @@ pub(crate) fn write_with(
 pub(crate) fn store(path: &Path, content: &[u8]) -> io::Result<()> {
     let folder = path.parent().unwrap_or(path);
     fs::create_dir_all(folder)?;
-    files::replace(path, content)?;
+    mcp_files::replace(path, content)?;
     keep_newest(path, MAX_FILES);
     Ok(())
 }

@@ -10,7 +10,8 @@ use crate::sources::{Parts, Sources, has_attribute, is_hidden, package, parts};
 
 /// The libraries. An item is listed in the first one that exports it by name.
 const LIBRARIES: &str = "mcp mcp-types mcp-core mcp-server mcp-client mcp-auth mcp-tasks mcp-telemetry mcp-skills \
-    mcp-toolset mcp-apps mcp-gen mcp-events mcp-gateway mcp-macros mcp-transport-http mcp-transport-stdio mcp-redis mcp-testing";
+    mcp-toolset mcp-apps mcp-gen mcp-events mcp-gateway mcp-macros mcp-transport-http mcp-transport-stdio mcp-redis mcp-testing \
+    mcp-files";
 
 /// A definition: library, module and name.
 type Definition = (usize, usize, String);

@@ -8,7 +8,7 @@ use proc_macro2::{TokenStream, TokenTree};
 use crate::finding::Finding;
 use crate::sources::{Sources, is_path_separator};
 
-const MESSAGE: &str = "a file is read without a limit; use `group::files::read`, or `Read::take`";
+const MESSAGE: &str = "a file is read without a limit; use `mcp_files::read`, or `Read::take`";
 
 pub(crate) fn check(sources: &Sources) -> Vec<Finding> {
     let mut findings = Vec::new();
@@ -46,7 +46,7 @@ fn f(path: &Path) {
     let a = std::fs::read(path); // BAD
     let b = fs::read_to_string(path).unwrap_or_default(); // BAD
     let c = [1].map(|_| tokio::fs::read(path)); // BAD
-    let d = files::read(path, 1);
+    let d = mcp_files::read(path, 1);
     let e = fs::read_dir(path);
     let f = File::open(path).take(1).read_to_string(&mut text);
 }

@@ -15,12 +15,13 @@ use crate::workspace::{PREFIX, Workspace, folder_of};
 /// restricted.
 const LAYERS: &str = "\
 mcp-types:
+mcp-files:
 mcp-core: mcp-types
 mcp-server: mcp-core mcp-types
 mcp-transport-http: mcp-core mcp-types
-mcp-auth: mcp-core mcp-transport-http mcp-types
+mcp-auth: mcp-core mcp-files mcp-transport-http mcp-types
 mcp-transport-stdio: mcp-core mcp-types
-mcp-client: mcp-auth mcp-core mcp-transport-http mcp-transport-stdio mcp-types
+mcp-client: mcp-auth mcp-core mcp-files mcp-transport-http mcp-transport-stdio mcp-types
 mcp-tasks: mcp-core mcp-types
 mcp-telemetry: mcp-core mcp-types
 mcp-gen: mcp-client mcp-types
@@ -28,14 +29,14 @@ mcp-skills: mcp-client mcp-core mcp-server mcp-types
 mcp-toolset: mcp-client mcp-core mcp-types
 mcp-apps: mcp-core mcp-server mcp-client mcp-types
 mcp-events: mcp-core mcp-server mcp-client mcp-transport-http mcp-types
-mcp-gateway: mcp-auth mcp-client mcp-core mcp-server mcp-toolset mcp-types
+mcp-gateway: mcp-auth mcp-client mcp-core mcp-files mcp-server mcp-toolset mcp-types
 mcp-redis: mcp-core mcp-events mcp-types
 mcp-macros:
 mcp: mcp-types mcp-core mcp-server mcp-client mcp-auth mcp-tasks mcp-telemetry mcp-skills \
     mcp-toolset mcp-apps mcp-gen mcp-events mcp-gateway mcp-transport-http mcp-transport-stdio \
     mcp-redis mcp-macros
-mcp-testing: mcp mcp-types mcp-core mcp-server mcp-client
-mcp-cli: mcp mcp-testing
+mcp-testing: mcp mcp-types mcp-core mcp-files mcp-server mcp-client
+mcp-cli: mcp mcp-files mcp-testing
 conformance: mcp mcp-testing
 examples: mcp mcp-testing
 templates: mcp mcp-testing
@@ -203,7 +204,7 @@ mod tests {
 
     #[test]
     fn table_has_no_cycle_and_names_only_its_own_rows() {
-        assert_eq!(layers().count(), 26);
+        assert_eq!(layers().count(), 27);
         for (at, (name, allowed)) in layers().enumerate() {
             for below in allowed {
                 let row = layers().position(|(row, _)| row == below);

@@ -1,7 +1,7 @@
 //! [`FileStore`]: credentials in a folder, shared by processes.
 
 use std::fs::{self, File, OpenOptions, TryLockError};
-use std::io::{self, Read, Write};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -10,7 +10,6 @@ use tokio::time::sleep;
 
 use super::{CredentialStore, StoreKey, StoreLock, lock_timeout};
 use crate::error::AuthError;
-use crate::key::random_text;
 use crate::secret::Secret;
 
 /// Largest size of a record in bytes.
@@ -110,38 +109,25 @@ impl CredentialStore for FileStore {
 
 /// Reads a record. Returns `None` for a file that is too large or not UTF-8: it is damaged.
 fn read(path: &Path) -> io::Result<Option<Secret>> {
-    let file = match File::open(path) {
-        Ok(file) => file,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-        Err(error) => return Err(error),
-    };
-    let mut bytes = Vec::new();
-    file.take(MAX_RECORD + 1).read_to_end(&mut bytes)?;
-    let is_complete = bytes.len() as u64 <= MAX_RECORD;
-    let text = String::from_utf8(bytes).ok().filter(|_| is_complete);
-    Ok(text.map(Secret::new))
+    use io::ErrorKind::{FileTooLarge, InvalidData, NotFound};
+
+    match mcp_files::read(path, MAX_RECORD) {
+        Ok(text) => Ok(Some(Secret::new(text))),
+        Err(error) if matches!(error.kind(), NotFound | FileTooLarge | InvalidData) => Ok(None),
+        Err(error) => Err(error),
+    }
 }
 
+// spec: AUTH-C-31
 fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    let suffix = random_text(8).map_err(io::Error::other)?;
-    let temporary = path.with_extension(format!("{suffix}.tmp"));
-    let written = open_private(&temporary).and_then(|mut file| {
-        file.write_all(bytes)?;
-        file.sync_all()
-    });
-    let moved = written.and_then(|()| fs::rename(&temporary, path));
-    if moved.is_err() {
-        let _ = fs::remove_file(&temporary);
-    }
-    moved
+    create_folder(path)?;
+    mcp_files::replace_private(path, bytes)
 }
 
 /// Opens a file that only its owner can read, and creates it and its folder if needed.
 // spec: AUTH-C-31
 fn open_private(path: &Path) -> io::Result<File> {
-    if let Some(folder) = path.parent() {
-        create_private(folder)?;
-    }
+    create_folder(path)?;
     let mut options = OpenOptions::new();
     options.read(true).write(true).create(true).truncate(false);
     #[cfg(unix)]
@@ -172,7 +158,11 @@ fn check_folder(_: &Path) -> io::Result<()> {
     Ok(())
 }
 
-fn create_private(folder: &Path) -> io::Result<()> {
+/// Creates the folder of a file, if needed. Only the user can open it.
+fn create_folder(path: &Path) -> io::Result<()> {
+    let Some(folder) = path.parent() else {
+        return Ok(());
+    };
     let mut builder = fs::DirBuilder::new();
     builder.recursive(true);
     #[cfg(unix)]
@@ -186,6 +176,7 @@ fn create_private(folder: &Path) -> io::Result<()> {
 #[cfg(test)]
 pub(super) mod tests {
     use super::*;
+    use crate::key::random_text;
 
     pub(crate) struct Folder(pub(crate) PathBuf);
 

@@ -3,9 +3,10 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
+use mcp_files::{open_regular, read, read_from};
+
 use super::spec::{ConfigError, GroupConfig, ServerSpec};
 use super::variables::Variables;
-use crate::group::files::{open_regular, read, read_from};
 
 /// Largest file size in bytes.
 const MAX_FILE_SIZE: u64 = 1 << 20;

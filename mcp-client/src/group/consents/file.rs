@@ -9,8 +9,6 @@ use std::time::{Duration, Instant, SystemTime};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use crate::group::files;
-
 /// Largest file in bytes. A longer one is neither read nor written.
 const MAX_BYTES: usize = 64 << 20;
 /// Longest wait for another process that writes the file, and the time between two attempts.
@@ -111,7 +109,7 @@ impl Place {
     pub(super) fn read<T: DeserializeOwned>(&self) -> Result<Option<T>, ConsentError> {
         let text = self
             .open()
-            .and_then(|file| files::read_from(file, MAX_BYTES as u64));
+            .and_then(|file| mcp_files::read_from(file, MAX_BYTES as u64));
         let text = match text {
             Ok(text) => text,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
@@ -129,9 +127,9 @@ impl Place {
 
     fn open(&self) -> io::Result<File> {
         if self.is_own {
-            return files::open_own(&self.path);
+            return mcp_files::open_own(&self.path);
         }
-        files::open_regular(&self.target()?)
+        mcp_files::open_regular(&self.target()?)
     }
 
     /// Replaces the file at once: a reader finds the old or the new content. The caller has the [`lock`](Self::lock).
@@ -146,7 +144,7 @@ impl Place {
             return Err(io::ErrorKind::FileTooLarge.into());
         }
         bytes.push(b'\n');
-        files::replace(&self.target()?, &bytes)
+        mcp_files::replace(&self.target()?, &bytes)
     }
 
     fn unwritable(&self, source: io::Error) -> ConsentError {

@@ -2,7 +2,6 @@
 
 use mcp::client::Error;
 use mcp::core::Fault;
-use mcp::group::files;
 use mcp::types::ext::tasks::Task;
 use mcp::types::{LoggingLevel, Tool, codes, escape_line};
 use mcp::{CallToolResult, Client};
@@ -144,7 +143,7 @@ async fn ask_argument(name: &str, tool: &Tool, output: &Output) -> Result<Value,
 fn read_json(given: Option<&str>) -> Result<Map<String, Value>, Failure> {
     let text = match given {
         None => return Ok(Map::new()),
-        Some("-") => files::read_from(std::io::stdin().lock(), MAX_BYTES)
+        Some("-") => mcp_files::read_from(std::io::stdin().lock(), MAX_BYTES)
             .map_err(|error| usage!("standard input cannot be read: {error}"))?,
         Some(text) => text.to_owned(),
     };

@@ -3,7 +3,6 @@
 use std::path::Path;
 
 use mcp::catalog::{Diff, Impact, Snapshot};
-use mcp::group::files;
 use serde_json::json;
 
 use super::support::to_json;
@@ -60,7 +59,7 @@ pub(super) fn read(path: &Path) -> Result<Snapshot, Failure> {
 
 /// Reads a file with a snapshot.
 pub(super) fn read_text(path: &Path) -> Result<String, Failure> {
-    let text = files::read(path, MAX_BYTES);
+    let text = mcp_files::read(path, MAX_BYTES);
     text.map_err(|error| Failure::unusable(path, error))
 }
 

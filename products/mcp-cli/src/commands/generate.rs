@@ -4,7 +4,6 @@ use std::path::Path;
 
 use mcp::catalog::Impact;
 use mcp::generate::{Generated, Generator, catalog_of};
-use mcp::group::files;
 use serde_json::json;
 
 use super::diff;
@@ -57,7 +56,7 @@ fn name(args: &GenArgs) -> String {
 /// Writes the file, unless it has this content: a newer file would be compiled again.
 fn write(file: &Path, source: &str) -> Result<(), Failure> {
     let is_file = file.metadata().is_ok_and(|found| found.is_file());
-    if is_file && files::read(file, source.len() as u64).is_ok_and(|old| old == source) {
+    if is_file && mcp_files::read(file, source.len() as u64).is_ok_and(|old| old == source) {
         return Ok(());
     }
     written::write(file, source)

@@ -6,7 +6,7 @@ use std::path::{Component, Path, PathBuf};
 use std::slice;
 use std::time::Duration;
 
-use mcp::group::{ServerSpec, files};
+use mcp::group::ServerSpec;
 use serde_json::{Value, json};
 use tokio::process::Command;
 use tokio::time::{sleep, timeout};
@@ -369,7 +369,7 @@ impl Settings {
         let backup = old.map(|old| written::keep(&self.target, old.as_bytes()));
         let backup = backup.transpose()?;
         match edited {
-            Some(edited) => files::replace_with(&self.target, !self.is_project, |file| {
+            Some(edited) => mcp_files::replace_with(&self.target, !self.is_project, |file| {
                 file.write_all(edited.as_bytes())
             })?,
             None => fs::remove_file(&self.target)?,
@@ -404,7 +404,7 @@ async fn lock() -> Option<File> {
 /// Reads a settings file with its byte order mark. `None` if it does not exist.
 fn read(path: &Path) -> io::Result<Option<String>> {
     let mut text = String::new();
-    let file = match files::open_regular(path) {
+    let file = match mcp_files::open_regular(path) {
         Ok(file) => file,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(error),
@@ -527,7 +527,7 @@ impl Change<'_> {
         };
         let is_same = without(parse(&now)) == without(expected);
         let written = || {
-            files::replace_with(path, true, |file| {
+            mcp_files::replace_with(path, true, |file| {
                 file.write_all(self.settings.text().as_bytes())
             })
         };

@@ -5,7 +5,6 @@ use std::io::{self, Read as _, Seek as _, Write as _};
 use std::path::{Path, PathBuf};
 
 use mcp::Client;
-use mcp::group::files;
 use mcp::types::escape_json;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
@@ -110,7 +109,7 @@ impl Package {
         }
         let path = Path::new("Cargo.toml");
         let is_file = std::fs::metadata(path).is_ok_and(|found| found.is_file());
-        let text = is_file.then(|| files::read(path, MAX_MANIFEST).ok());
+        let text = is_file.then(|| mcp_files::read(path, MAX_MANIFEST).ok());
         let text = text.flatten().unwrap_or_default();
         let manifest = toml::from_str(&text);
         manifest.map_or_else(|_| Self::default(), |manifest: Manifest| manifest.package)
@@ -381,7 +380,8 @@ fn keep_entry(path: &Path, name: &str, output: &Output) -> Result<(), Failure> {
     if !path.is_file() {
         return Ok(());
     }
-    let old = files::read(path, MAX_MANIFEST).map_err(|error| Failure::unusable(path, error))?;
+    let old =
+        mcp_files::read(path, MAX_MANIFEST).map_err(|error| Failure::unusable(path, error))?;
     let entry: Value = serde_json::from_str(&old).unwrap_or_default();
     if entry["name"] == name {
         return Ok(());

@@ -3,7 +3,7 @@
 use std::io;
 use std::path::Path;
 
-use mcp::group::{ConfigError, GroupConfig, Variables, files};
+use mcp::group::{ConfigError, GroupConfig, Variables};
 use serde_json::{Map, Value, json};
 
 /// Largest size of a file in bytes: 1 MiB.
@@ -42,7 +42,7 @@ impl Dialect {
     ///
     /// Returns a [`ConfigError`] if the file cannot be read or parsed, or lists no servers.
     pub(super) fn read(self, path: &Path, is_own: bool) -> Result<GroupConfig, ConfigError> {
-        let text = || files::read(path, MAX_BYTES);
+        let text = || mcp_files::read(path, MAX_BYTES);
         let converted = match self {
             Self::Json if is_own => return GroupConfig::read(path),
             Self::Json => text().map(Some),

@@ -4,7 +4,6 @@ use std::path::{Path, PathBuf};
 use std::{fs, io};
 
 use mcp::core::ServerIdentity;
-use mcp::group::files;
 use serde::{Deserialize, Serialize};
 
 use crate::{config, written};
@@ -31,7 +30,7 @@ impl Undo {
 
     /// Reads what is kept for an entry, if the file still is what its install has written.
     pub(crate) fn read(settings: &Path, name: &str, text: &str) -> Option<Self> {
-        let kept = files::read(&file(settings, name)?, MAX_BYTES as u64).ok()?;
+        let kept = mcp_files::read(&file(settings, name)?, MAX_BYTES as u64).ok()?;
         let kept: Self = serde_json::from_str(&kept).ok()?;
         (kept.written == digest(text)).then_some(kept)
     }

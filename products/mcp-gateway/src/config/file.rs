@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use mcp_client::group::Naming;
-use mcp_client::group::files::read;
+use mcp_files::read;
 use serde::Deserialize;
 
 use super::error::ConfigError;

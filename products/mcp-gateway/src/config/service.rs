@@ -5,7 +5,6 @@ use std::future::ready;
 use std::sync::Arc;
 
 use http::Method;
-use mcp_client::group::files;
 use mcp_client::{ClientBuilder, Error, Over};
 use mcp_core::{InProcessChannel, ServerIdentity};
 use mcp_server::Server;
@@ -26,7 +25,7 @@ pub(super) fn server(
     let key = format!("{key}.openapi");
     let invalid = |error: &dyn fmt::Display| ConfigError::invalid(&key, error.to_string());
     let limit = config.max_document_bytes.unwrap_or(OpenApi::MAX_BYTES);
-    let document = files::read(&config.document, limit as u64).map_err(|error| {
+    let document = mcp_files::read(&config.document, limit as u64).map_err(|error| {
         let message = format!("the file {:?} cannot be read: {error}", config.document);
         ConfigError::invalid(format!("{key}.document"), message)
     })?;

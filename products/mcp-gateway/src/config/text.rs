@@ -3,7 +3,7 @@
 use std::fmt;
 use std::path::Path;
 
-use mcp_client::group::{Variables, files};
+use mcp_client::group::Variables;
 use serde::Deserialize;
 
 use super::error::ConfigError;
@@ -44,7 +44,7 @@ impl ConfigText {
         match path {
             Some(path) if !path.starts_with("//") => {
                 let path = folder.join(path);
-                let secret = files::read(&path, MAX_SECRET).map_err(|error| {
+                let secret = mcp_files::read(&path, MAX_SECRET).map_err(|error| {
                     ConfigError::invalid(key, format!("the file {path:?} cannot be read: {error}"))
                 })?;
                 Ok(secret.trim_end_matches(['\r', '\n']).to_owned())

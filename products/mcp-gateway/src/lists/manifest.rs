@@ -5,7 +5,6 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use mcp_client::group::files;
 use parking_lot::Mutex;
 use tokio::task::spawn_blocking;
 
@@ -86,8 +85,10 @@ impl Manifest {
 }
 
 fn read(path: &Path) -> io::Result<Listing> {
-    path.parent().into_iter().for_each(files::remove_leftovers);
-    let content = files::read_from(files::open_own(path)?, MAX_BYTES as u64)?;
+    path.parent()
+        .into_iter()
+        .for_each(mcp_files::remove_leftovers);
+    let content = mcp_files::read_from(mcp_files::open_own(path)?, MAX_BYTES as u64)?;
     Ok(serde_json::from_str(&content)?)
 }
 
@@ -95,7 +96,7 @@ fn write(path: &Path, content: &[u8]) -> io::Result<()> {
     if let Some(folder) = path.parent() {
         fs::create_dir_all(folder)?;
     }
-    files::replace(path, content)
+    mcp_files::replace(path, content)
 }
 
 #[cfg(all(test, unix))]

@@ -3,7 +3,6 @@
 use std::collections::HashMap;
 use std::path::Path;
 
-use mcp::group::files;
 use mcp::types::meta::keys::SUBSCRIPTION_ID;
 use serde::Deserialize;
 use serde_json::Value;
@@ -50,7 +49,7 @@ pub(super) enum Turn {
 
 /// Reads the client's requests and notifications in order. Each request has its messages.
 pub(super) fn read(path: &Path) -> Result<Vec<Turn>, Failure> {
-    let text = files::read(path, MAX_BYTES);
+    let text = mcp_files::read(path, MAX_BYTES);
     let text = text.map_err(|error| Failure::unusable(path, error))?;
     parse(&text).map_err(|error| Failure::unusable(path, error))
 }

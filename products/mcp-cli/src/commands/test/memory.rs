@@ -2,8 +2,6 @@
 
 use std::path::Path;
 
-use mcp::group::files;
-
 use crate::local_users::started_by;
 
 /// Largest description of a process in bytes.
@@ -16,7 +14,7 @@ pub(super) fn of_children() -> Option<u64> {
     let children = started_by(own).into_iter().filter(|id| *id != own);
     let sizes = children.filter_map(|id| {
         // The process can have ended.
-        let status = files::read(Path::new(&format!("/proc/{id}/status")), MAX_STATUS).ok()?;
+        let status = mcp_files::read(Path::new(&format!("/proc/{id}/status")), MAX_STATUS).ok()?;
         let resident = status
             .lines()
             .find_map(|line| line.strip_prefix("VmRSS:"))?;
