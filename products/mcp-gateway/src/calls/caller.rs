@@ -36,7 +36,7 @@ impl FromCall for Caller {
 
 impl Caller {
     /// Returns the name and version that the client claims.
-    pub(crate) fn client_name(&self) -> Option<(String, String)> {
+    pub(super) fn client_name(&self) -> Option<(String, String)> {
         let info = self.facts.client_info()?;
         let cut = |text: String| text.chars().take(MAX_CLIENT_NAME).collect::<String>();
         Some((cut(info.name), cut(info.version)))

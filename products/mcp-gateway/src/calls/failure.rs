@@ -45,7 +45,7 @@ impl CallFailure {
     }
 
     /// The failure of a call without an answer of `server`.
-    pub(crate) fn unanswered(server: &str, error: &Error) -> Self {
+    pub(super) fn unanswered(server: &str, error: &Error) -> Self {
         let note = if error.may_have_run() {
             "; the call may have run"
         } else {

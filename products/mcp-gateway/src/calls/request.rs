@@ -66,7 +66,7 @@ impl Request {
     /// # Errors
     ///
     /// Returns [`Fault::Refused`] for a client that cannot be asked.
-    pub(crate) fn asker(&self) -> Result<&Ask, Fault> {
+    pub(super) fn asker(&self) -> Result<&Ask, Fault> {
         self.ask.as_ref().ok_or(Fault::Refused(
             "this call has to ask its client, which cannot be asked".into(),
         ))

@@ -127,7 +127,7 @@ impl Upstream {
 
     /// Returns true if a caller has to be asked for its roots before its call, because the server asks for them. One
     /// session has those of the call that has its turn.
-    pub(crate) fn needs_roots(&self, key: &SessionKey) -> bool {
+    pub(super) fn needs_roots(&self, key: &SessionKey) -> bool {
         let may_ask = key.capabilities.roots.is_some() || self.settings.has_one_session;
         may_ask && key.roots == CallerRoots::Unknown && self.sessions.ask_for_roots()
     }

@@ -37,16 +37,16 @@ pub(crate) struct ListedServer {
     /// The manifest has the lists.
     is_saved: bool,
     /// The pace of lines in the log that the server causes.
-    pub(crate) pace: Pace,
+    pub(super) pace: Pace,
     pub(crate) prefix: String,
     pub(crate) listing: Listing,
     /// The lists that are to be requested.
-    pub(crate) stale: Kinds,
+    pub(super) stale: Kinds,
     /// The lists that have changed, as the server says.
-    pub(crate) announced: Kinds,
-    pub(crate) is_requested: bool,
+    pub(super) announced: Kinds,
+    pub(super) is_requested: bool,
     /// The callers that wait until the server is started again and listed.
-    pub(crate) restarts: Vec<oneshot::Sender<Result<(), GatewayError>>>,
+    pub(super) restarts: Vec<oneshot::Sender<Result<(), GatewayError>>>,
     /// The reason why the last request of the lists has failed.
     pub(crate) problem: Option<Arc<str>>,
     /// The lists are not requested before.
@@ -81,7 +81,7 @@ impl ListedServer {
         }
     }
 
-    pub(crate) fn set_start(&mut self, start: StartSettings) {
+    pub(super) fn set_start(&mut self, start: StartSettings) {
         if self.start.manifest != start.manifest {
             self.is_saved = false;
             self.manifest = start.manifest.clone().map(Manifest::new);
@@ -100,7 +100,7 @@ impl ListedServer {
     }
 
     /// Requests all lists of a new connection.
-    pub(crate) fn list_again(&mut self) {
+    pub(super) fn list_again(&mut self) {
         self.is_requested = false;
         self.stale = Kinds::ALL;
         self.next = Instant::now();
@@ -108,7 +108,7 @@ impl ListedServer {
     }
 
     /// Answers the callers that wait until the server is started again.
-    pub(crate) fn report_restart(&mut self) {
+    pub(super) fn report_restart(&mut self) {
         let outcome = match &self.problem {
             Some(problem) => Err(GatewayError::NotRestarted {
                 server: self.upstream.server.clone(),
@@ -123,22 +123,22 @@ impl ListedServer {
     }
 
     /// Returns true if the first calls wait for the server.
-    pub(crate) fn is_awaited(&self) -> bool {
+    pub(super) fn is_awaited(&self) -> bool {
         self.is_requested && !self.listing.is_complete()
     }
 
-    pub(crate) fn is_due(&self) -> bool {
+    pub(super) fn is_due(&self) -> bool {
         !self.is_requested && !self.stale.is_empty()
     }
 
     /// Returns true if only calls start the server. Until it is listed, it is started for its lists.
-    pub(crate) fn starts_on_demand(&self) -> bool {
+    pub(super) fn starts_on_demand(&self) -> bool {
         let may_stop = self.start.idle_timeout.is_some() && !self.is_stored;
         (self.start.is_lazy || may_stop) && self.listing.is_complete()
     }
 
     /// Returns when the server is to be stopped unless it is called before. `None`: never.
-    pub(crate) fn idle_until(&self, now: Instant) -> Option<Instant> {
+    pub(super) fn idle_until(&self, now: Instant) -> Option<Instant> {
         let limit = self.start.idle_timeout?;
         let since = self.upstream.usage.idle_since();
         // A call that runs may end at any time from now on.
@@ -147,7 +147,7 @@ impl ListedServer {
     }
 
     /// Stores the lists that are known now. The log has the differences of the tools.
-    pub(crate) fn update(&mut self, new: Listing) {
+    pub(super) fn update(&mut self, new: Listing) {
         self.is_stored = false;
         let all = &mut self.listing;
         if let (Some(old), Some(new)) = (&all.tools, &new.tools)
@@ -178,7 +178,7 @@ impl ListedServer {
     }
 
     /// Returns the tools that clients may know.
-    pub(crate) fn allowed_tools(&self) -> Option<Vec<Tool>> {
+    pub(super) fn allowed_tools(&self) -> Option<Vec<Tool>> {
         let tools = self.listing.tools.as_ref()?.iter();
         let allowed = tools.filter(|tool| self.upstream.settings.allows(&tool.name));
         Some(allowed.cloned().collect())
@@ -192,7 +192,7 @@ impl ListedServer {
 
     /// Returns the names that an item may have, the best one first. `is_shared`: other servers have an item with the same
     /// name. `prefixes`: what the names of all servers may begin with.
-    pub(crate) fn wanted_names(
+    pub(super) fn wanted_names(
         &self,
         naming: Naming,
         own: &str,
@@ -205,7 +205,7 @@ impl ListedServer {
 }
 
 /// Reads the manifests of servers that have no lists yet.
-pub(crate) async fn read_manifests(servers: &mut [ListedServer], pins: Option<&PinnedItems>) {
+pub(super) async fn read_manifests(servers: &mut [ListedServer], pins: Option<&PinnedItems>) {
     let unlisted = servers
         .iter_mut()
         .filter(|server| !server.listing.is_complete());

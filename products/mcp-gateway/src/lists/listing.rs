@@ -48,7 +48,7 @@ impl Listing {
     }
 
     /// Returns true if all lists are known.
-    pub(crate) fn is_complete(&self) -> bool {
+    pub(super) fn is_complete(&self) -> bool {
         self.missing().is_empty()
     }
 
@@ -75,7 +75,7 @@ impl Listing {
     }
 
     /// Returns true if the server may send updates of resources.
-    pub(crate) fn offers_updates(&self) -> bool {
+    pub(super) fn offers_updates(&self) -> bool {
         let Some(capabilities) = &self.capabilities else {
             // A server of 2026-07-28 whose capabilities are unknown grants what it offers.
             let has = |count: Option<usize>| count.is_some_and(|count| count > 0);
@@ -101,7 +101,7 @@ pub(crate) struct Listed {
     pub(crate) server: Arc<str>,
     /// The run that was listed.
     pub(crate) run: Run,
-    pub(crate) requested: Kinds,
+    pub(super) requested: Kinds,
     /// A requested list that is not known could not be requested.
     pub(crate) listing: Listing,
     /// The reason for clients, without details of the connection. `None`: no list has failed.

@@ -71,14 +71,14 @@ impl PinnedItems {
     }
 
     /// Takes the tools that are held out of the next ones of their servers. With `is_complete`, others are held no more.
-    pub(crate) fn hold_tools(&self, next: &mut [NextItems<'_, Tool>], is_complete: bool) {
+    pub(super) fn hold_tools(&self, next: &mut [NextItems<'_, Tool>], is_complete: bool) {
         let offered = |server: &str, tool: &Tool| self.0.pins.offered(server, tool);
         let own = |tool: &Tool| tool.name.clone();
         hold(&self.0.tools, (next, is_complete), own, offered);
     }
 
     /// Takes the prompts that are held out of the next ones, as [`hold_tools`](Self::hold_tools) does with tools.
-    pub(crate) fn hold_prompts(&self, next: &mut [NextItems<'_, Prompt>], is_complete: bool) {
+    pub(super) fn hold_prompts(&self, next: &mut [NextItems<'_, Prompt>], is_complete: bool) {
         let offered = |server: &str, prompt: &Prompt| self.0.pins.offered(server, prompt);
         let own = |prompt: &Prompt| prompt.name.clone();
         hold(&self.0.prompts, (next, is_complete), own, offered);

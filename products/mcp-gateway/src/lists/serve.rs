@@ -23,7 +23,7 @@ use crate::routes::{self, Named};
 
 impl ServerLists {
     /// Serves the items of all servers, and chooses all names anew.
-    pub(crate) fn serve_all(&mut self) {
+    pub(super) fn serve_all(&mut self) {
         self.serve_extensions();
         self.tools.reset_names(ItemNames::new(self.reserved()));
         self.prompts.reset_names(ItemNames::default());
@@ -36,7 +36,7 @@ impl ServerLists {
     }
 
     /// Notifies the clients that may have listed these kinds.
-    pub(crate) fn announce(&self, kinds: Kinds) {
+    pub(super) fn announce(&self, kinds: Kinds) {
         let is_announced = |kind| kinds.has(kind) && self.starting.has_listed(kind);
         if is_announced(Kinds::TOOLS) {
             self.handles.notify.tools_changed();
@@ -50,7 +50,7 @@ impl ServerLists {
     }
 
     /// Publishes the extensions that the gateway passes on without knowing them.
-    pub(crate) fn serve_extensions(&mut self) {
+    pub(super) fn serve_extensions(&mut self) {
         let next = self.next_extensions();
         if next == self.extensions {
             return;
@@ -93,7 +93,7 @@ impl ServerLists {
     /// # Errors
     ///
     /// Returns [`GatewayError::NameTaken`] with both tools.
-    pub(crate) fn check_listed_names(&self) -> Result<(), GatewayError> {
+    pub(super) fn check_listed_names(&self) -> Result<(), GatewayError> {
         let reserved = self.reserved();
         for server in &self.servers {
             // Names that the gateway chooses give way to exact ones.
@@ -125,7 +125,7 @@ impl ServerLists {
     }
 
     /// Serves tools. An exact name from the settings precedes the names that the gateway chooses.
-    pub(crate) fn serve_tools(&mut self, indices: &[usize], is_complete: bool) -> bool {
+    pub(super) fn serve_tools(&mut self, indices: &[usize], is_complete: bool) -> bool {
         let lists = self.servers.iter().map(ListedServer::allowed_tools);
         let lists: Vec<_> = lists.collect();
         let lists: Vec<_> = lists.iter().map(Option::as_deref).collect();
@@ -212,7 +212,7 @@ impl ServerLists {
         taken
     }
 
-    pub(crate) fn serve_prompts(&mut self, indices: &[usize], is_complete: bool) -> bool {
+    pub(super) fn serve_prompts(&mut self, indices: &[usize], is_complete: bool) -> bool {
         let lists = self
             .servers
             .iter()
@@ -245,7 +245,7 @@ impl ServerLists {
 
     /// Serves the resources and templates of all servers, in their order: the server that has started first has no
     /// precedence. If the URIs of two servers' items overlap, only the first item is served.
-    pub(crate) fn serve_resources(&mut self, is_complete: bool) -> bool {
+    pub(super) fn serve_resources(&mut self, is_complete: bool) -> bool {
         let mut taken = TakenUris::default();
         let pages = self.pages(&[], false);
         for (uri, server) in pages.iter() {

@@ -29,7 +29,7 @@ impl<T> Default for Served<T> {
 
 impl<T: Clone + PartialEq> Served<T> {
     /// Forgets all names. `names` may have reserved ones.
-    pub(crate) fn reset_names(&mut self, names: ItemNames) {
+    pub(super) fn reset_names(&mut self, names: ItemNames) {
         self.names = names;
     }
 
@@ -100,7 +100,7 @@ impl<T: Clone + PartialEq> Served<T> {
     /// Serves the next items of servers. With `is_complete`, other servers have none any more, and the settings of all
     /// servers may differ. Returns whether clients see a difference, and tells `replace`: only if `is_listed` returns true
     /// for the name of an item that differs.
-    pub(crate) fn serve<R>(
+    pub(super) fn serve<R>(
         &mut self,
         mut next: Vec<NextItems<'_, T>>,
         is_complete: bool,

@@ -83,7 +83,7 @@ impl TakenUris {
 
     /// Returns the items that were not taken. For each server with some that are not among the `former` ones, the log has a
     /// line, if `is_logged` permits it.
-    pub(crate) fn into_left_out(
+    pub(super) fn into_left_out(
         self,
         former: &LeftOut,
         mut is_logged: impl FnMut(&str) -> bool,

@@ -96,7 +96,7 @@ impl Questions {
     }
 
     /// Sets the roots of the call that has its turn. A server that was told other ones learns that they have changed.
-    pub(crate) async fn set_roots(&self, roots: CallerRoots, client: &Client) {
+    pub(super) async fn set_roots(&self, roots: CallerRoots, client: &Client) {
         let former = std::mem::replace(&mut *self.roots.lock(), roots.clone());
         if former == roots {
             return;
@@ -109,7 +109,7 @@ impl Questions {
     }
 
     /// Waits until the server of a new session has its roots, so that the first call finds them.
-    pub(crate) async fn settle_roots(&self, client: &Client) {
+    pub(super) async fn settle_roots(&self, client: &Client) {
         let is_unknown = *self.roots.lock() == CallerRoots::Unknown;
         if !is_unknown && self.roots_requests.asks_first.load(Ordering::Relaxed) {
             // A server that does not ask this time has none.
@@ -127,7 +127,7 @@ impl Questions {
 
     /// Returns true if the next call of the caller can use the session. Answers that it holds belong to one client,
     /// and anonymous callers are several.
-    pub(crate) fn is_reusable(&self, caller: &CallerKey) -> bool {
+    pub(super) fn is_reusable(&self, caller: &CallerKey) -> bool {
         let was_answered = self.was_answered.load(Ordering::Relaxed);
         !self.was_told_roots.load(Ordering::Relaxed)
             && (caller.principal().is_some() || !was_answered)

@@ -25,7 +25,7 @@ pub(crate) struct RootsRequests {
 
 impl RootsRequests {
     /// Returns true if the server has asked for roots in a session.
-    pub(crate) fn has_asked(&self) -> bool {
+    pub(super) fn has_asked(&self) -> bool {
         self.has_asked.load(Ordering::Relaxed)
     }
 }

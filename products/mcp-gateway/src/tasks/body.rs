@@ -38,13 +38,13 @@ impl TaskBody {
     }
 
     /// Returns the task with another id.
-    pub(crate) fn with_id(mut self, id: &str) -> Self {
+    pub(super) fn with_id(mut self, id: &str) -> Self {
         self.set(ID, &id);
         self
     }
 
     /// Returns the task without members of its result or its notification.
-    pub(crate) fn without_envelope(mut self) -> Self {
+    pub(super) fn without_envelope(mut self) -> Self {
         self.0.remove("resultType");
         self.0.remove("_meta");
         self
@@ -66,7 +66,7 @@ impl TaskBody {
     ///
     /// Returns [`Fault::Internal`] for such a question, and for one that cannot be read.
     // spec: ELIC-14
-    pub(crate) fn check_questions(&self) -> Result<(), Fault> {
+    pub(super) fn check_questions(&self) -> Result<(), Fault> {
         let Some(raw) = self.0.get("inputRequests") else {
             return Ok(());
         };
@@ -76,7 +76,7 @@ impl TaskBody {
     }
 
     /// Returns the task without the identity of its server in its result.
-    pub(crate) fn without_server_info(mut self) -> Self {
+    pub(super) fn without_server_info(mut self) -> Self {
         if let Some(result) = self.0.get_mut("result")
             && let Some(changed) = server_info::without_raw(result)
         {
@@ -86,7 +86,7 @@ impl TaskBody {
     }
 
     /// Replaces a result that is larger than its tool's limit by an error for the language model.
-    pub(crate) fn limit_result(mut self, limit: Option<usize>) -> Self {
+    pub(super) fn limit_result(mut self, limit: Option<usize>) -> Self {
         let size = self.0.get("result").map_or(0, |raw| raw.get().len());
         if let Some(limit) = limit.filter(|limit| size > *limit) {
             self.set("result", &CallToolResult::error(too_large(limit)));
@@ -99,7 +99,7 @@ impl TaskBody {
     /// # Errors
     ///
     /// Returns [`Fault::Internal`] when it cannot be written.
-    pub(crate) fn to_object(&self) -> Result<RawObject, Fault> {
+    pub(super) fn to_object(&self) -> Result<RawObject, Fault> {
         RawObject::from_value(&self.0).map_err(|error| Fault::internal(error.to_string()))
     }
 
@@ -120,7 +120,7 @@ impl TaskBody {
 ///
 /// Returns [`Fault::Internal`] for it.
 // spec: ELIC-14
-pub(crate) fn check_question(request: &InputRequest) -> Result<(), Fault> {
+pub(super) fn check_question(request: &InputRequest) -> Result<(), Fault> {
     if let InputRequest::Elicit(params) = request
         && let ElicitParams::Url(params) = &**params
     {

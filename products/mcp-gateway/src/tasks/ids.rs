@@ -157,7 +157,7 @@ impl FoundTask {
     /// # Errors
     ///
     /// Returns a [`Fault`] for a question that must not pass.
-    pub(crate) fn body_for_client(&self, body: TaskBody, sealed: &str) -> Result<TaskBody, Fault> {
+    pub(super) fn body_for_client(&self, body: TaskBody, sealed: &str) -> Result<TaskBody, Fault> {
         body.check_questions()?;
         let limit = self.limit(|limiter| limiter.max_result_bytes);
         Ok(body

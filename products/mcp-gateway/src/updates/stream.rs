@@ -77,12 +77,12 @@ impl UpdateStream {
     }
 
     /// Returns true if the server does not send updates of all the resources.
-    pub(crate) fn has_refused(&self) -> bool {
+    pub(super) fn has_refused(&self) -> bool {
         self.state.has_refused.load(Ordering::Acquire)
     }
 
     /// Returns the open subscriptions that a subscription in place of this one replaces.
-    pub(crate) fn into_open(self: Arc<Self>) -> Vec<Arc<Self>> {
+    pub(super) fn into_open(self: Arc<Self>) -> Vec<Arc<Self>> {
         let replaced = std::mem::take(&mut *self.state.replaced.lock());
         if self.is_open() { vec![self] } else { replaced }
     }
