@@ -5,11 +5,11 @@
 use std::sync::Arc;
 
 use mcp_core::{Call, Listing, ResultBody};
-use mcp_types::{Cursor, Page, ServerCapabilities};
+use mcp_types::{Cursor, Page};
 
 use crate::call::{Pagination, PreparedCall, retain_named};
 use crate::client::Client;
-use crate::error::{Error, ErrorKind};
+use crate::error::ErrorKind;
 
 /// The result of a list method: one page of items.
 pub(super) trait ListPage: Sized + Send + 'static {
@@ -93,23 +93,6 @@ pub(super) fn one_page<P: ListPage>(
 }
 
 impl Client {
-    /// Requests a list. It is empty when the server does not offer the feature, or does not know the
-    /// method. A server whose capabilities are unknown is asked.
-    #[doc(hidden)]
-    pub async fn list_if_offered<T: Send + 'static>(
-        &self,
-        offers: fn(&ServerCapabilities) -> bool,
-        list: PreparedCall<'_, Vec<T>>,
-    ) -> Result<Vec<T>, Error> {
-        if self.server_capabilities().is_some_and(|has| !offers(&has)) {
-            return Ok(Vec::new());
-        }
-        match list.await {
-            Err(error) if error.is_unknown_method() => Ok(Vec::new()),
-            listed => listed,
-        }
-    }
-
     /// Prepares a call that collects all pages.
     pub(super) fn list<'a, P: ListPage>(&self) -> PreparedCall<'a, Vec<P::Item>> {
         let read = |body| P::read(body).map(P::into_items);

@@ -26,8 +26,22 @@ pub(crate) async fn set_level(client: &Client, level: LoggingLevel) -> Result<()
 }
 
 impl Client {
-    /// Returns the server's capabilities. A server that was not queried is asked.
-    #[doc(hidden)]
+    /// Returns the server's capabilities. A server that was not queried ([`ConnectMode::Pin`](crate::ConnectMode::Pin))
+    /// is asked, once.
+    ///
+    /// # Errors
+    ///
+    /// Returns the error of [`discover`](Self::discover).
+    ///
+    /// # Examples
+    ///
+    /// ```no_run
+    /// # async fn example(client: mcp::Client) -> Result<(), mcp::Error> {
+    /// let has = client.capabilities().await?;
+    /// println!("completions: {}", has.completions.is_some());
+    /// # Ok(())
+    /// # }
+    /// ```
     pub async fn capabilities(&self) -> Result<ServerCapabilities, Error> {
         if self.server_capabilities().is_none() {
             self.discover().await?;

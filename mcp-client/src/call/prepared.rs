@@ -13,7 +13,7 @@ use mcp_core::{BoxFuture, Call, ClientRequest, ResultBody};
 use mcp_types::{
     CallToolResult, ClientCapabilities, GetPromptResult, Implementation, InputRequired,
     InputResponse, LogMessage, LoggingLevel, ProgressUpdate, RawObject, ReadResourceResult,
-    RequestId,
+    RequestId, ServerCapabilities,
 };
 
 use super::active::{ActiveCall, Reader};
@@ -380,6 +380,40 @@ impl<'a, T: Send + 'a> PreparedCall<'a, Vec<T>> {
     pub fn max_list_bytes(mut self, bytes: usize) -> Self {
         self.limits.bytes = bytes;
         self
+    }
+
+    /// Requests the list of a server that may not have it: the list is empty if the server does not offer the feature,
+    /// or does not know the method. A server whose capabilities are unknown is asked.
+    ///
+    /// # Errors
+    ///
+    /// Returns the call's error, as without this method.
+    ///
+    /// # Examples
+    ///
+    /// ```no_run
+    /// # async fn example(client: mcp::Client) -> Result<(), mcp::Error> {
+    /// let prompts = client.list_prompts().if_offered().await?;
+    /// println!("{} prompts", prompts.len());
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub async fn if_offered(self) -> Result<Vec<T>, Error> {
+        let offers = |has: ServerCapabilities| match &self.request {
+            ClientRequest::Call(Call::ListTools(_)) => has.tools.is_some(),
+            ClientRequest::Call(Call::ListPrompts(_)) => has.prompts.is_some(),
+            ClientRequest::Call(Call::ListResources(_) | Call::ListResourceTemplates(_)) => {
+                has.resources.is_some()
+            }
+            _ => true,
+        };
+        if !self.client.server_capabilities().is_none_or(offers) {
+            return Ok(Vec::new());
+        }
+        match self.await {
+            Err(error) if error.is_unknown_method() => Ok(Vec::new()),
+            listed => listed,
+        }
     }
 
     /// Returns the items as a stream. The stream requests a page after all items of the previous page are

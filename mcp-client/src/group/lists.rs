@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use futures_util::future::join_all;
-use mcp_types::{Prompt, Resource, ResourceTemplate, ServerCapabilities, Tool};
+use mcp_types::{Prompt, Resource, ResourceTemplate, Tool};
 use parking_lot::RwLock;
 
 use super::handle::{Group, GroupMember};
@@ -40,12 +40,7 @@ impl Group {
     /// Lists the tools of all servers. A server whose list cannot be requested is among the
     /// failures. A server without tools is not asked.
     pub async fn list_tools(&self) -> GroupList<Tool> {
-        let lists = self
-            .gather(
-                |capabilities| capabilities.tools.is_some(),
-                Client::list_tools,
-            )
-            .await;
+        let lists = self.gather(Client::list_tools).await;
         // Models call tools by their names in the group.
         let max = Some(MAX_TOOL_NAME);
         self.with_unique_names(lists, &self.inner.tools, max, |tool| &tool.name)
@@ -53,15 +48,14 @@ impl Group {
 
     /// Lists the prompts of all servers, like [`list_tools`](Self::list_tools).
     pub async fn list_prompts(&self) -> GroupList<Prompt> {
-        let offers = |has: &ServerCapabilities| has.prompts.is_some();
-        let lists = self.gather(offers, Client::list_prompts).await;
+        let lists = self.gather(Client::list_prompts).await;
         self.with_unique_names(lists, &self.inner.prompts, None, |prompt| &prompt.name)
     }
 
     /// Lists the resources of all servers. Each is named `server__uri`, regardless of [`Naming`](super::Naming).
     pub async fn list_resources(&self) -> GroupList<Resource> {
         let list = Client::list_resources;
-        let lists = self.gather(offers_resources, list).await;
+        let lists = self.gather(list).await;
         lists.into_list(|member, resource| Some(prefixed(&member.prefix, &resource.uri)))
     }
 
@@ -69,7 +63,7 @@ impl Group {
     /// values in place of its variables, the name is that of a resource.
     pub async fn list_resource_templates(&self) -> GroupList<ResourceTemplate> {
         let list = Client::list_resource_templates;
-        let lists = self.gather(offers_resources, list).await;
+        let lists = self.gather(list).await;
         lists.into_list(|member, template| Some(prefixed(&member.prefix, &template.uri_template)))
     }
 
@@ -77,7 +71,6 @@ impl Group {
     /// feature has an empty list.
     async fn gather<T: Send + 'static>(
         &self,
-        offers: fn(&ServerCapabilities) -> bool,
         list: fn(&Client) -> PreparedCall<'static, Vec<T>>,
     ) -> ServerLists<T> {
         let members = self.members();
@@ -85,7 +78,7 @@ impl Group {
         let requests = members.map(|listed| async move {
             let list = async {
                 let client = listed.member.client().await?;
-                client.list_if_offered(offers, list(&client)).await
+                list(&client).if_offered().await
             };
             (listed.clone(), list.await)
         });
@@ -157,10 +150,6 @@ impl Group {
             }
         })
     }
-}
-
-fn offers_resources(capabilities: &ServerCapabilities) -> bool {
-    capabilities.resources.is_some()
 }
 
 /// The list of each server.

@@ -21,13 +21,10 @@ pub(super) async fn run(args: &TargetArgs, output: &Output) -> Result<(), Failur
 async fn list(client: &Client, args: &TargetArgs, output: &Output) -> Result<(), Failure> {
     client.capabilities().await?;
     let (tools, prompts, resources, templates) = try_join4(
-        client.list_if_offered(|has| has.tools.is_some(), client.list_tools()),
-        client.list_if_offered(|has| has.prompts.is_some(), client.list_prompts()),
-        client.list_if_offered(|has| has.resources.is_some(), client.list_resources()),
-        client.list_if_offered(
-            |has| has.resources.is_some(),
-            client.list_resource_templates(),
-        ),
+        client.list_tools().if_offered(),
+        client.list_prompts().if_offered(),
+        client.list_resources().if_offered(),
+        client.list_resource_templates().if_offered(),
     )
     .await?;
     for omission in omissions(client) {

@@ -165,30 +165,23 @@ async fn fill(
 ) {
     listing.capabilities = client.server_capabilities();
     if kinds.has(Kinds::TOOLS) {
-        let tools = client.list_tools();
-        listing.tools = list(client, |has| has.tools.is_some(), tools, warn).await;
+        listing.tools = list(client.list_tools(), warn).await;
     }
     if kinds.has(Kinds::PROMPTS) {
-        let prompts = client.list_prompts();
-        listing.prompts = list(client, |has| has.prompts.is_some(), prompts, warn).await;
+        listing.prompts = list(client.list_prompts(), warn).await;
     }
     if kinds.has(Kinds::RESOURCES) {
-        let offers = |has: &ServerCapabilities| has.resources.is_some();
-        let resources = client.list_resources();
-        listing.resources = list(client, offers, resources, warn).await;
-        let templates = client.list_resource_templates();
-        listing.templates = list(client, offers, templates, warn).await;
+        listing.resources = list(client.list_resources(), warn).await;
+        listing.templates = list(client.list_resource_templates(), warn).await;
     }
 }
 
 /// Requests a list. It is empty if the server does not offer it. Returns `None` if the request failed.
 async fn list<T: Send + 'static>(
-    client: &Client,
-    offers: fn(&ServerCapabilities) -> bool,
     call: PreparedCall<'_, Vec<T>>,
     warn: &(dyn Fn(&dyn fmt::Display) + Sync),
 ) -> Option<Vec<T>> {
     let call = call.max_items(MAX_ITEMS).max_list_bytes(MAX_BYTES);
-    let listed = client.list_if_offered(offers, call).await;
+    let listed = call.if_offered().await;
     listed.inspect_err(|error| warn(error)).ok()
 }

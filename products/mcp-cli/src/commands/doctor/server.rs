@@ -105,12 +105,9 @@ pub(super) async fn examine_tools(client: &Client, report: &mut Report) {
 pub(super) async fn examine_omissions(client: &Client, report: &mut Report) {
     // Most servers offer some of the lists only; their errors are those of `mcp list`.
     let _ = tokio::join!(
-        client.list_if_offered(|has| has.prompts.is_some(), client.list_prompts()),
-        client.list_if_offered(|has| has.resources.is_some(), client.list_resources()),
-        client.list_if_offered(
-            |has| has.resources.is_some(),
-            client.list_resource_templates(),
-        ),
+        client.list_prompts().if_offered(),
+        client.list_resources().if_offered(),
+        client.list_resource_templates().if_offered(),
     );
     let omissions = omissions(client);
     if !omissions.is_empty() {
