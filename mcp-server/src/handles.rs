@@ -1,6 +1,5 @@
 //! Handles that change a running server's routes.
 
-use std::cell::Cell;
 use std::collections::HashSet;
 use std::sync::Weak;
 
@@ -10,7 +9,7 @@ use crate::check::{SetupError, check_added};
 use crate::extension::RawExtension;
 use crate::extract::FromCall;
 use crate::notify::Notify;
-use crate::registry::{ConfigList, Listed, ServerConfig, SharedRegistry};
+use crate::registry::{ConfigList, Edit, Listed, SharedRegistry};
 use crate::rejection::Rejection;
 use crate::routes::{PromptRoute, ResourceRoute, TemplateRoute, ToolRoute};
 
@@ -37,18 +36,39 @@ pub enum EditError {
 // Added routes stay outside the closures until they are accepted: a rejected handler must not be
 // dropped while the registry is locked.
 
-/// Replaces routes and adds others, as one change, and returns the replaced ones. Without `is_announced` the change is
-/// announced if clients may see another list. New calls see the change before `is_announced` is called.
+/// The server of a handle.
+#[derive(Debug, Clone)]
+pub(crate) struct Edited {
+    registry: Weak<SharedRegistry>,
+    /// Changes are announced to clients.
+    is_announced: bool,
+}
+
+impl Edited {
+    pub(crate) fn new(registry: Weak<SharedRegistry>, is_announced: bool) -> Self {
+        Self {
+            registry,
+            is_announced,
+        }
+    }
+
+    fn edit(&self, differs: bool) -> Edit {
+        Edit {
+            is_announced: differs && self.is_announced,
+        }
+    }
+}
+
+/// Replaces routes and adds others, as one change, and returns the replaced ones. The change is announced if clients may
+/// see another list.
 fn replace<R: ConfigList>(
-    registry: &Weak<SharedRegistry>,
+    server: &Edited,
     is_replaced: impl Fn(&str) -> bool,
     mut routes: Vec<R>,
-    is_announced: Option<&dyn Fn() -> bool>,
 ) -> Result<Vec<R>, EditError> {
-    let registry = registry.upgrade().ok_or(EditError::ServerDropped)?;
+    let registry = server.registry.upgrade().ok_or(EditError::ServerDropped)?;
     let routes = &mut routes;
-    let differs = Cell::new(false);
-    let change = |config: &mut ServerConfig| {
+    registry.change::<R, _, _>(|config| {
         if let Some(route) = R::list(config).find_duplicate(routes, &is_replaced) {
             return Err(EditError::Duplicate {
                 kind: R::KIND.name(),
@@ -58,40 +78,34 @@ fn replace<R: ConfigList>(
         check_added(routes, config)?;
         let is_adding = !routes.is_empty();
         let replacement = R::list_mut(config).replace(&is_replaced, std::mem::take(routes));
-        differs.set(replacement.differs);
         let is_changed = is_adding || !replacement.removed.is_empty();
-        Ok((replacement.removed, is_changed))
-    };
-    registry.change_announced_if::<R, _, _>(change, || {
-        is_announced.map_or_else(|| differs.get(), |is_announced| is_announced())
+        let edit = is_changed.then(|| server.edit(replacement.differs));
+        Ok((replacement.removed, edit))
     })
 }
 
-fn remove<R: ConfigList>(registry: &Weak<SharedRegistry>, key: &str) -> Option<R> {
-    let removed = registry.upgrade()?.change::<R, _, _>(|config| {
-        let removed = R::list_mut(config).remove(key);
-        removed.map(|route| (route, true)).ok_or(())
+fn remove<R: ConfigList>(server: &Edited, key: &str) -> Option<R> {
+    let removed = server.registry.upgrade()?.change::<R, _, _>(|config| {
+        let removed = R::list_mut(config).remove(key).ok_or(())?;
+        Ok::<_, ()>((removed, Some(server.edit(true))))
     });
     removed.ok()
 }
 
-fn set_enabled<R: ConfigList>(
-    registry: &Weak<SharedRegistry>,
-    key: &str,
-    is_enabled: bool,
-) -> bool {
-    let Some(registry) = registry.upgrade() else {
+fn set_enabled<R: ConfigList>(server: &Edited, key: &str, is_enabled: bool) -> bool {
+    let Some(registry) = server.registry.upgrade() else {
         return false;
     };
     let found = registry.change::<R, _, _>(|config| {
         let is_changed = R::list_mut(config).set_enabled(key, is_enabled);
-        is_changed.map(|is_changed| ((), is_changed)).ok_or(())
+        let edit = is_changed.ok_or(())?.then(|| server.edit(true));
+        Ok::<_, ()>(((), edit))
     });
     found.is_ok()
 }
 
-fn keys<R: ConfigList>(registry: &Weak<SharedRegistry>) -> Vec<String> {
-    let Some(registry) = registry.upgrade() else {
+fn keys<R: ConfigList>(server: &Edited) -> Vec<String> {
+    let Some(registry) = server.registry.upgrade() else {
         return Vec::new();
     };
     registry.read_config(|config| {
@@ -114,7 +128,7 @@ macro_rules! handles {
             /// A change applies to new calls; running calls finish as they started. Clients that have
             /// subscribed to changes are notified. Several quick changes may be announced as one.
             #[derive(Debug, Clone)]
-            pub struct $handle(Weak<SharedRegistry>);
+            pub struct $handle(Edited);
 
             impl $handle {
                 pub(crate) const CHANGE_KINDS: ChangeKinds = ChangeKinds {
@@ -122,8 +136,8 @@ macro_rules! handles {
                     ..ChangeKinds::NONE
                 };
 
-                pub(crate) fn new(registry: Weak<SharedRegistry>) -> Self {
-                    Self(registry)
+                pub(crate) fn new(server: Edited) -> Self {
+                    Self(server)
                 }
 
                 #[doc = concat!("Adds a ", $item, ".")]
@@ -145,7 +159,7 @@ macro_rules! handles {
                     &self,
                     routes: impl IntoIterator<Item = $route>,
                 ) -> Result<(), EditError> {
-                    replace(&self.0, |_| false, routes.into_iter().collect(), None).map(drop)
+                    replace(&self.0, |_| false, routes.into_iter().collect()).map(drop)
                 }
 
                 #[doc = concat!("Replaces the ", $item, " with the same key and returns it, or adds a \
@@ -163,7 +177,7 @@ macro_rules! handles {
                 ) -> Result<Option<$route>, EditError> {
                     let route = route.into();
                     let key = route.key().to_owned();
-                    let replaced = replace(&self.0, |other| other == key, vec![route], None)?;
+                    let replaced = replace(&self.0, |other| other == key, vec![route])?;
                     Ok(replaced.into_iter().next())
                 }
 
@@ -182,7 +196,7 @@ macro_rules! handles {
                 ) -> Result<(), EditError> {
                     let removed: HashSet<String> = removed.into_iter().map(Into::into).collect();
                     let added = added.into_iter().collect();
-                    replace(&self.0, |key| removed.contains(key), added, None).map(drop)
+                    replace(&self.0, |key| removed.contains(key), added).map(drop)
                 }
 
                 #[doc = concat!("Replaces the whole list, also disabled ", $item, "s: one change, so that no client sees \
@@ -198,21 +212,7 @@ macro_rules! handles {
                     &self,
                     routes: impl IntoIterator<Item = $route>,
                 ) -> Result<(), EditError> {
-                    replace(&self.0, |_| true, routes.into_iter().collect(), None).map(drop)
-                }
-
-                /// Replaces as `replace` does. Clients are notified if `is_announced` returns true, which is called
-                /// when new calls see the change.
-                #[doc(hidden)]
-                pub fn replace_announced_if(
-                    &self,
-                    removed: impl IntoIterator<Item = impl Into<String>>,
-                    added: impl IntoIterator<Item = $route>,
-                    is_announced: impl Fn() -> bool,
-                ) -> Result<(), EditError> {
-                    let removed: HashSet<String> = removed.into_iter().map(Into::into).collect();
-                    let added = added.into_iter().collect();
-                    replace(&self.0, |key| removed.contains(key), added, Some(&is_announced)).map(drop)
+                    replace(&self.0, |_| true, routes.into_iter().collect()).map(drop)
                 }
 
                 #[doc = concat!("Removes a ", $item, " and returns it, if it exists.")]
@@ -242,7 +242,7 @@ macro_rules! handles {
             impl FromCall for $handle {
                 fn from_call(call: &mut CallContext) -> Result<Self, Rejection> {
                     let registry = SharedRegistry::from_call(call, Self::CHANGE_KINDS);
-                    Ok(Self(registry))
+                    Ok(Self(Edited::new(registry, true)))
                 }
 
                 fn describe(spec: &mut RouteSpec) {
@@ -291,7 +291,7 @@ impl Templates {
     /// Returns the URI template that a URI is read by: the first enabled one that matches, unless the server has a
     /// resource with this URI.
     pub fn matching(&self, uri: &str) -> Option<String> {
-        let registry = self.0.upgrade()?;
+        let registry = self.0.registry.upgrade()?;
         registry.read(|registry| registry.template_of(uri).map(str::to_owned))
     }
 }

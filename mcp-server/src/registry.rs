@@ -29,5 +29,5 @@ pub(crate) use listed::Listed;
 pub(crate) use lookup::{CompletionSource, ResourceMatch};
 pub(crate) use resource_listing::ResourcePage;
 pub(crate) use route_list::RouteList;
-pub(crate) use shared::SharedRegistry;
+pub(crate) use shared::{Edit, SharedRegistry};
 pub(crate) use snapshot::Registry;

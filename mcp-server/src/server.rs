@@ -16,7 +16,7 @@ use crate::call::ServerTasks;
 use crate::change_kinds::ChangeKinds;
 use crate::dispatch::dispatch;
 use crate::extension::{IntoServerExtension, ServerSetup, TasksExtension};
-use crate::handles::{Prompts, RawExtensions, Resources, Templates, Tools};
+use crate::handles::{Edited, Prompts, RawExtensions, Resources, Templates, Tools};
 use crate::middleware::{Middleware, Next};
 use crate::notify::Notify;
 use crate::registry::{ServerConfig, SharedRegistry};
@@ -50,6 +50,8 @@ pub struct Server {
     replace_call: Option<ReplaceCall>,
     /// The observer of the layers.
     observer: Option<Arc<dyn Observer>>,
+    /// Handles announce no changes of lists.
+    is_unannounced: bool,
 }
 
 /// Returns the call to answer in place of another one.
@@ -103,6 +105,7 @@ impl Server {
             service,
             replace_call: None,
             observer: None,
+            is_unannounced: false,
         }
     }
 
@@ -411,22 +414,53 @@ impl Server {
 
     /// Returns a handle that changes the tools while the server runs.
     pub fn tools(&self) -> Tools {
-        Tools::new(self.announce(Tools::CHANGE_KINDS))
+        Tools::new(self.edited(Tools::CHANGE_KINDS))
     }
 
     /// Returns a handle that changes the resources while the server runs.
     pub fn resources(&self) -> Resources {
-        Resources::new(self.announce(Resources::CHANGE_KINDS))
+        Resources::new(self.edited(Resources::CHANGE_KINDS))
     }
 
     /// Returns a handle that changes the URI templates while the server runs.
     pub fn templates(&self) -> Templates {
-        Templates::new(self.announce(Templates::CHANGE_KINDS))
+        Templates::new(self.edited(Templates::CHANGE_KINDS))
     }
 
     /// Returns a handle that changes the prompts while the server runs.
     pub fn prompts(&self) -> Prompts {
-        Prompts::new(self.announce(Prompts::CHANGE_KINDS))
+        Prompts::new(self.edited(Prompts::CHANGE_KINDS))
+    }
+
+    /// Returns a clone whose handles for lists ([`tools`](Self::tools), …) change the routes without a notification. For a
+    /// program that decides itself which clients see another list, such as one with a layer that answers lists: it
+    /// notifies them with [`Notify`].
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use mcp::prelude::*;
+    ///
+    /// let server = Server::new("plugins", "1.0.0");
+    /// let (tools, notify) = (server.unannounced().tools(), server.notify());
+    /// tools.add(Tool::new("debug").handler(|| "ok"))?;
+    /// // The layer of this server lists these tools only.
+    /// if tools.names().iter().any(|name| name.starts_with("public_")) {
+    ///     notify.tools_changed();
+    /// }
+    /// # Ok::<(), mcp::EditError>(())
+    /// ```
+    #[must_use]
+    pub fn unannounced(&self) -> Self {
+        Self {
+            is_unannounced: true,
+            ..self.clone()
+        }
+    }
+
+    /// Declares changes of these kinds, for a new handle of a list.
+    fn edited(&self, kinds: ChangeKinds) -> Edited {
+        Edited::new(self.announce(kinds), !self.is_unannounced)
     }
 
     /// Declares changes of these kinds, for a new handle.

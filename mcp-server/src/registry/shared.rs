@@ -14,6 +14,12 @@ use crate::call::CallContext;
 use crate::caller::Caller;
 use crate::change_kinds::ChangeKinds;
 
+/// A change of the routes.
+pub(crate) struct Edit {
+    /// Clients are notified.
+    pub(crate) is_announced: bool,
+}
+
 /// The server config and the registry that is built from it. The server owns it; handles have
 /// weak references.
 ///
@@ -118,41 +124,32 @@ impl SharedRegistry {
         shared
     }
 
-    /// Changes the routes of one kind while the server runs. `change` returns a value and whether
-    /// anything has changed; then the change is published, after new calls see it.
+    /// Changes the routes of one kind while the server runs. `change` returns a value, and `None` if nothing
+    /// has changed. The change is published after new calls see it.
     ///
     /// # Errors
     ///
     /// Returns the error of `change`, which has to leave the config unchanged in this case.
     pub(crate) fn change<R: ConfigList, T, E>(
         &self,
-        change: impl FnOnce(&mut ServerConfig) -> Result<(T, bool), E>,
+        change: impl FnOnce(&mut ServerConfig) -> Result<(T, Option<Edit>), E>,
     ) -> Result<T, E> {
-        self.change_announced_if::<R, T, E>(change, || true)
-    }
-
-    /// Changes the routes as [`change`](Self::change) does, and publishes the change if `is_announced` returns true.
-    pub(crate) fn change_announced_if<R: ConfigList, T, E>(
-        &self,
-        change: impl FnOnce(&mut ServerConfig) -> Result<(T, bool), E>,
-        is_announced: impl FnOnce() -> bool,
-    ) -> Result<T, E> {
-        let (value, previous) = {
+        let (value, edit, previous) = {
             let mut config = self.config.lock();
-            let (value, is_changed) = change(&mut config)?;
-            if !is_changed {
+            let (value, edit) = change(&mut config)?;
+            let Some(edit) = edit else {
                 return Ok(value);
-            }
+            };
             let previous = self.current.load_full();
             let next = previous
                 .as_ref()
                 .map(|registry| registry.with_list(R::KIND, &config));
             self.current.store(next.map(Arc::new));
-            (value, previous)
+            (value, edit, previous)
         };
         // Dropped without the lock, because the destructor of a handler may use the server.
         drop(previous);
-        if is_announced() {
+        if edit.is_announced {
             self.current().changes.publish(R::KIND.change_event());
         }
         Ok(value)

@@ -85,6 +85,23 @@ fn tool_changes_apply_to_new_calls_and_are_announced() {
 }
 
 #[test]
+fn unannounced_handle_changes_the_list_without_a_notification() {
+    let server = server(Server::new("s", "1").tool(tool("a")));
+    let (quiet, handle) = (server.unannounced().tools(), server.tools());
+    let (notify, watch) = (server.notify(), watch(&server));
+    quiet.add(tool("b")).unwrap();
+    quiet.replace(["a"], [tool("c")]).unwrap();
+    assert!(quiet.disable("c") && quiet.enable("c"));
+    assert!(quiet.remove("b").is_some());
+    assert_eq!(watch.try_next(), None);
+    assert_eq!(names(&server), ["c"]);
+    notify.tools_changed();
+    assert_eq!(watch.try_next(), Some(ChangeEvent::Tools));
+    handle.add(tool("d")).unwrap();
+    assert_eq!(watch.try_next(), Some(ChangeEvent::Tools), "another handle");
+}
+
+#[test]
 fn put_with_equal_definition_is_not_announced() {
     let server = server(Server::new("s", "1").tool(tool("a")));
     let (handle, watch) = (server.tools(), watch(&server));

@@ -387,11 +387,12 @@ impl Gateway {
         };
         let pins = setup.pins.clone();
         let group = setup.group.clone();
+        let quiet = server.unannounced();
         let handles = Handles {
-            tools: server.tools(),
-            prompts: server.prompts(),
-            resources: server.resources(),
-            templates: server.templates(),
+            tools: quiet.tools(),
+            prompts: quiet.prompts(),
+            resources: quiet.resources(),
+            templates: quiet.templates(),
             notify: server.notify(),
         };
         let is_search = self.tool_mode == ToolMode::Search;

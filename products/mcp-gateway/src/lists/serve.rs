@@ -49,6 +49,14 @@ impl ServerLists {
         }
     }
 
+    /// Notifies the clients that may have listed a kind if it differs, and returns whether it does.
+    fn announce_if(&self, differs: bool, kind: Kinds) -> bool {
+        if differs {
+            self.announce(kind);
+        }
+        differs
+    }
+
     /// Publishes the extensions that the gateway passes on without knowing them.
     pub(super) fn serve_extensions(&mut self) {
         let next = self.next_extensions();
@@ -170,17 +178,12 @@ impl ServerLists {
             let always = self.always_listed.as_ref();
             always.is_none_or(|always| always.matches(name))
         };
-        self.tools.serve(
-            next,
-            is_complete,
-            is_listed,
-            routes::tool,
-            |removed, added, differs| {
-                let is_announced = || differs && self.starting.has_listed(Kinds::TOOLS);
-                let tools = &self.handles.tools;
-                tools.replace_announced_if(removed, added, is_announced)
-            },
-        )
+        let tools = &self.handles.tools;
+        let replace = |removed, added| tools.replace(removed, added);
+        let differ = self
+            .tools
+            .serve(next, is_complete, is_listed, routes::tool, replace);
+        self.announce_if(differ, Kinds::TOOLS)
     }
 
     /// Returns the pages of the served tools that stay: those of all servers but the replaced ones.
@@ -230,17 +233,12 @@ impl ServerLists {
         if let Some(pins) = &self.setup.pins {
             pins.hold_prompts(&mut next, is_complete);
         }
-        self.prompts.serve(
-            next,
-            is_complete,
-            |_| true,
-            routes::prompt,
-            |removed, added, differs| {
-                let is_announced = || differs && self.starting.has_listed(Kinds::PROMPTS);
-                let prompts = &self.handles.prompts;
-                prompts.replace_announced_if(removed, added, is_announced)
-            },
-        )
+        let prompts = &self.handles.prompts;
+        let replace = |removed, added| prompts.replace(removed, added);
+        let differ = self
+            .prompts
+            .serve(next, is_complete, |_| true, routes::prompt, replace);
+        self.announce_if(differ, Kinds::PROMPTS)
     }
 
     /// Serves the resources and templates of all servers, in their order: the server that has started first has no
@@ -294,28 +292,21 @@ impl ServerLists {
                 templates.push((upstream, items));
             }
         }
-        // Resources and templates share one notification.
-        let has_listed = || self.starting.has_listed(Kinds::RESOURCES);
         let resources_differ = self.resources.serve(
             resources,
             is_complete,
             |_| true,
             routes::resource,
-            |removed, added, differs| {
-                let resources = &self.handles.resources;
-                resources.replace_announced_if(removed, added, || differs && has_listed())
-            },
+            |removed, added| self.handles.resources.replace(removed, added),
         );
         let templates_differ = self.templates.serve(
             templates,
             is_complete,
             |_| true,
             routes::template,
-            |removed, added, differs| {
-                let templates = &self.handles.templates;
-                templates.replace_announced_if(removed, added, || differs && has_listed())
-            },
+            |removed, added| self.handles.templates.replace(removed, added),
         );
-        resources_differ || templates_differ
+        // Resources and templates share one notification.
+        self.announce_if(resources_differ || templates_differ, Kinds::RESOURCES)
     }
 }

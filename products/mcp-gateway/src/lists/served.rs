@@ -98,15 +98,15 @@ impl<T: Clone + PartialEq> Served<T> {
     }
 
     /// Serves the next items of servers. With `is_complete`, other servers have none any more, and the settings of all
-    /// servers may differ. Returns whether clients see a difference, and tells `replace`: only if `is_listed` returns true
-    /// for the name of an item that differs.
+    /// servers may differ. Returns whether clients see a difference: only if `is_listed` returns true for the name of an
+    /// item that differs.
     pub(super) fn serve<R>(
         &mut self,
         mut next: Vec<NextItems<'_, T>>,
         is_complete: bool,
         is_listed: impl Fn(&str) -> bool,
         route: impl Fn(&Arc<Upstream>, &Named<T>) -> R,
-        replace: impl Fn(Vec<String>, Vec<R>, bool) -> Result<(), EditError>,
+        replace: impl Fn(Vec<String>, Vec<R>) -> Result<(), EditError>,
     ) -> bool {
         let listed = |item: &&Named<T>| is_listed(&item.name);
         let mut differs = false;
@@ -136,12 +136,12 @@ impl<T: Clone + PartialEq> Served<T> {
             next.flat_map(|(upstream, items)| items.iter().map(|item| (*upstream, item)))
         };
         let added = items().map(|(upstream, item)| route(upstream, item));
-        if let Err(error) = replace(removed.clone(), added.collect(), differs) {
+        if let Err(error) = replace(removed.clone(), added.collect()) {
             // One item that cannot be served must not hide the others.
             tracing::warn!(error = %mcp_types::escaped(&error), "a list of the gateway is replaced item by item");
-            let _ = replace(removed, Vec::new(), differs);
+            let _ = replace(removed, Vec::new());
             for (upstream, item) in items() {
-                if let Err(error) = replace(Vec::new(), vec![route(upstream, item)], differs) {
+                if let Err(error) = replace(Vec::new(), vec![route(upstream, item)]) {
                     let (server, item) = (&upstream.server, &item.name);
                     tracing::warn!(server = %mcp_types::escaped(&server), item, error = %mcp_types::escaped(&error), "the gateway leaves out an item");
                 }
