@@ -290,15 +290,6 @@ impl Ask {
         self.question(key, request, |_, response| Ok(response))
     }
 
-    /// Returns true if the reply of this call contains the questions, so that the handler runs again
-    /// with the answers (2026-07-28), and false if the handler waits for answers.
-    ///
-    /// A handler that holds work which must not be lost stores it elsewhere before it asks, if this is
-    /// true, and finds it again by a [kept](Self::keep) key.
-    pub fn runs_again(&self) -> bool {
-        self.0.runs_again()
-    }
-
     /// Asks several questions in one round and waits for all answers.
     ///
     /// ```

@@ -166,11 +166,6 @@ impl InputRound {
         }
     }
 
-    /// Returns true if the reply contains the questions, and the handler runs again with the answers.
-    pub(crate) fn runs_again(&self) -> bool {
-        matches!(self.mode, InputMode::Reply { .. }) && self.task().is_none()
-    }
-
     /// Returns the time for which a state of this call is valid.
     pub(crate) fn state_lifetime(&self) -> Duration {
         match &self.mode {

@@ -319,7 +319,7 @@ where
         };
         let (key, request) = (format!("q{}", running.asked), question.request.clone());
         let ask = self.request.asker()?;
-        if ask.runs_again() {
+        if self.request.runs_again() {
             let owner = self.request.caller.owner();
             let id = self.upstream.parked.park(owner, running)?;
             self.request.keep(&RequestState::Parked { id })?;

@@ -72,6 +72,11 @@ impl Request {
         ))
     }
 
+    /// Returns true if a reply asks the client, so that the client repeats the request with its answers.
+    pub(crate) fn runs_again(&self) -> bool {
+        self.caller.facts.version.is_modern()
+    }
+
     /// Returns the state with which the client repeats its request.
     pub(crate) fn state(&self) -> Result<Option<RequestState>, Fault> {
         let kept = self.ask.as_ref().map(Ask::kept);

@@ -114,7 +114,7 @@ impl Following<'_> {
             questions.map(|(key, request)| ask.forward(format!("task/{key}"), request.clone()));
         let questions: Vec<_> = questions.collect();
         // If the reply contains the questions, this future is dropped, and the task goes on.
-        self.guard.is_armed = !ask.runs_again();
+        self.guard.is_armed = !self.request.runs_again();
         let answers = ask.all(questions).await;
         self.guard.is_armed = true;
         let open = std::mem::take(&mut self.task.open);
