@@ -1,4 +1,4 @@
-//! Stores of sessions, stream events, tasks and used request states, which outlive a connection, a node or a process.
+//! Stores of sessions, stream events and tasks, which outlive a connection, a node or a process.
 //!
 //! A server without stores keeps sessions in memory and does not keep events. Nodes that share stores
 //! continue each other's sessions and streams.
@@ -18,7 +18,6 @@ mod relay;
 mod session_record;
 mod sessions;
 mod tasks;
-mod used_states;
 
 use std::error::Error;
 
@@ -29,7 +28,6 @@ pub use relay::{RelayEvent, RelayMessage, RelayTarget, SessionRelay};
 pub use session_record::SessionRecord;
 pub use sessions::{MemorySessionStore, SessionStore};
 pub use tasks::{TaskLimits, TaskRecord, TaskStore, TaskWrite};
-pub use used_states::UsedStateStore;
 
 /// The error of a store.
 ///

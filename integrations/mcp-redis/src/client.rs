@@ -3,6 +3,8 @@
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
+use mcp_core::store::StoreError;
+use mcp_core::{BoxFuture, CallerKey};
 use tokio::runtime::Handle;
 
 use crate::changes::RedisBus;
@@ -15,7 +17,6 @@ use crate::pub_sub::PubSub;
 use crate::relay::RedisRelay;
 use crate::sessions::RedisSessions;
 use crate::tasks::RedisTasks;
-use crate::used_states::RedisUsedStates;
 use crate::webhooks::RedisWebhooks;
 
 /// Longest time for an operation: 34 years, which every clock can represent.
@@ -121,9 +122,21 @@ impl Redis {
         RedisTasks::new(self.commands.clone(), self.pub_sub())
     }
 
-    /// Creates the store of used request states, for `Gateway::used_states`.
-    pub fn used_states(&self) -> RedisUsedStates {
-        RedisUsedStates::new(self.commands.clone())
+    /// Creates the store of used request states, for `Gateway::used_states`. Redis expires the states by itself.
+    pub fn used_states(
+        &self,
+    ) -> impl Fn(&CallerKey, &str, Duration) -> BoxFuture<'static, Result<bool, StoreError>>
+    + Send
+    + Sync
+    + use<> {
+        let redis = self.commands.clone();
+        move |_, id, ttl| {
+            let (redis, key) = (redis.clone(), redis.keys.used_state(id));
+            Box::pin(async move {
+                let set = redis.set("count a used state", key, "", ttl, Some("NX"));
+                Ok(set.await?)
+            })
+        }
     }
 
     /// Creates the log of published events, for `Events::with_log`.

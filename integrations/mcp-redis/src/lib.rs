@@ -83,7 +83,7 @@
 //! | `error`, `keys` | errors, key names, channels |
 //! | `connection` | commands with timeouts and retries |
 //! | `pub_sub`, `watchers` | the connection of subscriptions; waits for messages |
-//! | `changes`, `events`, `event_log`, `relay`, `tasks`, `used_states`, `webhooks` | the parts that use Redis |
+//! | `changes`, `events`, `event_log`, `relay`, `tasks`, `webhooks` | the parts that use Redis |
 //! | `sessions` | the session store, with the relay between its nodes |
 //! | `client` | [`Redis`] |
 
@@ -98,7 +98,6 @@ mod pub_sub;
 mod relay;
 mod sessions;
 mod tasks;
-mod used_states;
 mod watchers;
 mod webhooks;
 
@@ -110,5 +109,4 @@ pub use events::RedisEvents;
 pub use relay::RedisRelay;
 pub use sessions::RedisSessions;
 pub use tasks::RedisTasks;
-pub use used_states::RedisUsedStates;
 pub use webhooks::RedisWebhooks;

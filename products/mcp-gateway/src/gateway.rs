@@ -4,9 +4,11 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
+use futures_util::FutureExt as _;
 use mcp_client::Client;
 use mcp_client::group::{Group, MAX_TOOL_NAME, Naming};
-use mcp_core::store::UsedStateStore;
+use mcp_core::CallerKey;
+use mcp_core::store::StoreError;
 use mcp_server::Server;
 use mcp_toolset::{PinFile, Ranker};
 use tokio::sync::{mpsc, oneshot};
@@ -230,8 +232,32 @@ impl Gateway {
     /// Sets the store that counts used request states for several nodes. Clients may send a state more than once. A tool
     /// with a [`rate`](crate::CallLimits::rate) accepts each state once. Default: each node counts the states that
     /// it receives, in memory. A reload does not change the store.
-    pub fn used_states(mut self, store: impl UsedStateStore) -> Self {
-        self.used_states = UsedStates(Arc::new(store));
+    ///
+    /// `insert` stores the id of a state that a caller uses for at least the given time, and returns false if it is
+    /// stored already. Check and write must be atomic. A call whose id was not stored fails. `Redis::used_states` of
+    /// `mcp::redis` returns such a function.
+    ///
+    /// # Examples
+    ///
+    /// ```no_run
+    /// use mcp::core::store::StoreError;
+    /// use mcp::gateway::Gateway;
+    ///
+    /// # async fn set_if_absent(_: &str, _: std::time::Duration) -> std::io::Result<bool> { Ok(true) }
+    /// let gateway = Gateway::new("tools", "1.0.0").used_states(|_, id, ttl| {
+    ///     let key = format!("used:{id}");
+    ///     async move { set_if_absent(&key, ttl).await.map_err(StoreError::new) }
+    /// });
+    /// ```
+    pub fn used_states<F>(
+        mut self,
+        insert: impl Fn(&CallerKey, &str, Duration) -> F + Send + Sync + 'static,
+    ) -> Self
+    where
+        F: Future<Output = Result<bool, StoreError>> + Send + 'static,
+    {
+        let insert = move |caller: &_, id: &_, ttl| insert(caller, id, ttl).boxed();
+        self.used_states = UsedStates(Arc::new(insert));
         self
     }
 

@@ -115,7 +115,7 @@
 //!
 //! Clients may send the state of a question more than once, and each time the call goes on from there. A tool with a
 //! `rate` therefore accepts a state once: a repetition is refused, and counts no new call. Each node counts the states
-//! that it receives until they expire; [`Gateway::used_states`](crate::Gateway::used_states) with the store of
+//! that it receives until they expire; [`Gateway::used_states`](crate::Gateway::used_states) with that of
 //! `mcp::redis` counts for all nodes. Tools without a `rate`, and servers behind the gateway, have to expect
 //! repetitions.
 //!
@@ -188,7 +188,6 @@ mod updates;
 pub use error::GatewayError;
 pub use gateway::{ConnectedGateway, Gateway, GatewayControl};
 pub use limits::limiter::CallLimits;
-pub use limits::used_states::MemoryUsedStates;
 pub use patterns::ToolPatterns;
 pub use relay::{Relay, RelayError};
 pub use search::ToolMode;

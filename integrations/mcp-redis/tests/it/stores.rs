@@ -6,7 +6,7 @@ use bytes::Bytes;
 use mcp_core::CallerKey;
 use mcp_core::store::{
     EventStore, MemoryEventStore, MemorySessionStore, Replay, ReplayError, SessionRecord,
-    SessionStore, StoredEvent, StreamId, UsedStateStore as _,
+    SessionStore, StoredEvent, StreamId,
 };
 use redis::cmd;
 use serde_json::json;
@@ -354,14 +354,14 @@ async fn state_is_used_once_by_all_nodes_until_it_expires() {
         server.connect().await.used_states(),
     ];
     let soon = Duration::from_millis(200);
-    assert!(nodes[0].insert(&caller, "a", TTL).await.unwrap());
-    assert!(nodes[0].insert(&caller, "b", soon).await.unwrap());
+    assert!(nodes[0](&caller, "a", TTL).await.unwrap());
+    assert!(nodes[0](&caller, "b", soon).await.unwrap());
     for node in &nodes {
-        assert!(!node.insert(&caller, "a", TTL).await.unwrap());
+        assert!(!node(&caller, "a", TTL).await.unwrap());
     }
     eventually("expiry", async || {
-        nodes[1].insert(&caller, "b", TTL).await.unwrap()
+        nodes[1](&caller, "b", TTL).await.unwrap()
     })
     .await;
-    assert!(!nodes[1].insert(&caller, "a", TTL).await.unwrap());
+    assert!(!nodes[1](&caller, "a", TTL).await.unwrap());
 }

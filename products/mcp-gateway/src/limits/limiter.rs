@@ -1,11 +1,12 @@
 //! Call limits: rate, concurrency, size of the result, time. The request states that clients have used.
 
+use std::future::ready;
 use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
-use mcp_core::store::UsedStateStore;
-use mcp_core::{CallerKey, Fault, ResultBody};
+use mcp_core::store::StoreError;
+use mcp_core::{BoxFuture, CallerKey, Fault, ResultBody};
 use mcp_server::ToolError;
 use mcp_server::middleware::RateLimit;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
@@ -201,13 +202,21 @@ impl io::Write for Budget {
     }
 }
 
+/// Stores a used state for a time. Returns false if it is stored already.
+type Insert = dyn Fn(&CallerKey, &str, Duration) -> BoxFuture<'static, Result<bool, StoreError>>
+    + Send
+    + Sync;
+
 /// The used states of a gateway, or of all gateways with the same store.
 #[derive(Clone)]
-pub(crate) struct UsedStates(pub(crate) Arc<dyn UsedStateStore>);
+pub(crate) struct UsedStates(pub(crate) Arc<Insert>);
 
 impl Default for UsedStates {
     fn default() -> Self {
-        Self(Arc::new(MemoryUsedStates::default()))
+        let states = MemoryUsedStates::default();
+        Self(Arc::new(move |caller, id, ttl| {
+            Box::pin(ready(states.insert(caller, id, ttl)))
+        }))
     }
 }
 
@@ -224,7 +233,7 @@ impl UsedStates {
         lifetime: Duration,
     ) -> Result<(), ToolError> {
         let (id, ttl) = (state.to_string(), lifetime.saturating_add(MARGIN));
-        let inserting = self.0.insert(caller, &id, ttl);
+        let inserting = (self.0)(caller, &id, ttl);
         let error = match timeout(STORE_TIMEOUT, inserting).await {
             Ok(Ok(true)) => return Ok(()),
             Ok(Ok(false)) => {

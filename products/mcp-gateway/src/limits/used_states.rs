@@ -4,17 +4,16 @@ use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use async_trait::async_trait;
 use mcp_core::CallerKey;
-use mcp_core::store::{StoreError, UsedStateStore};
+use mcp_core::store::StoreError;
 use parking_lot::Mutex;
 
-/// A store in this process's memory. Clones share the states.
+/// A store in this process's memory.
 ///
 /// It has at most 100,000 states, and 10,000 of one caller. When it is full, further ones fail until others have
 /// expired.
-#[derive(Debug, Clone, Default)]
-pub struct MemoryUsedStates(Arc<Mutex<UsedStates>>);
+#[derive(Debug, Default)]
+pub(super) struct MemoryUsedStates(Mutex<UsedStates>);
 
 /// States of all callers.
 const MAX_STATES: usize = 100_000;
@@ -72,9 +71,8 @@ impl UsedStates {
     }
 }
 
-#[async_trait]
-impl UsedStateStore for MemoryUsedStates {
-    async fn insert(
+impl MemoryUsedStates {
+    pub(super) fn insert(
         &self,
         caller: &CallerKey,
         id: &str,

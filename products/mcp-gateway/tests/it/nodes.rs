@@ -1,8 +1,11 @@
 //! Several gateways behind one address, with the same keys of request states.
 
+use std::collections::HashSet;
+use std::future::ready;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use mcp::gateway::{CallLimits, Gateway, GatewayServer, MemoryUsedStates, ToolOptions};
+use mcp::gateway::{CallLimits, Gateway, GatewayServer, ToolOptions};
 use mcp::prelude::*;
 use mcp::types::{ElicitResult, InputRequired, ProtocolVersion};
 use mcp::{ConnectMode, StateKeys};
@@ -72,8 +75,11 @@ async fn legacy_call_is_refused_at_other_node_and_goes_on_at_its_own() {
     assert_eq!(call.await.unwrap().text(), "3 items");
 }
 
+/// The used states of several nodes.
+type Store = Arc<Mutex<HashSet<String>>>;
+
 /// A node that allows one order in an hour, or any number.
-async fn limited(server: &str, store: Option<&MemoryUsedStates>, is_limited: bool) -> Client {
+async fn limited(server: &str, store: Option<&Store>, is_limited: bool) -> Client {
     let era = ConnectMode::Pin(ProtocolVersion::LATEST);
     limited_in(era, server, store, is_limited).await
 }
@@ -81,7 +87,7 @@ async fn limited(server: &str, store: Option<&MemoryUsedStates>, is_limited: boo
 async fn limited_in(
     era: ConnectMode,
     server: &str,
-    store: Option<&MemoryUsedStates>,
+    store: Option<&Store>,
     is_limited: bool,
 ) -> Client {
     let once = if is_limited {
@@ -92,7 +98,11 @@ async fn limited_in(
     let shop = shop(server, era).tool("order", ToolOptions::new().limits(once));
     let gateway = Gateway::new("gateway", "1.0.0").server(shop);
     let gateway = match store {
-        Some(store) => gateway.used_states(store.clone()),
+        Some(store) => {
+            let store = store.clone();
+            gateway
+                .used_states(move |_, id, _| ready(Ok(store.lock().unwrap().insert(id.to_owned()))))
+        }
         None => gateway,
     };
     serve_node(gateway).await
@@ -125,7 +135,7 @@ async fn state_sent_a_hundred_times_runs_a_limited_tool_once() {
         limited(&server, None, true).await,
     ];
     assert_eq!(repeat(&nodes).await, 2, "one at each node");
-    let store = MemoryUsedStates::default();
+    let store = Store::default();
     let nodes = [
         limited(&server, Some(&store), true).await,
         limited(&server, Some(&store), true).await,
@@ -158,7 +168,7 @@ async fn state_without_an_answer_is_replaced_and_its_call_runs_once() {
 #[tokio::test]
 async fn state_for_a_parked_call_is_not_used_up_at_another_node() {
     let server = http_shop().await;
-    let store = MemoryUsedStates::default();
+    let store = Store::default();
     let node = || limited_in(ConnectMode::Legacy, &server, Some(&store), true);
     let (first, second) = (node().await, node().await);
     let (required, answers) = question(&first).await;
