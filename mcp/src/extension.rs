@@ -12,6 +12,7 @@
 //! | [`ExtensionClient`], [`Client::extension`](crate::Client::extension) | settings of the server, requests and notifications to it |
 //! | [`Declared`], [`Notifier`], [`Ask::request`](crate::Ask::request) | extractors of the server's handlers |
 //! | [`RawExtension`], [`Client::request`](crate::Client::request), [`Client::notify`](crate::Client::notify) | extensions of other programs, as JSON |
+//! | [`RawExtensions`], [`Server::extensions`](crate::Server::extensions) | extensions that a running server gets or loses |
 //! | [`Broadcaster`] | notifications to all clients, at any time |
 
 #[cfg(feature = "client")]

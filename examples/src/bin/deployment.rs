@@ -14,7 +14,7 @@ use axum::routing::get;
 use mcp::http::{Shutdown, termination};
 use mcp::middleware::RequestLog;
 use mcp::prelude::*;
-use mcp::{Sessions, StateKeys};
+use mcp::{Sessions, StateKeys, TokenSealer};
 use tokio::net::TcpListener;
 
 /// The settings, from environment variables.
@@ -57,6 +57,25 @@ impl Kiln {
         tokio::time::sleep(Duration::from_millis(milliseconds)).await;
         "fired"
     }
+
+    /// Reserve shelves of the kiln. The client keeps the ticket, which each node with the same secret accepts.
+    #[tool]
+    fn reserve(&self, shelves: u8, State(tickets): State<TokenSealer>) -> Result<String, Error> {
+        tickets.seal("ticket", &[shelves], None)
+    }
+
+    /// Return the shelves of a ticket.
+    #[tool]
+    fn redeem(
+        &self,
+        ticket: String,
+        State(tickets): State<TokenSealer>,
+    ) -> Result<String, ToolError> {
+        match tickets.open("ticket", &ticket, None).as_deref() {
+            Some([shelves]) => Ok(format!("{shelves} shelves")),
+            _ => Err(ToolError::new("the ticket is not one of this kiln")),
+        }
+    }
 }
 
 fn server(settings: &Settings) -> mcp::Result<Server> {
@@ -64,6 +83,8 @@ fn server(settings: &Settings) -> mcp::Result<Server> {
     if let Some(secret) = &settings.secret {
         server = server.request_state_keys(StateKeys::new(secret).map_err(Error::other)?);
     }
+    let tickets = server.token_sealer();
+    let server = server.state(tickets);
     server.check()?;
     Ok(server)
 }

@@ -1,4 +1,5 @@
-//! Layers around calls: a request log, a timeout, a concurrency limit, and a custom function.
+//! Layers around calls: a request log, a timeout, a concurrency limit, and a custom function. Calls by a tool's former
+//! name.
 //!
 //! `cargo run -p examples --bin middleware`
 
@@ -6,7 +7,7 @@
 
 use std::time::Duration;
 
-use mcp::middleware::{Exchange, Fault, Next, Reply, RequestLog, from_fn};
+use mcp::middleware::{Call, Exchange, Fault, Next, Reply, RequestLog, from_fn};
 use mcp::prelude::*;
 use serde_json::json;
 use tokio::net::TcpListener;
@@ -51,6 +52,18 @@ async fn refuse_empty(exchange: Exchange, next: Next) -> Result<Reply, Fault> {
     Ok(next.run(exchange).await)
 }
 
+/// Replaces calls by a former name of `print`, before the layers see them.
+fn renamed(call: &Call) -> Option<Call> {
+    let Call::CallTool(params) = call else {
+        return None;
+    };
+    let mut params = params.clone();
+    (params.name == "print_page").then(|| {
+        params.name = "print".to_owned();
+        Call::CallTool(params)
+    })
+}
+
 #[tokio::main]
 async fn main() -> mcp::Result<()> {
     tracing_subscriber::fmt().with_target(false).init();
@@ -59,7 +72,8 @@ async fn main() -> mcp::Result<()> {
     let server = Server::of(Press)
         .layer(from_fn(refuse_empty))
         .layer(TimeoutLayer::new(TIMEOUT))
-        .layer(RequestLog::new());
+        .layer(RequestLog::new())
+        .replace_calls(renamed);
     let listener = TcpListener::bind("127.0.0.1:0").await?;
     let url = format!("http://{}/mcp", listener.local_addr()?);
     tokio::spawn(mcp::serve_http(server, listener));
@@ -67,7 +81,7 @@ async fn main() -> mcp::Result<()> {
     let client = Client::connect(&url).await?;
     let (first, second) = tokio::join!(
         client.call("print", json!({"page": 1})).into_future(),
-        client.call("print", json!({"page": 2})).into_future(),
+        client.call("print_page", json!({"page": 2})).into_future(),
     );
     println!("{}, {}", first?.text(), second?.text());
     for tool in ["empty", "print_all"] {

@@ -110,6 +110,17 @@ async fn dynamic_reports_changes() {
 }
 
 #[tokio::test]
+async fn forward_passes_questions_updates_and_an_extension() {
+    let text = output(&mut Command::new(env!("CARGO_BIN_EXE_forward"))).await;
+    assert_eq!(
+        text,
+        "order: 2 cakes are ordered\n\
+         change: Some(Resource { uri: \"shop://stock\" })\n\
+         credits: 0 of 1\n"
+    );
+}
+
+#[tokio::test]
 async fn resources_are_read() {
     let text = output(&mut Command::new(env!("CARGO_BIN_EXE_resources"))).await;
     for part in [
@@ -224,6 +235,12 @@ async fn deployment_finishes_calls_after_sigterm() {
     let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
     let url = timeout(LIMIT, lines.next_line()).await.unwrap().unwrap();
     let client = Client::connect(url.unwrap()).await.unwrap();
+    let ticket = client.call("reserve", json!({"shelves": 3})).await.unwrap();
+    let ticket = json!({"ticket": ticket.text()});
+    let redeemed = client.call("redeem", ticket).await.unwrap();
+    assert_eq!(redeemed.text(), "3 shelves");
+    let other = client.call("redeem", json!({"ticket": "3"})).await.unwrap();
+    assert!(other.is_error());
     let (started, mut is_started) = tokio::sync::mpsc::unbounded_channel();
     let call = client
         .call("fire", json!({"milliseconds": 200}))

@@ -269,7 +269,7 @@ impl Ask {
     }
 
     /// Passes a request for input of another server on, and returns the response of the client as it is.
-    /// For gateways and proxies, whose own handlers do not read the response.
+    /// For gateways and proxies, whose own handlers do not read the response; the example `forward` is one.
     ///
     /// The client has to declare the capability that the request needs, as for questions of this
     /// server. The content of a form is not checked: the other server does it.
