@@ -3,7 +3,7 @@
 //! | module | content |
 //! |---|---|
 //! | `backoff` | delays between retries |
-//! | `deadline` | waits that may be very long, or have no end |
+//! | `deadline` | waits that may be very long |
 //! | `expiring` | values that expire |
 //! | `log_limit`, `pace` | limits of log lines, and of other events that peers cause |
 

@@ -25,10 +25,10 @@ impl Backoff {
 
     /// Returns the next delay: between half of the nominal delay and all of it.
     pub fn next_delay(&mut self) -> Duration {
-        let delay = exponential(self.first, self.retries, self.max);
-        self.retries = self.retries.saturating_add(1);
         // spec: CACHE-06
-        jitter(delay, random_fraction())
+        let delay = delay(self.first, self.retries, self.max, random_fraction());
+        self.retries = self.retries.saturating_add(1);
+        delay
     }
 
     /// Restarts at the first delay, because the last retry was successful.
@@ -37,15 +37,11 @@ impl Backoff {
     }
 }
 
-/// Returns `first`, doubled `times` times, and at most `max`.
-pub fn exponential(first: Duration, times: u32, max: Duration) -> Duration {
+/// Returns `first`, doubled `times` times, and at most `max`. `random`, from 0 up to 1, shortens it by up to half.
+pub fn delay(first: Duration, times: u32, max: Duration, random: f64) -> Duration {
     let factor = 1_u32.checked_shl(times).unwrap_or(u32::MAX);
-    first.saturating_mul(factor).min(max)
-}
-
-/// Shortens a delay by a random fraction from 0 up to 1, by at most half.
-pub fn jitter(delay: Duration, fraction: f64) -> Duration {
-    delay.mul_f64(0.5 + fraction / 2.0)
+    let longest = first.saturating_mul(factor).min(max);
+    longest.mul_f64(0.5 + random / 2.0)
 }
 
 /// Returns a number from 0 up to 1. It is random enough for jitter, and for nothing else.

@@ -1,6 +1,5 @@
-//! Deadlines of waits that a user may configure to be very long, and waits that may have no end.
+//! Deadlines of waits that a user may configure to be very long.
 
-use std::future::{Future, pending};
 use std::time::Duration;
 
 /// The longest wait: 30 years. Some platforms cannot represent instants that are much later.
@@ -14,14 +13,6 @@ pub const fn finite(wait: Duration) -> Duration {
         wait
     } else {
         MAX
-    }
-}
-
-/// Waits for a future, or forever without one.
-pub async fn or_never<T>(future: Option<impl Future<Output = T>>) -> T {
-    match future {
-        Some(future) => future.await,
-        None => pending().await,
     }
 }
 

@@ -19,7 +19,7 @@ use std::time::{Duration, SystemTime};
 
 use bytes::Bytes;
 use futures_core::Stream;
-use mcp_core::deadline::or_never;
+use futures_util::future::OptionFuture;
 use mcp_core::{Fault, NotificationBuffer};
 use tokio::task::AbortHandle;
 use tokio::time::sleep;
@@ -142,12 +142,12 @@ impl StreamTask {
         let end = tokio::select! {
             biased;
             end = self.call.end() => end,
-            () = or_never(streams.max_age.map(sleep)) => CallEnd::Reply(Fault::Deadline.into()),
-            () = or_never(self.expiry.map(expired)) => {
+            Some(()) = OptionFuture::from(streams.max_age.map(sleep)) => CallEnd::Reply(Fault::Deadline.into()),
+            Some(()) = OptionFuture::from(self.expiry.map(expired)) => {
                 let message = "the authorization of the caller has expired; call again with a new token";
                 CallEnd::Reply(Fault::Refused(message.into()).into())
             }
-            () = or_never(shutdown.as_ref().map(Shutdown::closed)) => {
+            Some(()) = OptionFuture::from(shutdown.as_ref().map(Shutdown::closed)) => {
                 CallEnd::Reply(Fault::internal("the server is shutting down").into())
             }
             never = self.buffer.detect_stalls() => match never {},

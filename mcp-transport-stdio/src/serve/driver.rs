@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use mcp_core::close_signal::CloseSignal;
-use mcp_core::deadline::{finite, or_never};
+use mcp_core::deadline::finite;
 use mcp_core::legacy::{
     self, HandledNotification, HandledRequest, Session, SessionLimits, decode_initialize,
 };
@@ -103,6 +103,7 @@ impl Driver {
     pub(super) async fn run(mut self, mut shutdown: ShutdownSignal) -> Ended {
         loop {
             let session = self.session.as_deref();
+            let expiry = session.and_then(Session::next_deadline);
             let queue = &self.pipe.write_queue;
             tokio::select! {
                 biased;
@@ -111,7 +112,7 @@ impl Driver {
                 Some(()) = self.calls.next_ended() => {}
                 () = self.asked.notified() => {}
                 // A request of the server to its client has timed out.
-                () = next_expiry(session) => {
+                () = sleep_until(expiry.map_or_else(Instant::now, Instant::from)), if expiry.is_some() => {
                     if let Some(session) = &self.session {
                         session.expire_requests();
                     }
@@ -160,7 +161,9 @@ impl Driver {
                     // An error means that the writer has ended, which is the next event.
                     space = pipe.write_queue.wait_for_space() => break space.is_ok(),
                     () = &mut *shutdown => return Some(Instant::now()),
-                    () = or_never(stalled_since.map(|since| sleep_until(since + drain_timeout))) => {
+                    () = sleep_until(stalled_since.unwrap_or_else(Instant::now) + drain_timeout),
+                        if stalled_since.is_some() =>
+                    {
                         let before = std::mem::replace(&mut writes, pipe.write_queue.writes());
                         if before == writes {
                             return stalled_since;
@@ -552,12 +555,6 @@ impl MessageSink for QueueSink {
         self.asked.notify_one();
         is_sent
     }
-}
-
-/// Waits until a request to the client times out.
-async fn next_expiry(session: Option<&Session>) {
-    let deadline = session.and_then(Session::next_deadline);
-    or_never(deadline.map(|deadline| sleep_until(deadline.into()))).await;
 }
 
 /// Waits for space in the queue, and then for the next change. Changes that arrive while the queue

@@ -5,10 +5,10 @@
 use std::sync::Arc;
 
 use futures_util::StreamExt;
+use futures_util::future::OptionFuture;
 use http::{HeaderMap, StatusCode};
 use mcp_core::ChannelError;
 use mcp_core::backoff::random_fraction;
-use mcp_core::deadline::or_never;
 use tokio::time::{Instant, sleep};
 
 use super::resume_policy::{Decision, Outcome, ResumePolicy};
@@ -107,7 +107,7 @@ impl ResumableStream {
             let call = self.call.clone();
             let arrival = call.as_ref().map(|call| call.response_arrived.notified());
             connection = tokio::select! {
-                () = or_never(arrival) => return error,
+                Some(()) = OptionFuture::from(arrival) => return error,
                 reopened = async { sleep(delay).await; self.open().await } => reopened,
             };
         }

@@ -7,7 +7,7 @@ use std::collections::{HashSet, VecDeque};
 use std::time::Duration;
 
 use http::{HeaderValue, StatusCode};
-use mcp_core::backoff::{exponential, jitter};
+use mcp_core::backoff::delay;
 
 /// Initial delay if the server has not sent a `retry` time.
 const FIRST_DELAY: Duration = Duration::from_millis(500);
@@ -141,7 +141,7 @@ impl ResumePolicy {
         let retry = self.retry.unwrap_or(FIRST_DELAY);
         // The delay is up to 10 % longer than the server's `retry` time, never shorter.
         let retry = retry.saturating_add(retry.min(MAX_DELAY).mul_f64(0.1 * random));
-        Decision::RetryAfter(retry.max(jitter(self.backoff(), random)).max(MIN_DELAY))
+        Decision::RetryAfter(retry.max(self.backoff(random)).max(MIN_DELAY))
     }
 
     fn refused(&mut self, retry_after: Option<Duration>, random: f64) -> Decision {
@@ -155,16 +155,16 @@ impl ResumePolicy {
         if self.refusals > max_refusals {
             return Decision::GiveUp;
         }
-        let delay = jitter(exponential(FIRST_DELAY, times, max_delay), random);
+        let delay = delay(FIRST_DELAY, times, max_delay, random);
         let least = retry_after.or(self.retry).unwrap_or_default();
         Decision::RetryAfter(delay.max(least).max(MIN_DELAY))
     }
 
     /// Returns zero for the first attempts, then an exponentially growing delay.
-    fn backoff(&self) -> Duration {
+    fn backoff(&self, random: f64) -> Duration {
         match self.without_message {
             0 | 1 => Duration::ZERO,
-            times => exponential(FIRST_DELAY, times - 1, MAX_DELAY),
+            times => delay(FIRST_DELAY, times - 1, MAX_DELAY, random),
         }
     }
 }
