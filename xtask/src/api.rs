@@ -14,7 +14,7 @@
 //! | [`text`] | formatting tokens as people write them |
 
 mod items;
-mod surface;
+pub(crate) mod surface;
 mod text;
 
 use std::collections::BTreeSet;

@@ -12,6 +12,7 @@
 //! | [`nouns`] | one noun is one type in a crate |
 //! | [`versions`] | protocol versions and eras are compared in three places only |
 //! | [`file_reads`] | library crates and the command read files with a limit |
+//! | [`hidden_items`] | packages around the stable ones use documented items |
 //! | [`literals`] | method names, header names, error codes and `_meta` keys are constants |
 //! | [`log_values`] | log events of the library crates escape what they display |
 //! | [`publishing`] | metadata and exact versions of the published packages |
@@ -22,6 +23,7 @@ mod clocks;
 mod cycles;
 mod examples;
 mod file_reads;
+mod hidden_items;
 pub(crate) mod layers;
 mod links;
 mod literals;
@@ -40,11 +42,12 @@ use crate::workspace::Workspace;
 /// The findings of a rule about source files.
 type Rule = fn(&Sources) -> Vec<Finding>;
 
-const RULES: [Rule; 11] = [
+const RULES: [Rule; 12] = [
     clocks::check,
     cycles::check,
     examples::check,
     file_reads::check,
+    hidden_items::check,
     links::check,
     literals::check,
     log_values::check,

@@ -13,6 +13,9 @@ const LIBRARIES: &str = "mcp mcp-types mcp-core mcp-server mcp-client mcp-auth m
     mcp-toolset mcp-apps mcp-gen mcp-events mcp-gateway mcp-macros mcp-transport-http mcp-transport-stdio mcp-redis mcp-testing \
     mcp-files";
 
+/// The condition of a path through a module, re-export or item with `#[doc(hidden)]`.
+const HIDDEN: &str = "doc(hidden)";
+
 /// A definition: library, module and name.
 type Definition = (usize, usize, String);
 
@@ -25,39 +28,78 @@ struct PublicPath {
     cfgs: BTreeSet<String>,
 }
 
-/// Returns the list: a section for each library, a line for each item.
-pub(super) fn list(sources: &Sources) -> String {
-    let all = crates(sources);
-    let libraries: Vec<&Crate<'_>> = LIBRARIES
-        .split_whitespace()
-        .filter_map(|name| {
-            let is_library = |root: &str| root.ends_with("/src/lib.rs") && package(root) == name;
-            all.iter().find(|library| is_library(library.root))
-        })
-        .collect();
-    let mut surface = Surface {
-        libraries: &libraries,
-        paths: BTreeMap::new(),
-        aliases: BTreeMap::new(),
-        open: Vec::new(),
-    };
-    for library in 0..libraries.len() {
-        surface.walk(library, library, ROOT, &[], &BTreeSet::new());
-        surface.add_macros(library);
+impl PublicPath {
+    fn is_hidden(&self) -> bool {
+        self.cfgs.contains(HIDDEN)
     }
-    surface.print()
 }
 
-struct Surface<'a> {
-    libraries: &'a [&'a Crate<'a>],
+/// Returns the list: a section for each library, a line for each item.
+pub(super) fn list(sources: &Sources) -> String {
+    Surface::new(&crates(sources)).print()
+}
+
+/// The paths that other crates can write.
+pub(crate) struct Surface<'a> {
+    libraries: Vec<&'a Crate<'a>>,
     paths: BTreeMap<Definition, Vec<PublicPath>>,
     /// Names without a line of their own, for each library and path of a module.
     aliases: BTreeMap<(usize, String), BTreeSet<(String, String)>>,
     /// Modules that are being walked, so that a module that re-exports its parent ends.
     open: Vec<(usize, usize)>,
+    hidden: BTreeSet<(usize, Vec<String>)>,
 }
 
-impl Surface<'_> {
+impl<'a> Surface<'a> {
+    pub(crate) fn new(crates: &'a [Crate<'a>]) -> Self {
+        let libraries = LIBRARIES.split_whitespace().filter_map(|name| {
+            let is_library = |root: &str| root.ends_with("/src/lib.rs") && package(root) == name;
+            crates.iter().find(|library| is_library(library.root))
+        });
+        let mut surface = Self {
+            libraries: libraries.collect(),
+            paths: BTreeMap::new(),
+            aliases: BTreeMap::new(),
+            open: Vec::new(),
+            hidden: BTreeSet::new(),
+        };
+        for library in 0..surface.libraries.len() {
+            surface.walk(library, library, ROOT, &[], &BTreeSet::new());
+            surface.add_macros(library);
+        }
+        surface.hidden = surface.hidden_paths();
+        surface
+    }
+
+    /// Returns true if a path that starts with a crate's name leads to a hidden item, or through a hidden module.
+    pub(crate) fn is_hidden(&self, path: &[String]) -> bool {
+        let Some((library, rest)) = self.library_of(path) else {
+            return false;
+        };
+        // The facade re-exports whole crates.
+        if let Target::External(other) = self.libraries[library].resolve_outside(rest)
+            && other.first() != path.first()
+        {
+            return self.is_hidden(&other);
+        }
+        (1..=rest.len()).any(|length| self.hidden.contains(&(library, rest[..length].to_vec())))
+    }
+
+    /// Returns the paths of hidden items, and of modules that have no other ones.
+    fn hidden_paths(&self) -> BTreeSet<(usize, Vec<String>)> {
+        let (mut hidden, mut documented) = (BTreeSet::new(), BTreeSet::new());
+        for found in self.paths.values().flatten() {
+            let starts =
+                (1..=found.path.len()).map(|length| (found.library, found.path[..length].to_vec()));
+            if found.is_hidden() {
+                hidden.extend(starts);
+            } else {
+                documented.extend(starts);
+            }
+        }
+        &hidden - &documented
+    }
+
     /// Collects the public names in a module of the library `of`, which the library `library` has at
     /// `path`.
     fn walk(
@@ -76,7 +118,7 @@ impl Surface<'_> {
         let scope = &krate.modules[module];
         for item in scope.all_items() {
             let Parts { attrs, vis, ident } = parts(item);
-            if is_hidden(attrs) || !is_public(vis) {
+            if !is_public(vis) {
                 continue;
             }
             let cfgs = with_cfgs(cfgs, attrs);
@@ -94,7 +136,7 @@ impl Surface<'_> {
         }
         for import in &scope.imports {
             let attributes = &import.declaration.attrs;
-            if is_public(&import.declaration.vis) && !import.is_local && !is_hidden(attributes) {
+            if is_public(&import.declaration.vis) && !import.is_local {
                 let cfgs = with_cfgs(cfgs, attributes);
                 self.import(library, of, module, import, path, cfgs);
             }
@@ -110,7 +152,6 @@ impl Surface<'_> {
                 let Parts { attrs, ident, .. } = parts(item);
                 if let (Item::Macro(_), Some(ident)) = (item, ident)
                     && has_attribute(attrs, "macro_export")
-                    && !is_hidden(attrs)
                 {
                     let name = ident.to_string();
                     let cfgs = with_cfgs(&BTreeSet::new(), attrs);
@@ -170,21 +211,23 @@ impl Surface<'_> {
         let Target::External(path) = &target else {
             return (of, target);
         };
-        let Some((first, rest)) = path.split_first() else {
-            return (of, target);
-        };
-        let root = format!("{}/src/lib.rs", first.replace('_', "-"));
-        match self
-            .libraries
-            .iter()
-            .position(|library| library.root == root)
-        {
-            Some(other) if other != of => match self.libraries[other].resolve_outside(rest) {
+        match self.library_of(path) {
+            Some((other, rest)) if other != of => match self.libraries[other].resolve_outside(rest)
+            {
                 Target::External(_) => (of, target),
                 found => (other, found),
             },
             _ => (of, target),
         }
+    }
+
+    /// Splits a path into the library that its first name means, and the rest.
+    fn library_of<'p>(&self, path: &'p [String]) -> Option<(usize, &'p [String])> {
+        let (first, rest) = path.split_first()?;
+        let name = first.replace('_', "-");
+        let mut libraries = self.libraries.iter();
+        let library = libraries.position(|library| package(library.root) == name)?;
+        Some((library, rest))
     }
 
     fn add(
@@ -203,15 +246,19 @@ impl Surface<'_> {
     }
 
     fn alias(&mut self, library: usize, path: &[String], text: String, cfgs: &BTreeSet<String>) {
+        if cfgs.contains(HIDDEN) {
+            return;
+        }
         let names = self.aliases.entry((library, path.join("::"))).or_default();
         names.insert((suffix(cfgs), text));
     }
 
     /// Formats the list. Names beyond the first one of an item become aliases.
     fn print(mut self) -> String {
-        let impls = impls(self.libraries);
+        let impls = impls(&self.libraries);
         let mut sections: Vec<BTreeSet<String>> = vec![BTreeSet::new(); self.libraries.len()];
         for (definition, mut paths) in std::mem::take(&mut self.paths) {
+            paths.retain(|path| !path.is_hidden());
             paths.sort_by_key(|path| (path.library, path.path.len(), path.path.clone()));
             let mut paths = paths.into_iter();
             let Some(first) = paths.next() else {
@@ -297,7 +344,8 @@ fn joined(path: &[String], name: &str) -> Vec<String> {
 /// Adds the conditions among the attributes.
 fn with_cfgs(cfgs: &BTreeSet<String>, attributes: &[Attribute]) -> BTreeSet<String> {
     let own = attributes.iter().filter_map(items::cfg);
-    cfgs.iter().cloned().chain(own).collect()
+    let hidden = is_hidden(attributes).then(|| HIDDEN.to_owned());
+    cfgs.iter().cloned().chain(own).chain(hidden).collect()
 }
 
 fn suffix(cfgs: &BTreeSet<String>) -> String {
