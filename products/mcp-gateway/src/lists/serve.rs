@@ -25,10 +25,10 @@ impl ServerLists {
     /// Serves the items of all servers, and chooses all names anew.
     pub(super) fn serve_all(&mut self) {
         self.serve_extensions();
-        self.tools.reset_names(ItemNames::new(self.reserved()));
-        self.prompts.reset_names(ItemNames::default());
-        self.resources.reset_names(ItemNames::default());
-        self.templates.reset_names(ItemNames::default());
+        self.tools.names = ItemNames::new(self.reserved());
+        self.prompts.names = ItemNames::default();
+        self.resources.names = ItemNames::default();
+        self.templates.names = ItemNames::default();
         let all: Vec<usize> = (0..self.servers.len()).collect();
         self.serve_tools(&all, true);
         self.serve_prompts(&all, true);
@@ -272,8 +272,8 @@ impl ServerLists {
             server.is_some_and(|server| drift::permits(&mut server.pace))
         });
         let own_name = |uri: &str| std::iter::once(uri.to_owned());
-        self.resources.reset_names(ItemNames::default());
-        self.templates.reset_names(ItemNames::default());
+        self.resources.names = ItemNames::default();
+        self.templates.names = ItemNames::default();
         let (mut resources, mut templates) = (Vec::new(), Vec::new());
         for (entry, free) in self.servers.iter().zip(&free) {
             let ListedServer {

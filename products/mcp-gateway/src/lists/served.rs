@@ -14,7 +14,7 @@ use crate::routes::Named;
 /// The items of one kind, by their servers.
 #[derive(Debug)]
 pub(crate) struct Served<T> {
-    names: ItemNames,
+    pub(super) names: ItemNames,
     servers: HashMap<Arc<str>, Vec<Named<T>>>,
 }
 
@@ -28,11 +28,6 @@ impl<T> Default for Served<T> {
 }
 
 impl<T: Clone + PartialEq> Served<T> {
-    /// Forgets all names. `names` may have reserved ones.
-    pub(super) fn reset_names(&mut self, names: ItemNames) {
-        self.names = names;
-    }
-
     /// Returns the items of some servers with their names. `lists` are the lists of all servers. `wanted` returns the
     /// names that an item may have: its last arguments are true if several servers have an item with this own name, and
     /// what the names of all servers may begin with.
