@@ -8,7 +8,6 @@
 //! | `sessions`, `session_record` | session stores, the one in memory, and the stored state |
 //! | `events`, `memory_events` | event stores, for clients that reconnect |
 //! | `tasks`, `memory_tasks` | task stores |
-//! | `used_states` | stores of used request states |
 //! | `relay` | messages between nodes that share sessions |
 
 mod events;
