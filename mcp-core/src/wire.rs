@@ -12,16 +12,17 @@
 //! |---|---|
 //! | `context`, `reply` | data beside a message; encoded replies, and their addressee |
 //! | `framing` | the bytes around a message on a stream |
-//! | `modern` | requests, replies and errors of 2026-07-28 |
+//! | `modern` | requests, replies and errors of 2026-07-28, without the parameters of calls |
 //! | `legacy` | the same for the revisions with sessions, and batches |
 //! | `convert` | the public functions of the messages |
 //! | `mend` | repairs of results that do not fit their types |
 //! | `narrow` | removes from a value the fields that an older revision does not have |
-//! | `calls`, `results`, `sessions`, `server_requests`, `notifications` | messages that both eras share |
+//! | `params` | parameters of calls, for both eras |
+//! | `results` | results, for both eras: `strict` in the modern one, `tolerant` for older servers |
+//! | `sessions`, `server_requests`, `notifications` | other messages that both eras share |
 //! | `raw` | results that are passed on without decoding their content |
 //! | `write` | functions that append JSON to a buffer |
 
-mod calls;
 mod context;
 mod convert;
 mod framing;
@@ -30,6 +31,7 @@ mod mend;
 mod modern;
 mod narrow;
 mod notifications;
+mod params;
 mod raw;
 mod reply;
 mod results;

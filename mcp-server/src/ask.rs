@@ -1,6 +1,10 @@
 //! Requests to the client while a call runs: elicitation (its user), sampling (its language model), and
 //! its roots.
 //!
+//! Who waits how long: before 2026-07-28 the handler's future waits for the session (`SessionLimits` of `mcp-core`). Since then
+//! the handler is dropped, and runs again when the client repeats the call within the lifetime of its sealed state
+//! (`input_round`, `request_state`).
+//!
 //! Specification: <https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/mrtr>
 //!
 //! | file | content; each file uses only files above it |

@@ -1,7 +1,10 @@
-//! Extractors: types of handler parameters whose values come from the call. Each has its own file.
+//! Extractors: types of handler parameters whose values come from the call. Each has a file of its name.
 //!
-//! `from_call` defines the trait. `json_arguments` and `string_arguments` decode arguments for
-//! [`Args`] and for generated code; `reason` translates messages of serde for language models.
+//! | module | content |
+//! |---|---|
+//! | `from_call`, `async_value` | the trait, and the one of extractors that await |
+//! | `json_arguments`, `string_arguments` | arguments for [`Args`] and generated code: of tools, and of prompts, templates and completions |
+//! | `reason` | messages of serde in words for language models |
 
 mod args;
 mod async_value;

@@ -6,6 +6,9 @@
 //! | `keyword` | constraints and annotations with the values that are allowed |
 //! | `rewrite` | the schema for a profile |
 //! | `restore` | the arguments for the original schema |
+//!
+//! Other rules about schemas follow no provider's profile: lints (`mcp-core`, `schema::lint`), and what a server publishes
+//! for Rust types (`mcp-server`, `schema::portable`).
 
 mod keyword;
 mod read;

@@ -2,6 +2,14 @@
 //!
 //! A session does no IO. Its clock is one of its [`SessionLimits`].
 //!
+//! | module | content |
+//! |---|---|
+//! | `limits` | limits of a session, such as the time for a question |
+//! | `handle` | messages of the client |
+//! | `back_channel`, `sent_request` | requests to the client while a call runs, and their responses |
+//! | `subscriptions` | resources that the client is subscribed to |
+//! | `observe` | what telemetry sees of the session |
+//!
 //! Spec: <https://modelcontextprotocol.io/specification/2025-11-25/basic/lifecycle>
 
 mod back_channel;

@@ -8,7 +8,7 @@ mod errors;
 
 use mcp_types::{Method, ProtocolVersion, Request, Response};
 
-use super::{DecodeError, DecodedRequest, calls, raw, results, server_requests, sessions};
+use super::{DecodeError, DecodedRequest, params, raw, results, server_requests, sessions};
 use crate::message::{ClientRequest, Fault, Reply};
 
 pub(super) use encode::{reply as encode_reply, request as encode_request};
@@ -22,7 +22,7 @@ pub(super) fn decode_request(
     let method = Method::from_name(&request.method);
     let decoded = match sessions::read(request, method)? {
         Some(session_request) => ClientRequest::Session(session_request),
-        None => ClientRequest::Call(calls::read(request, method, version)?),
+        None => ClientRequest::Call(params::read(request, method, version)?),
     };
     let mut decoded = DecodedRequest::new(decoded);
     decoded.meta = request.params.object("_meta")?;

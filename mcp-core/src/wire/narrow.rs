@@ -1,6 +1,14 @@
 //! Value narrowing for older revisions. The types are a superset of all revisions; this module
 //! removes the fields that a revision does not have, and describes content as text where possible.
 //!
+//! | module | content |
+//! |---|---|
+//! | `narrowed` | the trait of values that can be narrowed |
+//! | `profile` | identity and capabilities |
+//! | `definitions` | tools, resources, prompts; parameters of calls |
+//! | `content`, `structure` | content blocks; structured content of tools |
+//! | `elicitation`, `sampling`, `embedded` | forms; sampling and roots; requests for input inside of a result |
+//!
 //! Spec: `docs/spec/revisions.md` §2 and §9
 
 mod content;

@@ -79,7 +79,7 @@ impl RouteSpec {
 }
 
 pin_project! {
-    /// Future of [`run_handler`].
+    /// Future of [`RouteSpec::runner`].
     // A hand-written future: an `async fn` would store the handler's future twice, which makes a call of
     // the smallest handler 605 instead of 533 bytes large (`tests/budget.rs`).
     struct RunningHandler<T, F> {

@@ -14,6 +14,7 @@ use crate::session;
 
 /// Pages that are requested to find the definition of one tool.
 const MAX_TOOL_PAGES: usize = 100;
+
 impl ActiveCall<'_> {
     /// Removes the cause of a fault. Returns whether the request can be sent again.
     pub(super) async fn recovers_from(&mut self, fault: &Fault) -> bool {

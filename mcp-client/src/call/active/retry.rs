@@ -1,4 +1,4 @@
-//! Repetitions of a call's request.
+//! Number and times of repetitions. `recovery` decides whether a failed request is repeated.
 
 use std::time::Duration;
 

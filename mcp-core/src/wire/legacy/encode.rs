@@ -9,7 +9,7 @@ use super::errors;
 use crate::message::{ClientRequest, Fault, Listing, Reply, ResultBody};
 use crate::wire::narrow::{Narrow, narrowed};
 use crate::wire::{
-    ClientRequestContext, EncodedReply, ReplyTarget, RequestHead, calls, raw, sessions,
+    ClientRequestContext, EncodedReply, ReplyTarget, RequestHead, params, raw, sessions,
     splice_json, splice_tool_result, write_error, write_json, write_request, write_scalar,
 };
 
@@ -106,7 +106,7 @@ pub(in crate::wire) fn request(
     }
     let head = RequestHead::from_client(request.method_name(), context);
     write_request(&head, None, |out| match request {
-        ClientRequest::Call(call) => calls::write_params(out, call, version),
+        ClientRequest::Call(call) => params::write(out, call, version),
         ClientRequest::Listen(filter) => splice_json(out, &ListenParams::from((**filter).clone())),
         _ => out.push(b'}'),
     })

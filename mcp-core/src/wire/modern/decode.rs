@@ -12,7 +12,7 @@ use serde::Deserialize;
 use super::{constants, errors};
 use crate::message::{ClientRequest, Fault, Reply, ResultBody};
 use crate::wire::mend::{self, Repairs};
-use crate::wire::{DecodeError, DecodedRequest, calls, raw, results};
+use crate::wire::{DecodeError, DecodedRequest, params, raw, results};
 
 /// Decodes a client request. Methods that only sessions have are unknown here.
 // spec: BASE-20, COMPAT-03
@@ -23,7 +23,7 @@ pub(in crate::wire) fn request(request: &Request<'_>) -> Result<DecodedRequest, 
         Some(Method::Listen) => {
             ClientRequest::Listen(Arc::new(request.params.required("notifications")?))
         }
-        _ => ClientRequest::Call(calls::read(request, method, constants::VERSION)?),
+        _ => ClientRequest::Call(params::read(request, method, constants::VERSION)?),
     };
     let mut decoded = DecodedRequest::new(decoded);
     match method {

@@ -12,7 +12,7 @@ use super::errors;
 use crate::message::{ClientRequest, Listing, Reply, ResultBody};
 use crate::wire::narrow::{self, Narrow, fitting, narrowed};
 use crate::wire::{
-    ClientRequestContext, EncodedReply, ReplyTarget, calls, raw, splice_json, splice_tool_result,
+    ClientRequestContext, EncodedReply, ReplyTarget, params, raw, splice_json, splice_tool_result,
     write_error, write_json, write_scalar,
 };
 
@@ -276,7 +276,7 @@ pub(in crate::wire) fn write_request_meta(out: &mut Vec<u8>, context: &ClientReq
 #[inline]
 fn write_params(out: &mut Vec<u8>, request: &ClientRequest) {
     match request {
-        ClientRequest::Call(call) => calls::write_params(out, call, VERSION),
+        ClientRequest::Call(call) => params::write(out, call, VERSION),
         ClientRequest::Listen(filter) => splice_json(out, &ListenParams::from((**filter).clone())),
         ClientRequest::Discover | ClientRequest::Session(_) => splice_json(out, &JsonObject::new()),
     }

@@ -1,4 +1,5 @@
-//! Calls that all revisions share. Their parameters differ between revisions in single fields.
+//! Parameters of the calls that both eras share, read and written member by member: a new member of a request is read here.
+//! They differ between revisions in single fields.
 
 use std::sync::Arc;
 
@@ -12,8 +13,8 @@ use super::server_requests::params;
 use super::splice_json;
 use crate::message::{Call, Fault};
 
-/// Decodes a call. `method` is the method of `request` by its name. Methods of the protocol that this revision does not have, or that only servers
-/// send, are refused. Methods that the protocol does not have are passed on to the service.
+/// Decodes a call. `method` is the method of `request` by its name. Methods of the protocol that this revision does not
+/// have, or that only servers send, are refused. Methods that the protocol does not have are passed on to the service.
 // spec: BASE-20
 pub(super) fn read(
     request: &Request<'_>,
@@ -71,7 +72,7 @@ fn is_client_request(method: Method) -> bool {
 
 /// Appends the parameters of a call to an open object, and closes it.
 #[inline]
-pub(super) fn write_params(out: &mut Vec<u8>, call: &Call, to: ProtocolVersion) {
+pub(super) fn write(out: &mut Vec<u8>, call: &Call, to: ProtocolVersion) {
     match call {
         Call::ListTools(page)
         | Call::ListResources(page)
