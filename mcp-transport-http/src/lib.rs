@@ -34,7 +34,7 @@ pub mod public_document;
 mod serve;
 #[cfg(feature = "server")]
 pub mod server;
-#[cfg(any(feature = "client", feature = "server"))]
+#[cfg(any(feature = "client", feature = "serve"))]
 mod server_card;
 #[cfg(feature = "server")]
 mod shutdown;
