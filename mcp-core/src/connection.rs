@@ -18,7 +18,9 @@ use std::net::{IpAddr, Ipv6Addr};
 use std::sync::{Arc, Mutex};
 
 pub use client::{ClientContext, ClientProfile};
-pub(crate) use client::{check_client_size, count_values};
+pub(crate) use client::check_client_size;
+#[cfg(feature = "json-schema")]
+pub(crate) use client::count_values;
 pub use extensions::Extensions;
 pub(crate) use extensions::HeaderNames;
 pub use identity::ServerIdentity;
