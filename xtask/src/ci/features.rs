@@ -11,10 +11,11 @@ use crate::workspace::{FACADE, Workspace};
 /// that have a feature of their own.
 const CORE_FEATURES: &str = "server,macros,stdio,http,client";
 /// The crates of ours that these features compile.
-const CORE_CRATES: [&str; 8] = [
+const CORE_CRATES: [&str; 9] = [
     FACADE,
     "omnimcp-client",
     "omnimcp-core",
+    "omnimcp-files",
     "omnimcp-macros",
     "omnimcp-server",
     "omnimcp-transport-http",
