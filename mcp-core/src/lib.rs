@@ -94,6 +94,7 @@ pub use schema::param_headers::{InvalidParamHeader, PARAM_HEADER, ParamHeaders};
 pub use time::{LogLimit, Pace};
 #[doc(hidden)]
 pub use time::{backoff, deadline};
-pub use wire::{Framing, ReplyTarget};
+pub use wire::framing::Framing;
+pub use wire::reply::ReplyTarget;
 
 pub use futures_util::future::BoxFuture;

@@ -25,7 +25,7 @@
 
 mod context;
 mod convert;
-mod framing;
+pub(crate) mod framing;
 mod legacy;
 mod mend;
 mod modern;
@@ -33,7 +33,7 @@ mod narrow;
 mod notifications;
 mod params;
 mod raw;
-mod reply;
+pub(crate) mod reply;
 mod results;
 mod server_requests;
 mod sessions;
@@ -46,8 +46,7 @@ use crate::message::{ClientRequest, Fault};
 
 pub use context::ClientRequestContext;
 pub(crate) use context::{DecodedRequest, ServerRequestContext};
-pub use framing::Framing;
-pub(crate) use framing::LINE_FRAMING;
+pub(crate) use framing::{Framing, LINE_FRAMING};
 pub(crate) use legacy::batch;
 pub(crate) use modern::Envelope;
 #[doc(hidden)]
@@ -55,7 +54,8 @@ pub use narrow::wraps_structure;
 pub use notifications::subscription_id;
 pub(crate) use notifications::{write_client, write_server};
 pub use raw::{decoded, tool_result};
-pub use reply::{DecodeError, EncodedReply, ReplyTarget};
+pub(crate) use reply::ReplyTarget;
+pub use reply::{DecodeError, EncodedReply};
 pub(crate) use server_requests::{read_response, write as write_server_request, write_response};
 use write::{
     RequestHead, SHARED_BYTES, clear_line_breaks, splice_json, splice_tool_result, write_error,
