@@ -112,7 +112,7 @@ impl Driver {
                 Some(()) = self.calls.next_ended() => {}
                 () = self.asked.notified() => {}
                 // A request of the server to its client has timed out.
-                () = sleep_until(expiry.map_or_else(Instant::now, Instant::from)), if expiry.is_some() => {
+                Some(()) = reached(expiry.map(Instant::from)) => {
                     if let Some(session) = &self.session {
                         session.expire_requests();
                     }
@@ -161,9 +161,7 @@ impl Driver {
                     // An error means that the writer has ended, which is the next event.
                     space = pipe.write_queue.wait_for_space() => break space.is_ok(),
                     () = &mut *shutdown => return Some(Instant::now()),
-                    () = sleep_until(stalled_since.unwrap_or_else(Instant::now) + drain_timeout),
-                        if stalled_since.is_some() =>
-                    {
+                    Some(()) = reached(stalled_since.map(|since| since + drain_timeout)) => {
                         let before = std::mem::replace(&mut writes, pipe.write_queue.writes());
                         if before == writes {
                             return stalled_since;
@@ -555,6 +553,13 @@ impl MessageSink for QueueSink {
         self.asked.notify_one();
         is_sent
     }
+}
+
+/// Waits for a time. `None` without one, at once: `select!` computes also what it does not wait for, and would read the
+/// clock and set a timer for each message.
+async fn reached(time: Option<Instant>) -> Option<()> {
+    sleep_until(time?).await;
+    Some(())
 }
 
 /// Waits for space in the queue, and then for the next change. Changes that arrive while the queue
