@@ -18,6 +18,8 @@ use crate::written;
 
 /// Event target of gateway calls.
 const AUDIT: &str = "mcp_gateway::audit";
+/// Event target of items that a gateway cannot serve.
+const LEFT_OUT: &str = "mcp_gateway::left_out";
 /// Event target of the lines that servers write to standard error.
 const SERVER_STDERR: &str = "mcp::server_stderr";
 
@@ -60,7 +62,7 @@ pub(crate) fn start_dev(json: bool, line: impl Fn(&str) -> Cow<'_, str> + Send +
     let events = Targets::new()
         .with_default(LevelFilter::WARN)
         .with_target("mcp_gateway", LevelFilter::OFF)
-        .with_target("mcp_gateway::gateway::served", LevelFilter::WARN);
+        .with_target(LEFT_OUT, LevelFilter::WARN);
     let registry = tracing_subscriber::registry();
     // Another subscriber is set in tests only.
     let _ = if json {

@@ -11,6 +11,9 @@ use super::pinned::NextItems;
 use crate::calls::upstream::Upstream;
 use crate::routes::Named;
 
+/// Target of the events about items that the gateway cannot serve. Programs select them by this name.
+const LEFT_OUT: &str = "mcp_gateway::left_out";
+
 /// The items of one kind, by their servers.
 #[derive(Debug)]
 pub(crate) struct Served<T> {
@@ -78,7 +81,7 @@ impl<T: Clone + PartialEq> Served<T> {
         let named = items.into_iter().filter_map(|item| {
             let own = own(item);
             let Some(name) = self.names.assign((server.clone(), own.to_owned()), wanted(own)) else {
-                tracing::warn!(server = %mcp_types::escaped(&server), item = own, "another server of the gateway has this item already");
+                tracing::warn!(target: LEFT_OUT, server = %mcp_types::escaped(&server), item = own, "another server of the gateway has this item already");
                 return None;
             };
             let item = item.clone();
@@ -133,12 +136,12 @@ impl<T: Clone + PartialEq> Served<T> {
         let added = items().map(|(upstream, item)| route(upstream, item));
         if let Err(error) = replace(removed.clone(), added.collect()) {
             // One item that cannot be served must not hide the others.
-            tracing::warn!(error = %mcp_types::escaped(&error), "a list of the gateway is replaced item by item");
+            tracing::warn!(target: LEFT_OUT, error = %mcp_types::escaped(&error), "a list of the gateway is replaced item by item");
             let _ = replace(removed, Vec::new());
             for (upstream, item) in items() {
                 if let Err(error) = replace(Vec::new(), vec![route(upstream, item)]) {
                     let (server, item) = (&upstream.server, &item.name);
-                    tracing::warn!(server = %mcp_types::escaped(&server), item, error = %mcp_types::escaped(&error), "the gateway leaves out an item");
+                    tracing::warn!(target: LEFT_OUT, server = %mcp_types::escaped(&server), item, error = %mcp_types::escaped(&error), "the gateway leaves out an item");
                 }
             }
         }
@@ -146,5 +149,37 @@ impl<T: Clone + PartialEq> Served<T> {
             self.servers.insert(upstream.server.clone(), items);
         }
         differs
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs::File;
+    use std::sync::Arc;
+
+    use mcp_server::EditError;
+    use tracing::subscriber::with_default;
+    use tracing_subscriber::fmt;
+
+    use super::{Named, Served};
+
+    // `mcp dev` shows these events of the gateway only.
+    #[test]
+    fn item_that_is_not_served_is_in_the_log_under_a_fixed_target() {
+        let path = std::env::temp_dir().join(format!("mcp-left-out-{}", std::process::id()));
+        let file = Arc::new(File::create(&path).unwrap());
+        let item = Named {
+            name: "a".to_owned(),
+            item: (),
+        };
+        let mut served = Served::default();
+        served.servers.insert("odd".into(), vec![item]);
+        with_default(fmt().with_writer(file).finish(), || {
+            let refuse = |_, _: Vec<()>| Err(EditError::ServerDropped);
+            served.serve(Vec::new(), true, |_| true, |_, _| (), refuse)
+        });
+        let log = std::fs::read_to_string(&path).unwrap();
+        std::fs::remove_file(path).unwrap();
+        assert!(log.contains("mcp_gateway::left_out"), "{log}");
     }
 }
