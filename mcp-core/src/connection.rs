@@ -17,10 +17,10 @@ use std::fmt;
 use std::net::{IpAddr, Ipv6Addr};
 use std::sync::{Arc, Mutex};
 
-pub use client::{ClientContext, ClientProfile};
 pub(crate) use client::check_client_size;
 #[cfg(feature = "json-schema")]
 pub(crate) use client::count_values;
+pub use client::{ClientContext, ClientProfile};
 pub use extensions::Extensions;
 pub(crate) use extensions::HeaderNames;
 pub use identity::ServerIdentity;

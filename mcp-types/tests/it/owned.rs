@@ -188,7 +188,8 @@ impl Sample {
 
 /// The messages of the transcripts.
 fn transcripts() -> Vec<Sample> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../integrations/mcp-testing/tests/it/transcripts");
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../integrations/mcp-testing/tests/it/transcripts");
     let mut samples = Vec::new();
     for file in fs::read_dir(folder).unwrap() {
         let text = fs::read_to_string(file.unwrap().path()).unwrap();

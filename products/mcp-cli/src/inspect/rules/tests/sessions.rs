@@ -27,7 +27,8 @@ fn golden_transcripts_have_no_violations() {
     let mut count = 0;
     for version in ProtocolVersion::ALL {
         for transport in ["http", "stdio"] {
-            let name = format!("integrations/mcp-testing/tests/it/transcripts/{transport}-{version}.txt");
+            let name =
+                format!("integrations/mcp-testing/tests/it/transcripts/{transport}-{version}.txt");
             let rules = Rules::default();
             for line in fs::read_to_string(file(&name)).unwrap().lines() {
                 let (arrow, line) = line.split_at(3);
