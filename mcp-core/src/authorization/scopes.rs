@@ -14,7 +14,7 @@ pub struct RequiredScopes {
     pub scopes: Vec<String>,
 }
 
-/// An item whose calls need scopes: the result of [`Service::scoped_item`].
+/// An item whose calls need scopes: the result of [`Service::scoped_item`](crate::Service::scoped_item).
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[expect(clippy::exhaustive_structs, reason = "services construct it")]
 pub struct ScopedItem {
