@@ -2,6 +2,7 @@
 //! a crate is a folder at the repository's top, or in a group there; tokio is for the transports.
 
 use std::collections::BTreeSet;
+use std::path::Path;
 
 use cargo_metadata::{DependencyKind, Package};
 
@@ -121,15 +122,16 @@ fn edges(folder: &str, used: &[String]) -> Vec<Finding> {
 /// Checks that the folder of a member has its name without the prefix, and is at the repository's top or in a group.
 fn folder(workspace: &Workspace, package: &Package) -> Option<Finding> {
     let (path, name) = (workspace.path_of(package), folder_of(&package.name));
-    let group = path.rsplit_once('/').map(|(group, _)| group);
-    let is_in_place = group.is_none_or(|group| GROUPS.contains(&group));
+    let is_in_place = match path.split_once('/') {
+        Some((group, folder)) => folder == name && GROUPS.contains(&group),
+        None => path == name,
+    };
     let message = format!(
         "package {} is not in a folder {name} at the repository's top, or in one of {}; move it there",
         package.name,
         GROUPS.join(", ")
     );
-    let is_named = path.rsplit('/').next() == Some(name);
-    (!is_in_place || !is_named).then(|| Finding::new(&format!("{path}/Cargo.toml"), 1, message))
+    (!is_in_place).then(|| Finding::new(&format!("{path}/Cargo.toml"), 1, message))
 }
 
 /// Checks that every package at the repository's top and in its groups is a member.
@@ -141,10 +143,11 @@ fn packages_outside(workspace: &Workspace, members: &BTreeSet<&str>) -> Result<V
             let folder = entry.file_name().to_string_lossy().into_owned();
             let known = members.contains(folder.as_str());
             if entry.path().join("Cargo.toml").is_file() && !known {
+                let path = Path::new(parent).join(&folder).join("Cargo.toml");
                 let message = format!(
                     "{folder} is not a workspace member; add it to `members` in Cargo.toml"
                 );
-                findings.push(Finding::new(&format!("{folder}/Cargo.toml"), 1, message));
+                findings.push(Finding::new(&path.to_string_lossy(), 1, message));
             }
         }
     }
