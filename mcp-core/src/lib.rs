@@ -91,6 +91,7 @@ pub use observe::{
 };
 pub use panic::{CatchPanic, Panicked, catch_panic, catch_panic_sync};
 pub use schema::param_headers::{InvalidParamHeader, PARAM_HEADER, ParamHeaders};
+pub use time::backoff::Backoff;
 pub use time::{LogLimit, Pace};
 #[doc(hidden)]
 pub use time::{backoff, deadline};

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
+use mcp_core::Backoff;
 use parking_lot::Mutex;
 use redis::aio::{ConnectionManager, ConnectionManagerConfig};
 use redis::{
@@ -20,8 +21,7 @@ use uuid::Uuid;
 use crate::error::RedisError;
 use crate::keys::Keys;
 
-/// Longest time between the first two attempts of an operation. Each further wait is twice as long. Each is up to half
-/// shorter, at random.
+/// Time between the first two attempts of an operation. Each further wait is twice as long.
 const FIRST_DELAY: Duration = Duration::from_millis(20);
 const MAX_DELAY: Duration = Duration::from_millis(500);
 /// Commands that may wait for a reply at the same time. Others wait before they are sent.
@@ -242,7 +242,7 @@ impl Commands {
             self.timeout
         };
         let deadline = Instant::now() + limit;
-        let mut longest = FIRST_DELAY;
+        let mut backoff = Backoff::new(FIRST_DELAY, MAX_DELAY);
         loop {
             let manager = connection.manager.lock().clone();
             let Ok(result) = timeout_at(deadline, send(manager)).await else {
@@ -256,8 +256,7 @@ impl Commands {
                 Ok(value) => return Ok(value),
                 Err(error) => error,
             };
-            let delay = longest.mul_f64(1.0 - fastrand::f64() / 2.0);
-            longest = MAX_DELAY.min(2 * longest);
+            let delay = backoff.next_delay();
             if !is_temporary(&error) || Instant::now() + delay >= deadline {
                 let reason = reason(&error);
                 return Err(RedisError::Command { operation, reason });

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use futures_util::StreamExt;
+use mcp_core::Backoff;
 use parking_lot::Mutex;
 use redis::aio::{PubSubSink, PubSubStream};
 use tokio::runtime::Handle;
@@ -17,7 +18,7 @@ use crate::connection::{Connection, reason};
 
 /// Time limit for each step of a connection, and time between two checks of a silent one.
 const STEP_TIMEOUT: Duration = Duration::from_secs(3);
-/// The longest waits before a broken connection opens again. Each is up to half shorter, at random.
+/// Waits before a broken connection opens again.
 const FIRST_DELAY: Duration = Duration::from_millis(20);
 const MAX_DELAY: Duration = Duration::from_secs(2);
 
@@ -95,16 +96,15 @@ impl Channels {
 }
 
 async fn run(connection: Arc<Connection>, channels: Arc<Channels>) {
-    let mut delay = FIRST_DELAY;
+    let mut backoff = Backoff::new(FIRST_DELAY, MAX_DELAY);
     loop {
         let started = Instant::now();
         let error = serve(&connection, &channels).await;
         tracing::warn!(error = %mcp_types::escaped(&error), "the subscriptions to Redis were interrupted");
         if started.elapsed() > MAX_DELAY {
-            delay = FIRST_DELAY;
+            backoff.reset();
         }
-        sleep(delay.mul_f64(1.0 - fastrand::f64() / 2.0)).await;
-        delay = MAX_DELAY.min(2 * delay);
+        sleep(backoff.next_delay()).await;
     }
 }
 

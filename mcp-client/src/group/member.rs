@@ -5,8 +5,7 @@ use std::time::Duration;
 
 use futures_core::Stream;
 use futures_util::StreamExt;
-use mcp_core::backoff::Backoff;
-use mcp_core::{BoxFuture, CloseReason, Omission};
+use mcp_core::{Backoff, BoxFuture, CloseReason, Omission};
 use parking_lot::RwLock;
 use tokio::sync::{Mutex, broadcast, oneshot};
 use tokio::time::{Instant, sleep, timeout};

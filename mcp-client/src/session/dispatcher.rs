@@ -7,10 +7,9 @@ use std::time::Duration;
 
 use futures_util::StreamExt;
 use http::StatusCode;
-use mcp_core::backoff::Backoff;
 use mcp_core::{
-    ChannelError, ClientResponse, Fault, Frames, MirroredHeaders, Observation, OneWayMessage,
-    ServerNotification, ServerRequest,
+    Backoff, ChannelError, ClientResponse, Fault, Frames, MirroredHeaders, Observation,
+    OneWayMessage, ServerNotification, ServerRequest,
 };
 use mcp_types::{Message, Notification, Request, RequestId, escaped};
 use tokio::task::{AbortHandle, JoinSet};

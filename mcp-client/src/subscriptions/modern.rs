@@ -4,9 +4,8 @@ use std::time::Duration;
 
 use futures_util::future::{Either, select};
 use futures_util::{StreamExt, stream};
-use mcp_core::backoff::Backoff;
 use mcp_core::wire::{ClientRequestContext, subscription_id};
-use mcp_core::{ClientRequest, Frames, Observation, Reply, ServerNotification};
+use mcp_core::{Backoff, ClientRequest, Frames, Observation, Reply, ServerNotification};
 use mcp_types::{Message, RequestId, SubscriptionFilter};
 use tokio::time::{Instant, timeout, timeout_at};
 

@@ -5,7 +5,22 @@ use std::hash::{BuildHasher, Hasher};
 use std::time::Duration;
 
 /// Exponential backoff with jitter: delays that double with each retry. Jitter spreads the clients
-/// that lost a server at the same time.
+/// that lost a server at the same time. For loops that connect, list or subscribe again.
+///
+/// # Examples
+///
+/// ```
+/// use std::time::Duration;
+/// use mcp::core::Backoff;
+///
+/// let mut backoff = Backoff::new(Duration::from_secs(1), Duration::from_secs(60));
+/// for nominal in [1, 2, 4] {
+///     let delay = backoff.next_delay();
+///     assert!(delay >= Duration::from_secs(nominal) / 2 && delay <= Duration::from_secs(nominal));
+/// }
+/// // The server has answered.
+/// backoff.reset();
+/// ```
 #[derive(Debug, Clone)]
 pub struct Backoff {
     first: Duration,
@@ -14,7 +29,7 @@ pub struct Backoff {
 }
 
 impl Backoff {
-    /// Delays from `first` up to `max`.
+    /// Delays whose nominal values grow from `first` up to `max`.
     pub fn new(first: Duration, max: Duration) -> Self {
         Self {
             first,

@@ -56,9 +56,6 @@ use crate::starting::{Handles, Starting};
 use crate::status::{GatewayStatus, ServerStatus};
 use crate::updates::subscribed::{UpdateSource, Updates};
 
-/// Longest time between two attempts to list a server. It is up to half shorter, at random.
-const MAX_RETRY: Duration = Duration::from_secs(60);
-
 /// Longest wait of the first calls for the servers.
 const SETTLE_LIMIT: Duration = Duration::from_secs(2);
 
@@ -535,13 +532,12 @@ impl ServerLists {
         let failed = listed.requested.and(listed.listing.missing());
         server.problem = listed.problem;
         if failed.is_empty() {
-            server.retry = PAUSE;
+            server.backoff.reset();
             server.upstream.counters.answered();
         } else {
             // Lists that were requested with success are not requested again.
             server.stale.add(failed);
-            server.next = Instant::now() + server.retry.mul_f64(1.0 - fastrand::f64() / 2.0);
-            server.retry = MAX_RETRY.min(2 * server.retry);
+            server.next = Instant::now() + server.backoff.next_delay();
         }
         let kinds = listed.requested.without(failed);
         // The first list of a server is not a change. A later one is, also for clients that only subscribe.

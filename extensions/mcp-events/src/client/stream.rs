@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use futures_util::Stream;
 use mcp_client::Error;
-use mcp_core::Fault;
 use mcp_core::extension::from_params;
+use mcp_core::{Backoff, Fault};
 use mcp_types::{RawObject, codes};
 use parking_lot::Mutex;
 use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore, mpsc};
@@ -28,7 +28,7 @@ const QUEUE_BYTES: u32 = 16 << 20;
 const REMEMBERED: usize = 1024;
 /// Maximum silence of a server: heartbeats come every 30 seconds at the latest.
 const SILENCE: Duration = Duration::from_secs(75);
-/// The longest waits before an interrupted stream opens again. Each is up to half shorter, at random.
+/// Waits before an interrupted stream opens again.
 const FIRST_WAIT: Duration = Duration::from_secs(1);
 const LONGEST_WAIT: Duration = Duration::from_secs(60);
 /// The wait between polls if the server names none.
@@ -181,7 +181,7 @@ impl Reader {
             .clone_from(&self.query.selector.cursor);
         let client = self.client.extension.client();
         let mut polls = !client.protocol_version().is_modern();
-        let mut wait = FIRST_WAIT;
+        let mut backoff = Backoff::new(FIRST_WAIT, LONGEST_WAIT);
         loop {
             let before = self.received.lock().cursor.clone();
             let ended = if polls {
@@ -191,7 +191,7 @@ impl Reader {
             };
             let has_progressed = self.received.lock().cursor != before;
             if has_progressed {
-                wait = FIRST_WAIT;
+                backoff.reset();
             }
             let terminated = self.received.lock().terminated.take();
             if let Some(reason) = terminated {
@@ -213,8 +213,7 @@ impl Reader {
                 }
                 Ok(None) | Err(_) => {}
             }
-            sleep(wait.mul_f64(1.0 - fastrand::f64() / 2.0)).await;
-            wait = LONGEST_WAIT.min(2 * wait);
+            sleep(backoff.next_delay()).await;
         }
     }
 

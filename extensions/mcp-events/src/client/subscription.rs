@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use mcp_client::Error;
+use mcp_core::Backoff;
 use mcp_types::time;
 use parking_lot::Mutex;
 use tokio::sync::oneshot;
@@ -20,7 +21,7 @@ const SHORTEST_WAIT: Duration = Duration::from_secs(20);
 const LONGEST_WAIT: Duration = Duration::from_secs(24 * 3600);
 /// The wait if the server names a time that cannot be read.
 const UNKNOWN_WAIT: Duration = Duration::from_secs(600);
-/// The longest waits after failures. Each is up to half shorter, at random.
+/// Waits after failures.
 const FIRST_RETRY: Duration = Duration::from_secs(2);
 const LONGEST_RETRY: Duration = Duration::from_secs(60);
 
@@ -139,7 +140,7 @@ struct Renewal {
 impl Renewal {
     /// Renews until the server refuses it. Returns its error.
     async fn run(self) -> Error {
-        let mut retry = FIRST_RETRY;
+        let mut backoff = Backoff::new(FIRST_RETRY, LONGEST_RETRY);
         let mut wait = self.wait();
         loop {
             sleep(wait).await;
@@ -148,14 +149,13 @@ impl Renewal {
             match self.client.subscribe(query, &self.target).await {
                 Ok(renewed) => {
                     *self.state.lock() = renewed;
-                    retry = FIRST_RETRY;
+                    backoff.reset();
                     wait = self.wait();
                 }
                 Err(error) if is_final(&error) => return error,
                 Err(error) => {
                     tracing::warn!(error = %mcp_types::escaped(&error), "the subscription of a webhook was not renewed; trying again");
-                    wait = retry.mul_f64(1.0 - fastrand::f64() / 2.0);
-                    retry = LONGEST_RETRY.min(2 * retry);
+                    wait = backoff.next_delay();
                 }
             }
         }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use mcp_core::backoff::Backoff;
+use mcp_core::Backoff;
 use tokio::time::{Instant, sleep_until};
 
 use crate::error::ErrorKind;

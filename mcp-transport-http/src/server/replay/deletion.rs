@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use mcp_core::backoff::Backoff;
+use mcp_core::Backoff;
 use mcp_core::store::EventStore;
 use tokio::runtime::Handle;
 use tokio::time::sleep;

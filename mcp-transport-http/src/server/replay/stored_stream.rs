@@ -8,9 +8,8 @@ use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use bytes::Bytes;
-use mcp_core::NotificationBuffer;
-use mcp_core::backoff::Backoff;
 use mcp_core::store::{EventStore, ReplayError, StoreError, StoredEvent, StreamId};
+use mcp_core::{Backoff, NotificationBuffer};
 use mcp_types::ProtocolVersion;
 use parking_lot::{Mutex, MutexGuard};
 use tokio::time::{Instant, sleep};

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use futures_util::future::join_all;
 use mcp_client::group::{Group, GroupBuilder, Health, Naming};
-use mcp_core::Pace;
+use mcp_core::{Backoff, Pace};
 use mcp_types::Tool;
 use tokio::sync::oneshot;
 use tokio::time::Instant;
@@ -24,6 +24,9 @@ use crate::starting::UnlistedServer;
 
 /// Shortest time between two lists of a server, however often it says that it has changed.
 pub(crate) const PAUSE: Duration = Duration::from_secs(1);
+
+/// Longest time between two attempts to list a server.
+const MAX_RETRY: Duration = Duration::from_secs(60);
 
 /// One server, and its lists.
 pub(crate) struct ListedServer {
@@ -51,8 +54,8 @@ pub(crate) struct ListedServer {
     pub(crate) problem: Option<Arc<str>>,
     /// The lists are not requested before.
     pub(crate) next: Instant,
-    /// The longest time until failed lists are requested again.
-    pub(crate) retry: Duration,
+    /// Times until failed lists are requested again.
+    pub(crate) backoff: Backoff,
 }
 
 impl ListedServer {
@@ -77,7 +80,7 @@ impl ListedServer {
             restarts: Vec::new(),
             problem: None,
             next: Instant::now(),
-            retry: PAUSE,
+            backoff: Backoff::new(PAUSE, MAX_RETRY),
         }
     }
 
@@ -104,7 +107,7 @@ impl ListedServer {
         self.is_requested = false;
         self.stale = Kinds::ALL;
         self.next = Instant::now();
-        self.retry = PAUSE;
+        self.backoff.reset();
     }
 
     /// Answers the callers that wait until the server is started again.

@@ -8,7 +8,7 @@ use std::time::Duration;
 use futures_util::StreamExt as _;
 use futures_util::stream::{once, select_all};
 use mcp_client::{Change, Error, Subscription};
-use mcp_core::Fault;
+use mcp_core::{Backoff, Fault};
 use mcp_server::Notify;
 use parking_lot::Mutex;
 use tokio::time::{Instant, sleep};
@@ -16,7 +16,7 @@ use tokio_util::task::AbortOnDropHandle;
 
 use crate::calls::upstream::Upstream;
 
-/// The longest delays before a subscription that has ended is opened again. Each is up to half shorter, at random.
+/// Delays before a subscription that has ended is opened again.
 const RETRY: (Duration, Duration) = (Duration::from_secs(1), Duration::from_secs(60));
 
 /// A subscription that was open for this time is opened again after the shortest delay.
@@ -103,7 +103,7 @@ impl UpdateTask {
     async fn run(mut self) {
         let _in_use = self.upstream.usage.begin();
         let server = self.upstream.server.clone();
-        let mut retry = RETRY.0;
+        let mut backoff = Backoff::new(RETRY.0, RETRY.1);
         loop {
             let opened = Instant::now();
             match self.open().await {
@@ -121,10 +121,9 @@ impl UpdateTask {
             }
             self.missed = self.uris.clone();
             if opened.elapsed() >= HEALTHY {
-                retry = RETRY.0;
+                backoff.reset();
             }
-            sleep(retry.mul_f64(1.0 - fastrand::f64() / 2.0)).await;
-            retry = RETRY.1.min(2 * retry);
+            sleep(backoff.next_delay()).await;
         }
     }
 
