@@ -11,7 +11,7 @@ use crate::sources::{Parts, Sources, has_attribute, is_hidden, package, parts};
 /// The libraries. An item is listed in the first one that exports it by name.
 const LIBRARIES: &str = "mcp mcp-types mcp-core mcp-server mcp-client mcp-auth mcp-tasks mcp-telemetry mcp-skills \
     mcp-toolset mcp-apps mcp-gen mcp-events mcp-gateway mcp-macros mcp-transport-http mcp-transport-stdio mcp-redis mcp-testing \
-    mcp-files";
+    mcp-files mcp-schema";
 
 /// The condition of a path through a module, re-export or item with `#[doc(hidden)]`.
 const HIDDEN: &str = "doc(hidden)";

@@ -17,8 +17,9 @@ use crate::workspace::{PREFIX, Workspace, folder_of};
 const LAYERS: &str = "\
 mcp-types:
 mcp-files:
+mcp-schema:
 mcp-core: mcp-types
-mcp-server: mcp-core mcp-types
+mcp-server: mcp-core mcp-schema mcp-types
 mcp-transport-http: mcp-core mcp-types
 mcp-auth: mcp-core mcp-files mcp-transport-http mcp-types
 mcp-transport-stdio: mcp-core mcp-types
@@ -27,7 +28,7 @@ mcp-tasks: mcp-core mcp-types
 mcp-telemetry: mcp-core mcp-types
 mcp-gen: mcp-client mcp-types
 mcp-skills: mcp-client mcp-core mcp-server mcp-types
-mcp-toolset: mcp-client mcp-core mcp-types
+mcp-toolset: mcp-client mcp-core mcp-schema mcp-types
 mcp-apps: mcp-core mcp-server mcp-client mcp-types
 mcp-events: mcp-core mcp-server mcp-client mcp-transport-http mcp-types
 mcp-gateway: mcp-auth mcp-client mcp-core mcp-files mcp-server mcp-toolset mcp-types

@@ -1,0 +1,112 @@
+//! [`Parts`]: the schemas that apply to the same value.
+
+use std::collections::HashSet;
+
+use serde_json::Value;
+
+use crate::error::SchemaError;
+use crate::keywords::Keywords;
+use crate::schema::Node;
+use crate::walk::Walk;
+
+/// A schema with the target of its reference and the schemas in its `allOf`, and with theirs: all that apply to the same value
+/// whatever it is. Each is there once, so circles end.
+///
+/// The schema itself comes first, then the target, then `allOf`: of two keywords the nearer one counts.
+#[derive(Debug, Clone)]
+pub struct Parts<'s> {
+    nodes: Vec<Node<'s>>,
+    /// The number of nodes before those around an alternative.
+    own: usize,
+}
+
+/// Keywords of a schema that its alternatives do not have.
+const NOT_SHARED: [&str; 8] = [
+    "allOf",
+    "anyOf",
+    "oneOf",
+    "nullable",
+    "title",
+    "description",
+    "default",
+    "examples",
+];
+
+fn is_shared(keyword: &str) -> bool {
+    !keyword.starts_with('$') && !NOT_SHARED.contains(&keyword)
+}
+
+impl<'s> Parts<'s> {
+    /// Collects the schemas that apply to a value together with `node`. `nested` schemas are on the path to it.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`SchemaError`] if the walk exceeds a limit.
+    pub fn of(node: Node<'s>, walk: &Walk, nested: usize) -> Result<Self, SchemaError> {
+        let mut nodes = Vec::new();
+        let mut known = HashSet::new();
+        let mut waiting = vec![node];
+        while let Some(node) = waiting.pop() {
+            if known.insert(node.id()) {
+                walk.visit(node, nested)?;
+                nodes.push(node);
+                let start = waiting.len();
+                waiting.extend(walk.target(node).into_iter().chain(node.list("allOf")));
+                waiting[start..].reverse();
+            }
+        }
+        let own = nodes.len();
+        Ok(Self { nodes, own })
+    }
+
+    /// Collects the same for an alternative of these schemas, whose constraints also apply to it. Their texts, defaults and
+    /// alternatives do not.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`SchemaError`] if the walk exceeds a limit.
+    pub fn alternative(
+        &self,
+        node: Node<'s>,
+        walk: &Walk,
+        nested: usize,
+    ) -> Result<Self, SchemaError> {
+        let mut inner = Self::of(node, walk, nested)?;
+        for around in &self.nodes {
+            let mut keywords = around.object().into_iter().flat_map(|object| object.keys());
+            if keywords.any(|keyword| is_shared(keyword)) {
+                walk.visit(*around, nested)?;
+                inner.nodes.push(*around);
+            }
+        }
+        Ok(inner)
+    }
+
+    /// Returns the keywords, each once.
+    pub fn keywords(&self) -> Vec<(&'s str, &'s Value)> {
+        let nodes = self.nodes.iter().enumerate();
+        let all = nodes.flat_map(|(index, node)| {
+            let keywords = node.object().into_iter().flatten();
+            keywords.filter(move |(name, _)| index < self.own || is_shared(name))
+        });
+        let all = all.map(|(name, value)| (name.as_str(), value));
+        let mut known = HashSet::new();
+        all.filter(|(name, _)| known.insert(*name)).collect()
+    }
+}
+
+impl<'s> Keywords<'s> for Parts<'s> {
+    fn nodes(&self) -> &[Node<'s>] {
+        &self.nodes
+    }
+
+    fn get(&self, keyword: &str) -> Option<&'s Value> {
+        let count = if is_shared(keyword) {
+            self.nodes.len()
+        } else {
+            self.own
+        };
+        let mut nodes = self.nodes[..count].iter();
+        nodes.find_map(|node| node.object()?.get(keyword))
+    }
+}

@@ -1,0 +1,227 @@
+//! Reading a document: its subschemas, the targets of its references, its limits.
+
+use std::collections::HashMap;
+use std::io;
+
+use percent_encoding::percent_decode_str;
+use serde_json::Value;
+
+use crate::JsonObject;
+use crate::error::{Limit, SchemaError};
+use crate::index::{Entry, Id, Index, Link, Target, locate, step};
+use crate::keyword::{Place, keyword, schemas};
+use crate::limits;
+
+/// Keywords with references.
+const REFERENCES: [&str; 3] = ["$ref", "$dynamicRef", "$recursiveRef"];
+/// The size of a value without its text and its members, in bytes.
+const VALUE: usize = 16;
+
+/// Reads the index of a document.
+pub(crate) fn read(root: &JsonObject) -> Result<Index, SchemaError> {
+    if serde_json::to_writer(Free(limits::BYTES), root).is_err() {
+        return Err(Limit::Bytes(limits::BYTES).at(String::new()));
+    }
+    let mut reader = Reader::default();
+    reader.push(Some(root), Id::ROOT, 0, Box::default())?;
+    reader.add_subschemas(Id::ROOT)?;
+    reader.add_references()?;
+    reader.check_rows()?;
+    Ok(reader.index)
+}
+
+#[derive(Default)]
+struct Reader<'r> {
+    index: Index,
+    /// The keywords of each subschema that has some.
+    objects: Vec<Option<&'r JsonObject>>,
+    /// The length of each location, and their sum, in bytes.
+    lengths: Vec<usize>,
+    locations: usize,
+    /// Anchors, by the resource that they belong to.
+    anchors: HashMap<(Id, &'r str), Id>,
+    resources: HashMap<&'r str, Id>,
+}
+
+impl<'r> Reader<'r> {
+    fn push(
+        &mut self,
+        object: Option<&'r JsonObject>,
+        parent: Id,
+        depth: usize,
+        step: Box<str>,
+    ) -> Result<Id, SchemaError> {
+        let index = self.objects.len();
+        let id = Id(u32::try_from(index).unwrap_or(u32::MAX));
+        let text = |keyword| object.and_then(|object| object.get(keyword)?.as_str());
+        let own = text("$id").map(|id| id.trim_end_matches('#'));
+        // Drafts 6 and 7 have anchors of this form.
+        let anchor = own.and_then(|id| id.strip_prefix('#'));
+        let own = own.filter(|_| anchor.is_none());
+        let around = self.index.entry(parent).filter(|_| own.is_none());
+        let resource = around.map_or(id, |entry| entry.resource);
+        self.resources.extend(own.map(|own| (own, id)));
+        let anchors = [anchor, text("$anchor"), text("$dynamicAnchor")];
+        let anchors = anchors.into_iter().flatten();
+        self.anchors
+            .extend(anchors.map(|anchor| ((resource, anchor), id)));
+        let length = self.lengths.get(parent.index()).unwrap_or(&0) + step.len();
+        self.lengths.push(length);
+        self.locations += length;
+        self.objects.push(object);
+        self.index.entries.push(Entry {
+            parent,
+            resource,
+            depth: u8::try_from(depth).unwrap_or(u8::MAX),
+            weight: 1,
+            step,
+        });
+        let limit = if depth > limits::DEPTH {
+            Limit::Depth(limits::DEPTH)
+        } else if index >= limits::NODES {
+            Limit::Nodes(limits::NODES)
+        } else if self.locations > limits::LOCATIONS {
+            Limit::Locations(limits::LOCATIONS)
+        } else {
+            return Ok(id);
+        };
+        Err(limit.at(self.index.pointer(id)))
+    }
+
+    /// Adds a subschema, unless it is known.
+    fn add(
+        &mut self,
+        value: &'r Value,
+        parent: Id,
+        step: impl FnOnce() -> Box<str>,
+    ) -> Result<Id, SchemaError> {
+        let place = match self.index.find(value) {
+            Ok(known) => return Ok(known),
+            Err(place) => place,
+        };
+        let depth = self.index.entry(parent).map_or(0, |entry| entry.depth);
+        let id = self.push(value.as_object(), parent, usize::from(depth) + 1, step())?;
+        self.index.insert(place, value, id);
+        Ok(id)
+    }
+
+    /// Adds the subschemas of the entries from `next`, and theirs. Sums up what visits of them cost.
+    fn add_subschemas(&mut self, mut next: Id) -> Result<(), SchemaError> {
+        while let Some(object) = self.objects.get(next.index()).copied() {
+            let mut size = 0;
+            for (name, value) in object.into_iter().flatten() {
+                size += name.len();
+                let Some(keyword) = keyword(name) else {
+                    size += bytes(value);
+                    continue;
+                };
+                for (place, schema) in schemas(keyword, value) {
+                    if let Place::Name(name) = place {
+                        size += name.len();
+                    }
+                    size += VALUE;
+                    self.add(schema, next, || step(keyword, place))?;
+                }
+            }
+            let weight = 1 + size / limits::BYTES_PER_STEP;
+            self.index.entries[next.index()].weight = u32::try_from(weight).unwrap_or(u32::MAX);
+            next.0 += 1;
+        }
+        Ok(())
+    }
+
+    /// Resolves the references, also those of schemas that only references lead to.
+    fn add_references(&mut self) -> Result<(), SchemaError> {
+        let mut from = Id::ROOT;
+        while let Some(object) = self.objects.get(from.index()).copied() {
+            for keyword in REFERENCES {
+                let text = object.and_then(|object| object.get(keyword)?.as_str());
+                if let Some(text) = text {
+                    let target = self.resolve(from, text)?;
+                    self.index.links.push(Link {
+                        from,
+                        keyword,
+                        target,
+                    });
+                }
+            }
+            from.0 += 1;
+        }
+        Ok(())
+    }
+
+    /// Finds the target of a reference.
+    fn resolve(&mut self, from: Id, text: &'r str) -> Result<Target, SchemaError> {
+        let (document, fragment) = text.split_once('#').unwrap_or((text, ""));
+        let resource = match document {
+            "" => self.index.entry(from).map(|entry| entry.resource),
+            id => self.resources.get(id).copied(),
+        };
+        let Some(resource) = resource else {
+            return Ok(Target::External);
+        };
+        let target = if fragment.is_empty() {
+            Some(resource)
+        } else if fragment.starts_with('/') {
+            let path = percent_decode_str(fragment).decode_utf8_lossy();
+            let object = self.objects[resource.index()];
+            let known = self.objects.len();
+            let found = object.and_then(|object| locate(object, &path));
+            let add = |value| self.add(value, resource, || path.into());
+            let target = found.map(add).transpose()?;
+            if self.objects.len() > known {
+                self.add_subschemas(target.unwrap_or(Id::ROOT))?;
+            }
+            target
+        } else {
+            self.anchors.get(&(resource, fragment)).copied()
+        };
+        Ok(target.map_or(Target::Missing, |target| Target::Found(target, resource)))
+    }
+
+    /// Checks the references in a row. A circle is not a row: [`Parts`](crate::Parts) has each schema once.
+    fn check_rows(&self) -> Result<(), SchemaError> {
+        for link in &self.index.links {
+            let mut row = vec![link.from];
+            while let Some(next) = row.last().and_then(|last| self.index.target(*last))
+                && !row.contains(&next)
+            {
+                row.push(next);
+                if row.len() > limits::REFERENCES {
+                    let location = self.index.pointer(link.from);
+                    return Err(Limit::References(limits::REFERENCES).at(location));
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Counts down the bytes that are written.
+struct Free(usize);
+
+impl io::Write for Free {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let rest = self.0.checked_sub(bytes.len());
+        self.0 = rest.ok_or(io::ErrorKind::FileTooLarge)?;
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// Returns the memory of a value in bytes, about.
+fn bytes(value: &Value) -> usize {
+    VALUE
+        + match value {
+            Value::String(text) => text.len(),
+            Value::Array(elements) => elements.iter().map(bytes).sum(),
+            Value::Object(members) => members
+                .iter()
+                .map(|(name, member)| name.len() + bytes(member))
+                .sum(),
+            _ => 0,
+        }
+}
