@@ -23,8 +23,6 @@ mod walk;
 
 #[cfg(feature = "json-schema")]
 pub use json_schema::JsonSchema;
-#[cfg(feature = "json-schema")]
-pub use limits::Steps;
 pub use lint::{Lint, LintProfile, Severity, lint};
 pub use validate::{
     Check, SchemaError, Validator, Violation, Violations, check_result, property_path, summarize,

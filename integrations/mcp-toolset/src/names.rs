@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use mcp_client::group::{MAX_TOOL_NAME, distinct_name, portable_names};
+use mcp_types::is_tool_name;
 
 /// Names of a tool list for a model. The same list has the same names in each process.
 #[derive(Debug, Default)]
@@ -87,6 +88,15 @@ pub(crate) fn portable(own: &str, is_shared: bool) -> String {
     } else {
         let mut names = portable_names(std::iter::once(wanted), item, MAX_TOOL_NAME);
         names.next().unwrap_or_default()
+    }
+}
+
+/// Returns the name of a property for a model: 64 characters of `A-Za-z0-9_.-` at most.
+pub(crate) fn property_name(own: &str) -> String {
+    if own.len() <= MAX_TOOL_NAME && is_tool_name(own) {
+        own.to_owned()
+    } else {
+        portable(own, true)
     }
 }
 

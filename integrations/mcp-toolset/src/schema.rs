@@ -2,7 +2,6 @@
 //!
 //! | module | content |
 //! |---|---|
-//! | `read` | a schema with what applies together with it, its types and its keys |
 //! | `keyword` | constraints and annotations with the values that are allowed |
 //! | `rewrite` | the schema for a profile |
 //! | `restore` | the arguments for the original schema |
@@ -11,7 +10,6 @@
 //! for Rust types (`mcp-server`, `schema::portable`).
 
 mod keyword;
-mod read;
 mod restore;
 mod rewrite;
 

@@ -6,7 +6,8 @@ use std::sync::Arc;
 use futures_util::stream::{self, StreamExt as _};
 use mcp_client::Client;
 use mcp_client::group::Group;
-use mcp_core::schema::{JsonSchema, SchemaError, Validator as _};
+use mcp_core::schema::{JsonSchema, Validator as _};
+use mcp_schema::{Limit, SchemaError};
 use mcp_types::{CallToolResult, RawObject, Tool, escape_line};
 use parking_lot::Mutex;
 use serde_json::{Value, json};
@@ -413,10 +414,8 @@ fn definition(
     };
     let text: String = text.chars().take(limit).collect();
     let schema = result::clean_json(rewrite(&tool.input_schema, profile, steps)?);
-    let bytes = schema.to_string().len();
-    if bytes > MAX_SCHEMA_BYTES {
-        let limit = MAX_SCHEMA_BYTES;
-        return Err(SchemaError::TooLarge { bytes, limit });
+    if schema.to_string().len() > MAX_SCHEMA_BYTES {
+        return Err(Limit::Bytes(MAX_SCHEMA_BYTES).at(String::new()));
     }
     Ok(result::definition(provider, name, &text, schema))
 }

@@ -10,12 +10,10 @@
 //! | subschemas, levels, references in a row | `graph` |
 //! | nodes that compiling makes | `compilation` |
 //! | work and stack of a validation | `work`, with the size of the value from `size` |
-//! | steps of other walks through a schema | `steps` |
 
 mod compilation;
 mod graph;
 mod size;
-mod steps;
 #[cfg(test)]
 mod tests;
 mod work;
@@ -25,7 +23,6 @@ use serde_json::Value;
 
 use self::graph::Graph;
 use self::size::Size;
-pub use self::steps::Steps;
 use self::work::{MAX_NESTED, MAX_WORK, Work};
 use super::SchemaError;
 

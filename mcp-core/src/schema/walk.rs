@@ -33,7 +33,7 @@ impl Subschema<'_> {
 /// Returns the schema that a `$ref` into the same schema names: `#`, or `#` with a JSON Pointer. References to other
 /// documents, to anchors and to nothing return `None`.
 ///
-/// A target can refer to itself: limit the [steps](super::Steps) of a walk.
+/// A target can refer to itself: limit the steps of a walk.
 ///
 /// # Examples
 ///
@@ -86,12 +86,6 @@ const NAMED: [&str; 6] = [
     "$defs",
     "definitions",
 ];
-
-/// Returns whether the value of a keyword is a schema, or contains schemas.
-#[cfg(feature = "json-schema")]
-pub(super) fn has_subschemas(keyword: &str) -> bool {
-    DIRECT.contains(&keyword) || NAMED.contains(&keyword)
-}
 
 /// Returns the schemas directly inside a schema. Data that resembles a schema (in `default`, `const`,
 /// `enum`, `examples` and unknown keywords) is skipped.

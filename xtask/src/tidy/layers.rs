@@ -208,7 +208,7 @@ mod tests {
 
     #[test]
     fn table_has_no_cycle_and_names_only_its_own_rows() {
-        assert_eq!(layers().count(), 27);
+        assert_eq!(layers().count(), 28);
         for (at, (name, allowed)) in layers().enumerate() {
             for below in allowed {
                 let row = layers().position(|(row, _)| row == below);

@@ -1,5 +1,6 @@
 //! Constraints and annotations with the values that JSON Schema and providers allow.
 
+use mcp_schema::Type;
 use regex_syntax::ast::ErrorKind;
 use regex_syntax::ast::parse::Parser;
 use serde_json::{Value, json};
@@ -33,14 +34,14 @@ enum Values {
     Format,
 }
 
-const NUMBERS: &[&str] = &["integer", "number"];
-const STRINGS: &[&str] = &["string"];
-const ARRAYS: &[&str] = &["array"];
-const OBJECTS: &[&str] = &["object"];
-const ALL: &[&str] = &[];
+const NUMBERS: &[Type] = &[Type::Integer, Type::Number];
+const STRINGS: &[Type] = &[Type::String];
+const ARRAYS: &[Type] = &[Type::Array];
+const OBJECTS: &[Type] = &[Type::Object];
+const ALL: &[Type] = &[];
 
 /// The keywords, their values, and the types that they constrain. No types: all.
-const KEYWORDS: [(&str, Values, &[&str]); 17] = [
+const KEYWORDS: [(&str, Values, &[Type]); 17] = [
     ("title", Values::Text, ALL),
     ("default", Values::Any, ALL),
     ("examples", Values::List, ALL),
@@ -64,20 +65,20 @@ const KEYWORDS: [(&str, Values, &[&str]); 17] = [
 const MAX_COUNT: u64 = 1 << 53;
 
 /// Formats of numbers in OpenAPI, with their types. All other formats are those of strings.
-const NUMBER_FORMATS: [(&str, &str); 4] = [
-    ("int32", "integer"),
-    ("int64", "integer"),
-    ("float", "number"),
-    ("double", "number"),
+const NUMBER_FORMATS: [(&str, Type); 4] = [
+    ("int32", Type::Integer),
+    ("int64", Type::Integer),
+    ("float", Type::Number),
+    ("double", Type::Number),
 ];
 
 /// Returns a keyword for a provider. `kinds`: the types of the schema.
-pub(super) fn keyword(name: &str, value: &Value, kinds: &[&str], profile: &Profile) -> Keyword {
+pub(super) fn keyword(name: &str, value: &Value, kinds: &[Type], profile: &Profile) -> Keyword {
     let row = KEYWORDS.iter().find(|(keyword, ..)| *keyword == name);
     let Some((_, values, types)) = row else {
         return Keyword::Told;
     };
-    let constrains = |types: &[&str]| types.iter().any(|kind| kinds.contains(kind));
+    let constrains = |types: &[Type]| types.iter().any(|kind| kinds.contains(kind));
     if !types.is_empty() && !constrains(types) {
         return Keyword::Void;
     }
@@ -140,9 +141,9 @@ pub(super) fn flag(value: &Value) -> Option<Value> {
     }
 }
 
-fn accepts_format(format: &str, kinds: &[&str], profile: &Profile) -> bool {
+fn accepts_format(format: &str, kinds: &[Type], profile: &Profile) -> bool {
     let number = NUMBER_FORMATS.iter().find(|(known, _)| *known == format);
-    let kind = number.map_or("string", |(_, kind)| kind);
+    let kind = number.map_or(Type::String, |(_, kind)| *kind);
     let is_listed = profile
         .formats
         .is_none_or(|formats| formats.contains(&format));
@@ -170,6 +171,7 @@ fn accepts_pattern(pattern: &str, is_plain: bool) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use mcp_schema::Type;
     use serde_json::{Value, json};
 
     use super::{Keyword, keyword};
@@ -179,23 +181,33 @@ mod tests {
     fn keyword_with_a_wrong_value_is_repaired_told_or_left_out() {
         let valid = |value: Value| Keyword::Valid(value);
         for (name, value, kind, expected) in [
-            ("minLength", json!("1"), "string", valid(json!(1))),
-            ("minLength", json!(2.0), "string", valid(json!(2))),
-            ("minLength", json!(-1), "string", Keyword::Void),
-            ("maxLength", json!(1e300), "string", Keyword::Void),
-            ("minLength", json!(1), "integer", Keyword::Void),
-            ("multipleOf", json!(0), "integer", Keyword::Void),
-            ("multipleOf", json!("0.5"), "number", valid(json!(0.5))),
-            ("maximum", json!(true), "number", Keyword::Void),
-            ("examples", json!({}), "string", Keyword::Told),
-            ("examples", json!(["a"]), "string", valid(json!(["a"]))),
-            ("title", json!(7), "string", Keyword::Void),
-            ("uniqueItems", json!("True"), "array", valid(json!(true))),
-            ("format", json!("int32"), "string", Keyword::Told),
-            ("format", json!(7), "string", Keyword::Told),
-            ("pattern", json!("[a"), "string", Keyword::Told),
-            ("pattern", json!("^(?!a)"), "string", valid(json!("^(?!a)"))),
-            ("x-own", json!(1), "string", Keyword::Told),
+            ("minLength", json!("1"), Type::String, valid(json!(1))),
+            ("minLength", json!(2.0), Type::String, valid(json!(2))),
+            ("minLength", json!(-1), Type::String, Keyword::Void),
+            ("maxLength", json!(1e300), Type::String, Keyword::Void),
+            ("minLength", json!(1), Type::Integer, Keyword::Void),
+            ("multipleOf", json!(0), Type::Integer, Keyword::Void),
+            ("multipleOf", json!("0.5"), Type::Number, valid(json!(0.5))),
+            ("maximum", json!(true), Type::Number, Keyword::Void),
+            ("examples", json!({}), Type::String, Keyword::Told),
+            ("examples", json!(["a"]), Type::String, valid(json!(["a"]))),
+            ("title", json!(7), Type::String, Keyword::Void),
+            (
+                "uniqueItems",
+                json!("True"),
+                Type::Array,
+                valid(json!(true)),
+            ),
+            ("format", json!("int32"), Type::String, Keyword::Told),
+            ("format", json!(7), Type::String, Keyword::Told),
+            ("pattern", json!("[a"), Type::String, Keyword::Told),
+            (
+                "pattern",
+                json!("^(?!a)"),
+                Type::String,
+                valid(json!("^(?!a)")),
+            ),
+            ("x-own", json!(1), Type::String, Keyword::Told),
         ] {
             let profile = Provider::Anthropic.profile();
             let found = keyword(name, &value, &[kind], profile);
@@ -205,7 +217,7 @@ mod tests {
         let found = keyword(
             "pattern",
             &lookahead,
-            &["string"],
+            &[Type::String],
             Provider::OpenAiChat.profile(),
         );
         assert_eq!(found, Keyword::Told);

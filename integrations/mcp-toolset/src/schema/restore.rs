@@ -1,14 +1,13 @@
 //! The arguments for the original schema.
 
 use std::collections::{HashMap, HashSet};
-use std::ptr;
 use std::rc::Rc;
 
-use mcp_core::schema::SchemaError;
+use mcp_schema::{Id, Keywords as _, Node, Parts, Schema, SchemaError, Type, Walk};
 use mcp_types::JsonObject;
 use serde_json::{Map, Value};
 
-use super::read::{Merged, Reader, key};
+use crate::names::property_name;
 
 /// Levels of arguments that are restored. Deeper ones stay.
 const MAX_DEPTH: usize = 64;
@@ -18,29 +17,29 @@ const MAX_DEPTH: usize = 64;
 ///
 /// # Errors
 ///
-/// Returns [`SchemaError`] when the schema exceeds a limit of the validator, or takes more than `steps`, which are counted
+/// Returns [`SchemaError`] when the schema exceeds a limit for reading, or takes more than `steps`, which are counted
 /// down. Each schema is read once, so that the steps do not depend on the number of arguments.
 pub(crate) fn restore(
     arguments: Value,
     schema: &JsonObject,
     steps: &mut usize,
 ) -> Result<Value, SchemaError> {
-    let root = Value::Object(schema.clone());
+    let schema = Schema::parse(schema)?;
     let mut restorer = Restorer {
-        reader: Reader::new(schema, &root, *steps)?,
+        walk: Walk::of_schema(*steps),
         accepted: HashMap::new(),
         shapes: HashMap::new(),
     };
-    let restored = restorer.value(arguments, &root, 0);
-    *steps = steps.saturating_sub(restorer.reader.taken());
+    let restored = restorer.value(arguments, schema.root(), 0);
+    *steps = steps.saturating_sub(restorer.walk.taken());
     restored
 }
 
 struct Restorer<'a> {
-    reader: Reader<'a>,
+    walk: Walk,
     /// The types that a schema accepts.
-    accepted: HashMap<*const Value, Accepted>,
-    shapes: HashMap<*const Value, Rc<Shape<'a>>>,
+    accepted: HashMap<Id, Accepted>,
+    shapes: HashMap<Id, Rc<Shape<'a>>>,
 }
 
 /// The accepted types that decide about a value.
@@ -59,21 +58,21 @@ const ANYTHING: Accepted = Accepted {
 struct Shape<'a> {
     accepted: Accepted,
     is_any: bool,
-    properties: HashMap<&'a str, &'a Value>,
+    properties: HashMap<&'a str, Node<'a>>,
     /// The properties whose names for models differ from their own, by the former.
     renamed: HashMap<String, &'a str>,
     required: HashSet<&'a str>,
-    items: Option<&'a Value>,
+    items: Option<Node<'a>>,
 }
 
 impl<'a> Restorer<'a> {
     fn value(
         &mut self,
         given: Value,
-        schema: &'a Value,
+        schema: Node<'a>,
         depth: usize,
     ) -> Result<Value, SchemaError> {
-        if depth > MAX_DEPTH || !schema.is_object() {
+        if depth > MAX_DEPTH || schema.object().is_none() {
             return Ok(given);
         }
         let shape = self.shape(schema)?;
@@ -126,8 +125,8 @@ impl<'a> Restorer<'a> {
         Ok(restored)
     }
 
-    fn may_be_null(&mut self, property: &'a Value) -> Result<bool, SchemaError> {
-        if !property.is_object() {
+    fn may_be_null(&mut self, property: Node<'a>) -> Result<bool, SchemaError> {
+        if property.object().is_none() {
             return Ok(false);
         }
         let shape = self.shape(property)?;
@@ -135,91 +134,82 @@ impl<'a> Restorer<'a> {
     }
 
     /// Returns the shape of a schema, which is read at its first value.
-    fn shape(&mut self, schema: &'a Value) -> Result<Rc<Shape<'a>>, SchemaError> {
-        if let Some(known) = self.shapes.get(&ptr::from_ref(schema)) {
+    fn shape(&mut self, schema: Node<'a>) -> Result<Rc<Shape<'a>>, SchemaError> {
+        if let Some(known) = self.shapes.get(&schema.id()) {
             return Ok(known.clone());
         }
-        let merged = self.reader.merged(schema, 0)?;
+        let parts = Parts::of(schema, &self.walk, 0)?;
         let mut shape = Shape {
             accepted: self.accepted(schema, 0)?,
-            is_any: merged.is_any(),
+            is_any: parts.kinds().is_empty() && parts.alternatives().is_empty(),
             properties: HashMap::new(),
             renamed: HashMap::new(),
             required: HashSet::new(),
             items: None,
         };
         let mut known = HashSet::new();
-        let mut waiting = vec![(schema, merged)];
-        while let Some((schema, merged)) = waiting.pop() {
-            if !known.insert(ptr::from_ref(schema)) {
+        let mut waiting = vec![(schema, parts)];
+        while let Some((schema, parts)) = waiting.pop() {
+            if !known.insert(schema.id()) {
                 continue;
             }
-            shape.add(&merged);
-            let alternatives: Vec<_> = merged.alternatives().collect();
-            for alternative in alternatives.into_iter().rev() {
-                waiting.push((alternative, self.reader.merged(alternative, 0)?));
+            shape.add(&parts);
+            for alternative in parts.alternatives().into_iter().rev() {
+                waiting.push((alternative, Parts::of(alternative, &self.walk, 0)?));
             }
         }
         let shape = Rc::new(shape);
-        self.shapes.insert(ptr::from_ref(schema), shape.clone());
+        self.shapes.insert(schema.id(), shape.clone());
         Ok(shape)
     }
 
     /// Returns the types that a schema accepts. A schema that contains itself accepts any there.
-    fn accepted(&mut self, schema: &'a Value, nested: usize) -> Result<Accepted, SchemaError> {
-        let address = ptr::from_ref(schema);
-        if let Some(known) = self.accepted.get(&address) {
+    fn accepted(&mut self, schema: Node<'a>, nested: usize) -> Result<Accepted, SchemaError> {
+        if let Some(known) = self.accepted.get(&schema.id()) {
             return Ok(*known);
         }
-        self.accepted.insert(address, ANYTHING);
-        let merged = self.reader.merged(schema, nested)?;
-        let (types, is_nullable) = merged.types();
-        let is_untyped = types.is_empty() && !is_nullable;
-        let has_null = merged.values().is_none_or(|mut values| {
-            values.retain(|value| value.is_null());
-            !values.is_empty()
-        });
+        self.accepted.insert(schema.id(), ANYTHING);
+        let parts = Parts::of(schema, &self.walk, nested)?;
+        let kinds = parts.kinds();
+        let accepts = |kind| kinds.is_empty() || kinds.contains(&kind);
+        // OpenAPI 3.0 does not list `null` among the values.
+        let is_nullable = parts.flag("nullable");
+        let has_null = parts
+            .listed()
+            .is_none_or(|values| values.contains(&Value::Null));
         let mut accepted = Accepted {
-            text: is_untyped || types.contains(&"string"),
-            null: is_untyped || is_nullable && (has_null || is_openapi_nullable(&merged)),
+            text: accepts(Type::String),
+            null: accepts(Type::Null) && (has_null || is_nullable),
         };
-        let alternatives: Vec<_> = merged.alternatives().collect();
-        if !alternatives.is_empty() {
-            let mut any = Accepted {
-                text: false,
-                null: false,
-            };
-            for alternative in alternatives {
-                let one = self.accepted(alternative, nested + 1)?;
-                any.text |= one.text;
-                any.null |= one.null;
-            }
-            accepted.text &= any.text;
-            accepted.null = accepted.null && any.null || is_openapi_nullable(&merged);
+        let mut any: Option<Accepted> = None;
+        for alternative in parts.alternatives() {
+            let one = self.accepted(alternative, nested + 1)?;
+            let any = any.get_or_insert(one);
+            any.text |= one.text;
+            any.null |= one.null;
         }
-        self.accepted.insert(address, accepted);
+        if let Some(any) = any {
+            accepted.text &= any.text;
+            accepted.null = accepted.null && any.null || is_nullable;
+        }
+        self.accepted.insert(schema.id(), accepted);
         Ok(accepted)
     }
 }
 
 impl<'a> Shape<'a> {
-    fn add(&mut self, merged: &Merged<'a>) {
-        for (own, property) in merged.properties() {
-            if self.properties.contains_key(own.as_str()) {
+    fn add(&mut self, parts: &Parts<'a>) {
+        for (own, property) in parts.properties() {
+            if self.properties.contains_key(own) {
                 continue;
             }
-            let name = key(own);
-            if name != **own {
+            let name = property_name(own);
+            if name != *own {
                 self.renamed.entry(name).or_insert(own);
             }
             self.properties.insert(own, property);
         }
-        self.required.extend(merged.required());
-        self.items = self.items.or_else(|| merged.get("items"));
+        self.required.extend(parts.required());
+        self.items = self.items.or_else(|| parts.subschema("items"));
     }
-}
-
-/// Returns whether a schema accepts `null` as OpenAPI 3.0 says it.
-fn is_openapi_nullable(schema: &Merged<'_>) -> bool {
-    schema.get("nullable") == Some(&Value::Bool(true))
 }

@@ -1,15 +1,14 @@
 //! The schema for a profile.
 
 use std::collections::HashSet;
-use std::ptr;
 
-use mcp_core::schema::SchemaError;
+use mcp_schema::{Id, Keywords as _, Limit, Node, Parts, Schema, SchemaError, Type, Walk};
 use mcp_types::{JsonObject, shorten};
 use serde::{Serialize, Serializer};
 use serde_json::{Map, Value, json};
 
 use super::keyword::{Keyword, flag, keyword};
-use super::read::{Merged, Reader, key, type_of};
+use crate::names::property_name;
 use crate::provider::Profile;
 use crate::rank::cut;
 
@@ -50,16 +49,16 @@ const NOT_TOLD: [&str; 23] = [
 ///
 /// # Errors
 ///
-/// Returns [`SchemaError`] when the schema exceeds a limit of the validator or of the provider, or takes more than `steps`, which
+/// Returns [`SchemaError`] when the schema exceeds a limit for reading or of the provider, or takes more than `steps`, which
 /// are counted down.
 pub(crate) fn rewrite(
     schema: &JsonObject,
     profile: &Profile,
     steps: &mut usize,
 ) -> Result<Value, SchemaError> {
-    let root = Value::Object(schema.clone());
+    let schema = Schema::parse(schema)?;
     let mut rewriter = Rewriter {
-        reader: Reader::new(schema, &root, *steps)?,
+        walk: Walk::of_schema(*steps),
         profile,
         nodes: 0,
         properties: 0,
@@ -67,13 +66,13 @@ pub(crate) fn rewrite(
         chars: 0,
         open: Vec::new(),
     };
-    let node = rewriter.root(&root);
-    *steps = steps.saturating_sub(rewriter.reader.taken());
+    let node = rewriter.root(schema.root());
+    *steps = steps.saturating_sub(rewriter.walk.taken());
     node
 }
 
 struct Rewriter<'a> {
-    reader: Reader<'a>,
+    walk: Walk,
     profile: &'a Profile,
     nodes: usize,
     /// Properties, values of enumerations, and characters of both, in the rewritten schema.
@@ -81,7 +80,7 @@ struct Rewriter<'a> {
     values: usize,
     chars: usize,
     /// The schemas around the current one, with the targets of their references.
-    open: Vec<*const Value>,
+    open: Vec<Id>,
 }
 
 /// A place in a schema.
@@ -95,7 +94,7 @@ struct At {
 
 /// The properties of an object, with those of its alternatives.
 struct Fields<'a> {
-    properties: Vec<(&'a String, &'a Value)>,
+    properties: Vec<(&'a str, Node<'a>)>,
     required: HashSet<&'a str>,
     note: Option<String>,
 }
@@ -117,58 +116,56 @@ impl At {
 }
 
 impl<'a> Rewriter<'a> {
-    fn root(&mut self, root: &'a Value) -> Result<Value, SchemaError> {
-        let merged = self.reader.merged(root, 0)?;
-        let fields = self.fields(&merged, 0)?;
-        let node = self.object(&merged, fields, At::default())?;
+    fn root(&mut self, root: Node<'a>) -> Result<Value, SchemaError> {
+        let parts = Parts::of(root, &self.walk, 0)?;
+        let fields = self.fields(&parts, 0)?;
+        let node = self.object(&parts, fields, At::default())?;
         self.check_totals()?;
         Ok(Value::Object(node))
     }
 
-    fn node(&mut self, schema: &'a Value, at: At) -> Result<Value, SchemaError> {
+    fn node(&mut self, schema: Node<'a>, at: At) -> Result<Value, SchemaError> {
         self.nested(schema, None, at)
     }
 
     /// Rewrites a schema that may be an alternative of another one.
     fn nested(
         &mut self,
-        schema: &'a Value,
-        around: Option<&Merged<'a>>,
+        schema: Node<'a>,
+        around: Option<&Parts<'a>>,
         at: At,
     ) -> Result<Value, SchemaError> {
         self.nodes += 1;
-        let object = schema.as_object();
-        let target = object.and_then(|object| self.reader.target(object));
-        let here = [Some(schema), target].into_iter().flatten();
-        let here: Vec<*const Value> = here.map(ptr::from_ref).collect();
+        let here = [Some(schema), schema.target()].into_iter().flatten();
+        let here: Vec<Id> = here.map(Node::id).collect();
         let is_circle = here.iter().any(|here| self.open.contains(here));
         if self.nodes > MAX_NODES || is_circle || at.depth > self.profile.max_depth {
-            self.reader.skip(schema, at.nested)?;
-            let text = schema.get("description").and_then(Value::as_str);
-            return Ok(self.any(text.unwrap_or_default()));
+            self.walk.visit(schema, at.nested)?;
+            return Ok(self.any(schema.text("description").unwrap_or_default()));
         }
-        let merged = match around {
-            None => self.reader.merged(schema, at.nested)?,
-            Some(around) => self.reader.alternative(schema, around, at.nested)?,
+        let parts = match around {
+            None => Parts::of(schema, &self.walk, at.nested)?,
+            Some(around) => around.alternative(schema, &self.walk, at.nested)?,
         };
         let count = self.open.len();
         self.open.extend(here);
-        let node = self.merged_node(&merged, at);
+        let node = self.merged_node(&parts, at);
         self.open.truncate(count);
         node
     }
 
-    fn merged_node(&mut self, schema: &Merged<'a>, at: At) -> Result<Value, SchemaError> {
-        let (kinds, mut is_nullable) = schema.types();
-        let alternatives: Vec<_> = schema.alternatives().collect();
-        let (nulls, alternatives): (Vec<_>, Vec<_>) = alternatives
-            .into_iter()
-            .partition(|alternative| is_null(alternative));
-        is_nullable |= !nulls.is_empty();
-        let has_fields = kinds == ["object"] && schema.properties().next().is_some();
+    fn merged_node(&mut self, schema: &Parts<'a>, at: At) -> Result<Value, SchemaError> {
+        let mut kinds = schema.kinds();
+        let (nulls, alternatives): (Vec<_>, Vec<_>) =
+            schema.alternatives().into_iter().partition(Node::is_null);
+        let is_nullable = kinds.contains(&Type::Null)
+            || !nulls.is_empty()
+            || !alternatives.is_empty() && schema.flag("nullable");
+        kinds.retain(|kind| *kind != Type::Null);
+        let has_fields = kinds == [Type::Object] && !schema.properties().is_empty();
         let mut node = if alternatives.is_empty() {
             if kinds.is_empty() && is_nullable {
-                return Ok(self.null(schema.description()));
+                return Ok(self.null(description(schema)));
             }
             self.typed(schema, &kinds, at)?
         } else if has_fields {
@@ -178,7 +175,7 @@ impl<'a> Rewriter<'a> {
                 .into_iter()
                 .map(|alternative| self.nested(alternative, Some(schema), at.beside()));
             let variants = variants.collect::<Result<_, _>>()?;
-            self.union(variants, schema.description())
+            self.union(variants, description(schema))
         };
         if is_nullable {
             self.make_nullable(&mut node);
@@ -225,35 +222,31 @@ impl<'a> Rewriter<'a> {
     }
 
     /// Rewrites a schema without alternatives.
-    fn typed(
-        &mut self,
-        schema: &Merged<'a>,
-        kinds: &[&'static str],
-        at: At,
-    ) -> Result<Value, SchemaError> {
+    fn typed(&mut self, schema: &Parts<'a>, kinds: &[Type], at: At) -> Result<Value, SchemaError> {
         Ok(match kinds {
-            [] => self.any(schema.description()),
-            ["object"] => self.whole_object(schema, at)?,
-            ["array"] => self.array(schema, at)?,
+            [] => self.any(description(schema)),
+            [Type::Object] => self.whole_object(schema, at)?,
+            [Type::Array] => self.array(schema, at)?,
             [kind] => {
-                let mut node = Map::from_iter([("type".to_owned(), json!(kind))]);
+                let mut node = Map::from_iter([("type".to_owned(), kind.as_str().into())]);
                 let notes = self.values(schema, kinds, &mut node);
                 self.finish(&mut node, schema, kinds, notes);
                 Value::Object(node)
             }
             kinds if !self.profile.needs_types => {
                 // The schema stays as it is, with its parts rewritten.
-                let mut node = Map::from_iter([("type".to_owned(), json!(kinds))]);
-                if kinds.contains(&"object") {
+                let names: Vec<_> = kinds.iter().map(|kind| kind.as_str()).collect();
+                let mut node = Map::from_iter([("type".to_owned(), json!(names))]);
+                if kinds.contains(&Type::Object) {
                     let fields = self.fields(schema, at.nested)?;
                     node.extend(self.object(schema, fields, at)?);
                 }
-                if kinds.contains(&"array")
+                if kinds.contains(&Type::Array)
                     && let Value::Object(mut array) = self.array(schema, at)?
                 {
                     node.extend(array.remove_entry("items"));
                 }
-                node.insert("type".to_owned(), json!(kinds));
+                node.insert("type".to_owned(), json!(names));
                 let notes = self.values(schema, kinds, &mut node);
                 self.finish(&mut node, schema, kinds, notes);
                 Value::Object(node)
@@ -261,7 +254,7 @@ impl<'a> Rewriter<'a> {
             kinds => {
                 let variants = kinds
                     .iter()
-                    .map(|kind| self.typed(schema, &[kind], at.beside()));
+                    .map(|kind| self.typed(schema, &[*kind], at.beside()));
                 let variants = variants.collect::<Result<_, _>>()?;
                 self.union(variants, "")
             }
@@ -269,14 +262,14 @@ impl<'a> Rewriter<'a> {
     }
 
     /// Rewrites an object, which is sent as text where the provider cannot describe it.
-    fn whole_object(&mut self, schema: &Merged<'a>, at: At) -> Result<Value, SchemaError> {
+    fn whole_object(&mut self, schema: &Parts<'a>, at: At) -> Result<Value, SchemaError> {
         let fields = self.fields(schema, at.nested)?;
         let has_properties = fields.has_properties();
         if self.profile.is_strict && is_open(schema, has_properties)
             || self.profile.needs_properties && !has_properties
         {
             return Ok(json_text(
-                schema.description(),
+                description(schema),
                 "A JSON object, as a string.",
             ));
         }
@@ -284,25 +277,26 @@ impl<'a> Rewriter<'a> {
     }
 
     /// Returns the properties of an object and of its alternatives. Properties that all alternatives require are required.
-    fn fields(&mut self, schema: &Merged<'a>, nested: usize) -> Result<Fields<'a>, SchemaError> {
+    fn fields(&mut self, schema: &Parts<'a>, nested: usize) -> Result<Fields<'a>, SchemaError> {
         let mut fields = Fields {
-            properties: schema.properties().collect(),
-            required: schema.required().collect(),
+            properties: schema.properties(),
+            required: schema.required().into_iter().collect(),
             note: None,
         };
-        let alternatives: Vec<_> = schema.alternatives().filter(|one| !is_null(one)).collect();
+        let mut alternatives = schema.alternatives();
+        alternatives.retain(|one| !one.is_null());
         if alternatives.is_empty() {
             return Ok(fields);
         }
         let mut known: HashSet<_> = fields.properties.iter().map(|(name, _)| *name).collect();
         let mut sets = Vec::new();
         for alternative in alternatives {
-            let alternative = self.reader.merged(alternative, nested)?;
-            let new = alternative
-                .properties()
-                .filter(|(name, _)| known.insert(name));
-            fields.properties.extend(new);
-            sets.push(alternative.required().collect::<Vec<_>>());
+            let alternative = Parts::of(alternative, &self.walk, nested)?;
+            let new = alternative.properties().into_iter();
+            fields
+                .properties
+                .extend(new.filter(|(name, _)| known.insert(name)));
+            sets.push(alternative.required());
         }
         let mut shared: HashSet<&str> = sets.first().into_iter().flatten().copied().collect();
         for set in &sets {
@@ -322,18 +316,18 @@ impl<'a> Rewriter<'a> {
 
     fn object(
         &mut self,
-        schema: &Merged<'a>,
+        schema: &Parts<'a>,
         fields: Fields<'a>,
         at: At,
     ) -> Result<Map<String, Value>, SchemaError> {
         let mut known = Map::new();
         let mut required = Vec::new();
         for (own, property) in fields.properties {
-            if *property == Value::Bool(false) {
+            if property.is_false() {
                 continue;
             }
-            let name = key(own);
-            let is_required = fields.required.contains(own.as_str());
+            let name = property_name(own);
+            let is_required = fields.required.contains(own);
             let mut node = self.node(property, at.below())?;
             if self.profile.is_strict && !is_required {
                 self.make_nullable(&mut node);
@@ -362,7 +356,9 @@ impl<'a> Rewriter<'a> {
                         .is_object()
                         .then(|| note("further properties", &Shown(further))),
                 );
-            } else if further.is_object() {
+            } else if further.is_object()
+                && let Some(further) = schema.subschema("additionalProperties")
+            {
                 let further = self.node(further, at.below())?;
                 node.insert("additionalProperties".to_owned(), further);
             } else if let Some(flag) = flag(further) {
@@ -370,47 +366,44 @@ impl<'a> Rewriter<'a> {
             }
         }
         notes.extend(constants(schema));
-        self.finish(&mut node, schema, &["object"], notes);
+        self.finish(&mut node, schema, &[Type::Object], notes);
         Ok(node)
     }
 
-    fn array(&mut self, schema: &Merged<'a>, at: At) -> Result<Value, SchemaError> {
+    fn array(&mut self, schema: &Parts<'a>, at: At) -> Result<Value, SchemaError> {
         let mut notes = Vec::new();
-        let items = match (schema.get("prefixItems"), schema.get("items")) {
-            (Some(places @ Value::Array(_)), _) | (_, Some(places @ Value::Array(_))) => {
-                notes.push(note("items by place", &Shown(places)));
-                self.any("")
-            }
-            (_, Some(items @ Value::Object(_))) => self.node(items, at.below())?,
-            _ => self.any(""),
+        let places = ["prefixItems", "items"].map(|keyword| schema.get(keyword));
+        let places = places
+            .into_iter()
+            .flatten()
+            .find(|places| places.is_array());
+        notes.extend(places.map(|places| note("items by place", &Shown(places))));
+        let items = schema.subschema("items").filter(|_| places.is_none());
+        let items = match items.filter(|items| items.object().is_some()) {
+            Some(items) => self.node(items, at.below())?,
+            None => self.any(""),
         };
         let mut node = Map::new();
         node.insert("type".to_owned(), json!("array"));
         node.insert("items".to_owned(), items);
         notes.extend(constants(schema));
-        self.finish(&mut node, schema, &["array"], notes);
+        self.finish(&mut node, schema, &[Type::Array], notes);
         Ok(Value::Object(node))
     }
 
     /// Adds the values of `enum` or `const`. Returns notes about values that the provider does not accept.
     fn values(
         &mut self,
-        schema: &Merged<'a>,
-        kinds: &[&str],
+        schema: &Parts<'a>,
+        kinds: &[Type],
         node: &mut Map<String, Value>,
     ) -> Vec<String> {
-        let Some(all) = schema.values() else {
+        let Some(all) = schema.listed() else {
             return Vec::new();
         };
-        let has_type = |value: &Value| match type_of(value) {
-            "integer" => kinds.contains(&"integer") || kinds.contains(&"number"),
-            "number" if kinds.contains(&"integer") => {
-                value.as_f64().is_some_and(|value| value.fract() == 0.0)
-            }
-            kind => kinds.contains(&kind),
-        };
+        let has_type = |value: &Value| kinds.iter().any(|kind| kind.accepts(value));
         let mut known = HashSet::new();
-        let mut values = all.clone();
+        let mut values: Vec<_> = all.iter().collect();
         values.retain(|value| has_type(value) && known.insert(value.to_string()));
         if self.profile.has_string_enums_only {
             values.retain(|value| value.as_str().is_some_and(|text| !text.is_empty()));
@@ -421,7 +414,7 @@ impl<'a> Rewriter<'a> {
             .map(str::len)
             .sum();
         if values.is_empty() || !self.accepts_values(values.len(), chars) {
-            return vec![one_of(&all)];
+            return vec![one_of(all)];
         }
         self.values += values.len();
         self.chars += chars;
@@ -446,14 +439,10 @@ impl<'a> Rewriter<'a> {
             return Ok(());
         };
         if self.properties > limits.properties {
-            let limit = limits.properties;
-            return Err(SchemaError::TooManySchemas { limit });
+            return Err(Limit::Nodes(limits.properties).at(String::new()));
         }
         if self.chars > limits.chars {
-            return Err(SchemaError::TooLarge {
-                bytes: self.chars,
-                limit: limits.chars,
-            });
+            return Err(Limit::Bytes(limits.chars).at(String::new()));
         }
         Ok(())
     }
@@ -462,8 +451,8 @@ impl<'a> Rewriter<'a> {
     fn finish(
         &self,
         node: &mut Map<String, Value>,
-        schema: &Merged<'a>,
-        kinds: &[&str],
+        schema: &Parts<'a>,
+        kinds: &[Type],
         mut notes: Vec<String>,
     ) {
         for (name, value) in schema.keywords() {
@@ -477,7 +466,7 @@ impl<'a> Rewriter<'a> {
                 Keyword::Void => {}
             }
         }
-        let text = schema.description();
+        let text = description(schema);
         let notes = notes.join("; ");
         let notes = shorten(&notes, MAX_NOTES);
         let text = match (text.is_empty(), notes.is_empty()) {
@@ -555,23 +544,23 @@ impl Fields<'_> {
     fn has_properties(&self) -> bool {
         self.properties
             .iter()
-            .any(|(_, property)| **property != Value::Bool(false))
+            .any(|(_, property)| !property.is_false())
     }
 }
 
 /// Returns a note about the values of an object or an array.
-fn constants(schema: &Merged<'_>) -> Option<String> {
-    Some(one_of(&schema.values()?))
+fn constants(schema: &Parts<'_>) -> Option<String> {
+    schema.listed().map(one_of)
 }
 
-fn one_of(values: &[&Value]) -> String {
-    let shown: Vec<_> = values.iter().map(|value| Shown(value)).collect();
+fn one_of(values: &[Value]) -> String {
+    let shown: Vec<_> = values.iter().map(Shown).collect();
     note("one of", &shown)
 }
 
 /// Returns the name of a bound in the current draft: draft 4 has `exclusiveMinimum` as a flag of `minimum`. `None`: the keyword
 /// says nothing of its own.
-fn in_draft_2020<'n>(schema: &Merged<'_>, name: &'n str) -> Option<&'n str> {
+fn in_draft_2020<'n>(schema: &Parts<'_>, name: &'n str) -> Option<&'n str> {
     let (flag_name, is_flag) = match name {
         "minimum" | "exclusiveMinimum" => ("exclusiveMinimum", name == "exclusiveMinimum"),
         "maximum" | "exclusiveMaximum" => ("exclusiveMaximum", name == "exclusiveMaximum"),
@@ -585,14 +574,13 @@ fn in_draft_2020<'n>(schema: &Merged<'_>, name: &'n str) -> Option<&'n str> {
     }
 }
 
-/// Returns whether a schema accepts `null` only.
-fn is_null(schema: &Value) -> bool {
-    let is_constant = || schema.get("const").is_some_and(Value::is_null);
-    schema.get("type") == Some(&json!("null")) || is_constant()
+/// Returns the description. Empty: it has none.
+fn description<'a>(schema: &Parts<'a>) -> &'a str {
+    schema.text("description").unwrap_or_default()
 }
 
 /// Returns whether an object may have properties that its schema does not name.
-fn is_open(schema: &Merged<'_>, has_properties: bool) -> bool {
+fn is_open(schema: &Parts<'_>, has_properties: bool) -> bool {
     let further = schema.get("additionalProperties");
     match further {
         Some(Value::Object(further)) => !further.is_empty() || !has_properties,

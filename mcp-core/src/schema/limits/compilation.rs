@@ -17,11 +17,11 @@ use crate::schema::SchemaError;
 /// The maximum number of nodes. One takes about a kilobyte.
 pub(super) const MAX_NODES: usize = 10_000;
 /// The maximum number of nested nodes on a path, which bounds the compiler's stack.
-pub(super) const MAX_NESTED: usize = 128;
+const MAX_NESTED: usize = 128;
 /// The number of nested references that the compiler follows before it defers further targets.
 const MAX_FOLLOWED: usize = 8;
 /// This many bytes of keywords, such as an `enum`'s options, count as one node.
-pub(super) const BYTES_PER_NODE: usize = 256;
+const BYTES_PER_NODE: usize = 256;
 
 /// Checks that compiling makes at most [`MAX_NODES`] nodes.
 ///

@@ -1,9 +1,8 @@
 //! JSON sizes: validated values, and a schema's keywords.
 
-use mcp_types::JsonObject;
 use serde_json::Value;
 
-use crate::schema::walk::{has_subschemas, subschemas};
+use crate::schema::walk::subschemas;
 
 /// The maximum depth of a JSON value, which the parser enforces.
 pub(super) const MAX_LEVELS: usize = 128;
@@ -82,22 +81,6 @@ pub(super) fn own_bytes(schema: &Value) -> usize {
         .map(|sub| bytes(sub.schema))
         .sum();
     bytes(schema).saturating_sub(inner)
-}
-
-/// Returns the approximate size of a schema's keywords in bytes, with the names of subschemas. Does not read the
-/// subschemas.
-pub(super) fn keyword_bytes(schema: &JsonObject) -> usize {
-    let keywords = schema.iter().map(|(name, value)| {
-        let inner = match value {
-            Value::Object(members) if has_subschemas(name) => {
-                members.keys().map(|name| VALUE + name.len()).sum()
-            }
-            Value::Array(elements) if has_subschemas(name) => VALUE * elements.len(),
-            value => bytes(value),
-        };
-        name.len() + inner
-    });
-    keywords.sum()
 }
 
 /// The size of a value without its text and its members, in bytes.
