@@ -6,7 +6,7 @@
 //!
 //! | file | content, lowest first |
 //! |---|---|
-//! | `walk` | the schemas that apply to a value, and the limits of all walkers |
+//! | `walk` | the schemas that apply to a value, and what they say together |
 //! | `range` | numeric ranges |
 //! | `text` | lengths and patterns of parameters |
 //! | `limits` | checks of single values |
@@ -27,4 +27,4 @@ mod walk;
 pub(crate) use check::{ArgumentFormat, Path};
 pub(crate) use compile::integer_range;
 pub(crate) use node::Constraints;
-pub(crate) use walk::{PARTS, Walk, element, listed_values, names};
+pub(crate) use walk::{all_of, is_blank, parts, types};

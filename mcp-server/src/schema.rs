@@ -22,6 +22,7 @@ mod tests;
 
 pub(crate) use dropped::{Decode, DroppedArguments, decode, drops};
 pub(crate) use explain::explain;
+pub(crate) use flatten::required;
 pub(crate) use generate::{
     ArgumentSchema, generator, into_object, of_arguments, of_decoded_arguments, of_output,
 };

@@ -1,6 +1,7 @@
 //! The parameters of a function while its route is created.
 
 use mcp_core::PARAM_HEADER;
+use mcp_schema::{Keywords as _, Schema as ParsedSchema};
 use mcp_types::JsonObject;
 use schemars::generate::SchemaGenerator;
 use schemars::{JsonSchema, Schema};
@@ -183,10 +184,11 @@ impl Parameters {
 
     /// Returns the arguments whose types drop wrong values.
     fn dropped(&self, root: &JsonObject) -> Vec<String> {
+        let parsed = ParsedSchema::parse(root).ok();
         let decoders = self.decoders.iter().filter(|(name, decode)| {
-            let schema = root.get("properties").and_then(|all| all.get(*name));
-            let schema = schema.and_then(Value::as_object);
-            schema.is_some_and(|schema| schema::drops(root, schema, *decode))
+            let root = parsed.as_ref().map(|parsed| parsed.root());
+            let schema = root.and_then(|root| root.property(name));
+            schema.is_some_and(|schema| schema::drops(schema, *decode))
         });
         decoders.map(|(name, _)| (*name).to_owned()).collect()
     }

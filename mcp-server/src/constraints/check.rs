@@ -5,11 +5,11 @@ use std::collections::HashSet;
 
 use mcp_core::Fault;
 use mcp_core::schema::{Violation, Violations, property_path, summarize};
+use mcp_schema::limits::{HOPS, VALUE_STEPS};
 use mcp_types::{JsonObject, RawObject};
 use serde_json::Value;
 
 use super::node::{Constraints, Node};
-use super::walk::{MAX_HOPS, MAX_STEPS};
 use crate::rejection::ArgumentError;
 
 /// Bytes of a string that are copied or counted in one step.
@@ -80,13 +80,13 @@ impl Constraints {
         let mut checker = ValueChecker {
             nodes: &self.nodes,
             format,
-            remaining_steps: MAX_STEPS,
+            remaining_steps: VALUE_STEPS,
             violations: Vec::new(),
         };
         checker.check(0, value, Path::Root, 0);
         if checker.remaining_steps == 0 {
             let text = format!(
-                "too large to be checked in {MAX_STEPS} steps; send fewer elements or shorter strings"
+                "too large to be checked in {VALUE_STEPS} steps; send fewer elements or shorter strings"
             );
             return vec![Violation::new("", text)];
         }
@@ -139,7 +139,7 @@ impl<'a> ValueChecker<'a> {
             return;
         };
         let is_full = self.violations.len() >= Violations::MAX;
-        if hops > MAX_HOPS || is_full || !self.spend(1) {
+        if hops > HOPS || is_full || !self.spend(1) {
             return;
         }
         let format = self.format;

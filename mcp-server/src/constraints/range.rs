@@ -1,6 +1,7 @@
 //! Numeric ranges, such as `#[arg(range = 1..=100)]`.
 
 use std::fmt;
+use std::ops::Bound;
 
 use mcp_types::JsonObject;
 use serde_json::{Number, Value};
@@ -156,30 +157,18 @@ impl Range {
         }
     }
 
-    /// The range of `minimum`, `exclusiveMinimum`, `maximum` and `exclusiveMaximum`. Where a schema
-    /// has both bounds of one side, the narrower one applies.
-    pub(crate) fn from_schema(
-        minimum: Option<Limit>,
-        exclusive_minimum: Option<Limit>,
-        maximum: Option<Limit>,
-        exclusive_maximum: Option<Limit>,
-    ) -> Self {
-        let min_is_exclusive = exclusive_minimum
-            .is_some_and(|above| minimum.is_none_or(|minimum| !above.less_than(minimum)));
-        let max_is_exclusive = exclusive_maximum
-            .is_some_and(|below| maximum.is_none_or(|maximum| !maximum.less_than(below)));
+    /// The range between the bounds of a schema.
+    pub(crate) fn between(min: Bound<&Number>, max: Bound<&Number>) -> Self {
+        let limit = |bound| match bound {
+            Bound::Included(number) => (Limit::from_json(number), false),
+            Bound::Excluded(number) => (Limit::from_json(number), true),
+            Bound::Unbounded => (None, false),
+        };
+        let ((min, min_is_exclusive), (max, max_is_exclusive)) = (limit(min), limit(max));
         Self {
-            min: if min_is_exclusive {
-                exclusive_minimum
-            } else {
-                minimum
-            },
+            min,
             min_is_exclusive,
-            max: if max_is_exclusive {
-                exclusive_maximum
-            } else {
-                maximum
-            },
+            max,
             max_is_exclusive,
         }
     }

@@ -8,7 +8,7 @@ use serde::de::DeserializeOwned;
 use super::from_call::FromCall;
 use super::{json_arguments, string_arguments};
 use crate::call::{CallContext, RouteSpec};
-use crate::constraints::{ArgumentFormat, names};
+use crate::constraints::ArgumentFormat;
 use crate::rejection::{ArgumentError, Rejection};
 use crate::schema;
 
@@ -80,7 +80,7 @@ fn remove_blanks(arguments: &mut RawObject, schema: impl FnOnce() -> JsonObject)
     };
     let schema = schema();
     parsed.retain(|name, value| {
-        let is_required = names(&schema, "required").any(|required| required == name);
+        let is_required = schema::required(&schema).any(|required| required == name);
         is_required || value.as_str().is_none_or(|text| !text.trim().is_empty())
     });
     if let Ok(filled) = RawObject::from_value(&parsed) {

@@ -1,6 +1,7 @@
 //! Decoding of arguments that may be any JSON: those of tools.
 
 use mcp_core::deserialize::{self, DeserializeError};
+use mcp_schema::Schema;
 use mcp_types::{JsonObject, RawJson, RawObject, without_position};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -61,9 +62,10 @@ pub(super) fn parse_one<T: DeserializeOwned>(
         Err(error) => argument_error(name, &error),
     };
     let repair = |schema| {
+        let schema = Schema::parse(schema).ok()?;
         let own = (name.to_owned(), value.read().ok()?);
         let mut arguments = Value::from(JsonObject::from_iter([own]));
-        repair_value(&mut arguments, schema).then_some(arguments)
+        repair_value(&mut arguments, &schema).then_some(arguments)
     };
     let Some(mut repaired) = schema.and_then(repair) else {
         return Err(error);

@@ -1,9 +1,8 @@
 //! Completion of arguments whose schema lists values: those whose type is an enum.
 
+use mcp_schema::{Keywords as _, Node, Schema};
 use mcp_types::{Completion, JsonObject};
 use serde_json::Value;
-
-use crate::constraints::listed_values;
 
 /// The listed values of arguments, by name.
 #[derive(Debug, Clone, Default)]
@@ -11,11 +10,12 @@ pub(crate) struct Choices(Vec<(String, Vec<String>)>);
 
 impl Choices {
     pub(super) fn from_schema(schema: Option<&JsonObject>) -> Self {
-        let properties = schema.and_then(|schema| schema.get("properties")?.as_object());
-        let choices = properties.into_iter().flatten().map(|(name, schema)| {
+        let schema = schema.and_then(|schema| Schema::parse(schema).ok());
+        let properties = schema.iter().flat_map(|schema| schema.root().properties());
+        let choices = properties.map(|(name, schema)| {
             let mut values = Vec::new();
             collect_values(schema, &mut values);
-            (name.clone(), values)
+            (name.to_owned(), values)
         });
         Self(choices.filter(|(_, values)| !values.is_empty()).collect())
     }
@@ -34,14 +34,10 @@ impl Choices {
 }
 
 /// Collects the strings in `enum` and `const` of a schema and of its alternatives.
-fn collect_values(schema: &Value, values: &mut Vec<String>) {
-    let listed = schema.as_object().and_then(listed_values);
-    let listed = listed.into_iter().flatten();
+fn collect_values(schema: Node<'_>, values: &mut Vec<String>) {
+    let listed = schema.listed().into_iter().flatten();
     values.extend(listed.filter_map(Value::as_str).map(str::to_owned));
-    for key in ["oneOf", "anyOf"] {
-        let alternatives = schema.get(key).and_then(Value::as_array);
-        for alternative in alternatives.into_iter().flatten() {
-            collect_values(alternative, values);
-        }
+    for alternative in schema.alternatives() {
+        collect_values(alternative, values);
     }
 }

@@ -15,9 +15,9 @@ use super::completion::CompletionRoute;
 use super::scope::sealed::Sealed;
 use super::scope::{RouteHandler, RouteScope, route_setters};
 use crate::call::{CallContext, CallTarget, RouteSpec};
-use crate::constraints::names;
 use crate::handler::{CompletionHandler, PromptHandler};
 use crate::result::{IntoPrompt, ItemRef, PromptError};
+use crate::schema::required as required_names;
 
 /// A prompt with its handler. Created by [`PromptExt::handler`] or by the macros.
 #[derive(Clone)]
@@ -200,7 +200,7 @@ fn check_required(prompt: &Prompt, call: &Call) -> Result<(), Fault> {
 /// Returns the prompt arguments that the properties of a schema describe.
 // spec: PROMPT-03
 fn arguments_from_schema(schema: &JsonObject) -> Vec<PromptArgument> {
-    let is_required = |name: &str| names(schema, "required").any(|required| required == name);
+    let is_required = |name: &str| required_names(schema).any(|required| required == name);
     let properties = schema.get("properties").and_then(Value::as_object);
     let arguments = properties.into_iter().flatten().map(|(name, schema)| {
         let string = |key| schema.get(key).and_then(Value::as_str).map(str::to_owned);

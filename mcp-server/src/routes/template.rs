@@ -15,8 +15,8 @@ use super::resource_list::{ListTarget, lister};
 use super::scope::{RouteHandler, RouteScope, route_setters};
 use super::uri_template::{UriTemplate, Variables};
 use crate::call::{CallContext, RouteSpec};
-use crate::constraints::names;
 use crate::handler::{CompletionHandler, ListHandler, ReadHandler};
+use crate::schema::required as required_names;
 
 /// A URI template with its handler. Created by [`ResourceExt::read`] or by the macros.
 ///
@@ -255,7 +255,7 @@ impl TemplateRoute {
 /// Reports required arguments that are not variables: they would never have a value.
 fn check_arguments(spec: &mut RouteSpec, pattern: &UriTemplate) {
     let required = spec.input_schema.iter();
-    let required = required.flat_map(|schema| names(schema, "required"));
+    let required = required.flat_map(|schema| required_names(schema));
     let unknown = required.filter(|name| !pattern.variables().any(|variable| variable == *name));
     let unknown =
         unknown.map(|name| format!("the argument `{name}` is not a variable of the template"));

@@ -6,18 +6,17 @@
 //! before decoding. Calls of other tools pay nothing.
 
 use std::cell::Cell;
+use std::sync::Arc;
 
 use mcp_core::schema::Violation;
+use mcp_schema::{Keywords as _, Node, Schema, Type, Walk, change_subschemas};
 use mcp_types::{JsonObject, RawObject, without_position};
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
-use super::explain::mistakes_in;
+use super::explain::{expected_by, mistakes_in};
 use super::lenient::repair_value;
-use super::optional::for_each_subschema;
-use crate::constraints::{
-    ArgumentFormat, Constraints, PARTS, Walk, element, integer_range, listed_values, names,
-};
+use crate::constraints::{ArgumentFormat, Constraints, integer_range, parts};
 use crate::rejection::ArgumentError;
 
 /// Limit on the members of a type that are tried. Further ones count as decoded.
@@ -39,7 +38,7 @@ pub(crate) fn decode<T: DeserializeOwned>(json: &str) -> Result<(), String> {
 pub(crate) struct DroppedArguments {
     names: Vec<String>,
     /// The schema of all arguments. It lists `null` where a type accepts it, and the bounds of number types.
-    schema: JsonObject,
+    schema: Schema<'static>,
     bounds: Option<Constraints>,
 }
 
@@ -51,9 +50,10 @@ impl DroppedArguments {
         }
         let mut schema = schema.clone();
         bound_numbers(&mut schema);
+        let schema = Schema::shared(Arc::new(schema)).ok()?;
         Some(Self {
             names,
-            bounds: Constraints::from_schema(&schema),
+            bounds: Constraints::of(&schema),
             schema,
         })
     }
@@ -61,8 +61,9 @@ impl DroppedArguments {
     /// Returns the arguments of a type that are dropped.
     pub(crate) fn of_type(schema: &JsonObject, decode: Decode) -> Option<Self> {
         let mut found = Vec::new();
-        let trials = Trials::new(schema, decode);
-        trials.members(schema, &JsonObject::new(), &|value| value, 0, &mut found);
+        let (trials, parsed) = (Trials::new(decode), Schema::parse(schema).ok()?);
+        let none = JsonObject::new();
+        trials.members(parsed.root(), &none, &|value| value, 0, &mut found);
         Self::new(schema, found)
     }
 
@@ -111,11 +112,9 @@ impl DroppedArguments {
     }
 }
 
-/// Returns whether `decode` drops wrong values in a value of `schema`. `root` is the schema that references
-/// are resolved in.
-pub(crate) fn drops(root: &JsonObject, schema: &JsonObject, decode: Decode) -> bool {
-    let trials = Trials::new(root, decode);
-    trials.value(schema, &|value| value, 0)
+/// Returns whether `decode` drops wrong values in a value of `schema`.
+pub(crate) fn drops(schema: Node<'_>, decode: Decode) -> bool {
+    Trials::new(decode).value(schema, &|value| value, 0)
 }
 
 /// Writes the range of number types as bounds: a number outside of it is dropped as well.
@@ -133,43 +132,42 @@ fn bound_numbers(schema: &mut JsonObject) {
         }
         schema.shift_remove("format");
     }
-    for_each_subschema(schema, bound_numbers);
+    change_subschemas(schema, bound_numbers);
 }
 
 /// A function that puts a value into its document.
 type Frame<'f> = &'f dyn Fn(Value) -> Value;
 
 /// Decodes documents with a wrong value.
-struct Trials<'a> {
-    walk: Walk<'a>,
+struct Trials {
+    walk: Walk,
     decode: Decode,
     remaining: Cell<usize>,
 }
 
-impl<'a> Trials<'a> {
-    fn new(root: &'a JsonObject, decode: Decode) -> Self {
+impl Trials {
+    fn new(decode: Decode) -> Self {
         Self {
-            walk: Walk::new(root),
+            walk: Walk::of_value(),
             decode,
             remaining: Cell::new(MAX_TRIALS),
         }
     }
 
     /// Returns whether a value of `schema` has members whose wrong values are dropped.
-    fn value(&self, schema: &'a JsonObject, frame: Frame<'_>, depth: usize) -> bool {
+    fn value(&self, schema: Node<'_>, frame: Frame<'_>, depth: usize) -> bool {
         if depth > MAX_DEPTH {
             return false;
         }
         let mut found = Vec::new();
         self.members(schema, &JsonObject::new(), frame, depth, &mut found);
-        let inside = |inner: Option<&'a Value>, wrap: fn(Value) -> Value| {
-            let inner = inner.and_then(Value::as_object);
+        let inside = |inner: Option<Node<'_>>, wrap: fn(Value) -> Value| {
             inner.is_some_and(|inner| self.value(inner, &|value| frame(wrap(value)), depth + 1))
         };
         !found.is_empty()
-            || inside(element(schema, 0), |value| json!([value]))
+            || inside(schema.element(0), |value| json!([value]))
             || inside(
-                schema.get("additionalProperties"),
+                schema.subschema("additionalProperties"),
                 |value| json!({"x": value}),
             )
     }
@@ -178,7 +176,7 @@ impl<'a> Trials<'a> {
     /// members that the same object needs.
     fn members(
         &self,
-        schema: &'a JsonObject,
+        schema: Node<'_>,
         others: &JsonObject,
         frame: Frame<'_>,
         depth: usize,
@@ -189,21 +187,16 @@ impl<'a> Trials<'a> {
         }
         let mut samples = others.clone();
         samples.extend(self.required(schema, 0));
-        let properties = schema.get("properties").and_then(Value::as_object);
-        for (name, property) in properties.into_iter().flatten() {
-            let Some(property) = property.as_object() else {
-                continue;
-            };
+        for (name, property) in schema.properties() {
             // Types do not decode what only results have.
-            let is_tried = property.get("readOnly") != Some(&Value::Bool(true));
-            if is_tried
-                && !found.contains(name)
+            if !property.flag("readOnly")
+                && !found.iter().any(|found| found == name)
                 && self.member(name, property, &samples, frame, depth)
             {
-                found.push(name.clone());
+                found.push(name.to_owned());
             }
         }
-        for part in self.walk.parts(schema, PARTS) {
+        for part in parts(schema, &self.walk) {
             self.members(part, &samples, frame, depth + 1, found);
         }
     }
@@ -211,7 +204,7 @@ impl<'a> Trials<'a> {
     fn member(
         &self,
         name: &str,
-        property: &'a JsonObject,
+        property: Node<'_>,
         samples: &JsonObject,
         frame: Frame<'_>,
         depth: usize,
@@ -238,50 +231,46 @@ impl<'a> Trials<'a> {
     }
 
     /// Returns a value that the schema excludes, and that no decoder takes for one of another type.
-    fn excluded(&self, schema: &'a JsonObject) -> Option<Value> {
+    fn excluded(&self, schema: Node<'_>) -> Option<Value> {
         let candidates = [json!([[]]), json!({"": []}), json!(true), json!("")];
         let mut candidates = candidates.into_iter();
-        candidates.find(|candidate| self.walk.expected_by(schema, candidate, 0).is_some())
+        candidates.find(|candidate| expected_by(schema, candidate, &self.walk, 0).is_some())
     }
 
     /// Returns samples of the required members.
-    fn required(&self, schema: &'a JsonObject, depth: usize) -> JsonObject {
-        let properties = schema.get("properties").and_then(Value::as_object);
-        let sample = |name: &str| {
-            let own = properties.and_then(|properties| properties.get(name));
-            let sample = own.and_then(Value::as_object);
-            sample.map_or(Value::Null, |own| self.sample(own, depth + 1))
-        };
-        let required = names(schema, "required");
+    fn required(&self, schema: Node<'_>, depth: usize) -> JsonObject {
+        let required = schema.required().into_iter();
+        let sample = |name| self.sample(schema.property(name), depth + 1);
         required
             .map(|name| (name.to_owned(), sample(name)))
             .collect()
     }
 
     /// Returns a value that most types with this schema accept.
-    fn sample(&self, schema: &'a JsonObject, depth: usize) -> Value {
-        if depth > MAX_DEPTH || !self.walk.step(0) {
+    fn sample(&self, schema: Option<Node<'_>>, depth: usize) -> Value {
+        let Some(schema) = schema.filter(|_| depth <= MAX_DEPTH && self.walk.step(0)) else {
             return Value::Null;
-        }
-        if let Some([first, ..]) = listed_values(schema) {
+        };
+        if let Some([first, ..]) = schema.listed() {
             return first.clone();
         }
-        match names(schema, "type").next() {
-            Some("string") => "".into(),
-            Some("integer" | "number") => schema.get("minimum").cloned().unwrap_or(1.into()),
-            Some("boolean") => false.into(),
-            Some("array") => {
-                let length = schema.get("minItems").and_then(Value::as_u64).unwrap_or(0);
+        match schema.types().first() {
+            Some(Type::String) => "".into(),
+            Some(Type::Integer | Type::Number) => {
+                schema.get("minimum").cloned().unwrap_or(1.into())
+            }
+            Some(Type::Boolean) => false.into(),
+            Some(Type::Array) => {
+                let length = schema.count("minItems").unwrap_or(0);
                 let items = (0..MAX_DEPTH).take_while(|index| (*index as u64) < length);
-                let items = items.map(|index| element(schema, index).and_then(Value::as_object));
                 items
-                    .map(|item| item.map_or(Value::Null, |item| self.sample(item, depth + 1)))
+                    .map(|index| self.sample(schema.element(index), depth + 1))
                     .collect()
             }
-            Some("object") => self.required(schema, depth).into(),
-            _ => {
-                let first = self.walk.parts(schema, PARTS).next();
-                first.map_or(Value::Null, |part| self.sample(part, depth + 1))
+            Some(Type::Object) => self.required(schema, depth).into(),
+            Some(Type::Null) | None => {
+                let first = parts(schema, &self.walk).first().copied();
+                self.sample(first, depth + 1)
             }
         }
     }

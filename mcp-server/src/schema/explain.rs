@@ -4,17 +4,15 @@
 //! names, wrong types, values that are not in a list. Bounds, lengths and patterns are found by
 //! [`Constraints`].
 
+use std::collections::HashSet;
+
 use mcp_core::schema::{Violation, Violations, summarize};
+use mcp_schema::{Keywords as _, Node, Schema, Type, Walk};
 use mcp_types::{JsonObject, RawObject, escape_line, shorten};
 use serde_json::Value;
 
-use crate::constraints::{
-    ArgumentFormat, Constraints, PARTS, Path, Walk, element, listed_values, names,
-};
+use crate::constraints::{ArgumentFormat, Constraints, Path, all_of, is_blank, parts};
 use crate::rejection::ArgumentError;
-
-/// Keywords whose schemas all apply to the same value.
-const ALL: &[&str] = &["allOf"];
 
 /// Limit on the expected names or values in one message.
 const MAX_LISTED: usize = 16;
@@ -44,28 +42,28 @@ fn mistakes(
     arguments: &RawObject,
     format: ArgumentFormat,
 ) -> Vec<Violation> {
-    let Ok(arguments) = arguments.parse::<Value>() else {
+    let (Ok(arguments), Ok(schema)) = (arguments.parse::<Value>(), Schema::parse(schema)) else {
         return Vec::new();
     };
-    let bounds = Constraints::from_schema(schema);
-    mistakes_in(failed, schema, &arguments, format, bounds.as_ref())
+    let bounds = Constraints::of(&schema);
+    mistakes_in(failed, &schema, &arguments, format, bounds.as_ref())
 }
 
 /// Returns the mistakes in parsed arguments. `bounds` are the constraints of the schema.
 pub(super) fn mistakes_in(
     failed: &str,
-    schema: &JsonObject,
+    schema: &Schema<'_>,
     arguments: &Value,
     format: ArgumentFormat,
     bounds: Option<&Constraints>,
 ) -> Vec<Violation> {
     let mut explainer = Explainer {
-        walk: &Walk::new(schema),
+        walk: Walk::of_value(),
         format,
         failed,
         found: Vec::new(),
     };
-    explainer.object(schema, arguments, Path::Root, 0);
+    explainer.object(schema.root(), arguments, Path::Root, 0);
     let mut found = explainer.found;
     if let Some(constraints) = bounds {
         let bounds = constraints.find_violations(arguments, format);
@@ -78,7 +76,7 @@ pub(super) fn mistakes_in(
 }
 
 struct Explainer<'a> {
-    walk: &'a Walk<'a>,
+    walk: Walk,
     format: ArgumentFormat,
     /// The path of a value that cannot be decoded.
     failed: &'a str,
@@ -100,17 +98,12 @@ impl<'a> Explainer<'a> {
     }
 
     /// Explains one value: a mismatch of the value itself, else mistakes inside it.
-    fn value(&mut self, schema: &'a Value, value: &Value, path: Path<'_>) {
-        let is_needed = |_: &str| self.walk.expected_instead(schema, value, 0).is_some();
+    fn value(&mut self, schema: Node<'_>, value: &Value, path: Path<'_>) {
+        let is_needed = |_: &str| expected_by(schema, value, &self.walk, 0).is_some();
         let value = self.format.decode(value, is_needed);
-        if let Some(expected) = self.walk.expected_instead(schema, &value, 0) {
+        if let Some(expected) = expected_by(schema, &value, &self.walk, 0) {
             self.mismatch(path, &expected, &value);
-            return;
-        }
-        let Some(schema) = schema.as_object() else {
-            return;
-        };
-        if value.is_string()
+        } else if value.is_string()
             && let Some(format) = self.format_of(schema, 0)
             && path.to_text() == self.failed
         {
@@ -119,25 +112,23 @@ impl<'a> Explainer<'a> {
                 path,
                 format!("expected {}, got {got}", format_phrase(format)),
             );
-            return;
+        } else {
+            self.object(schema, &value, path, 0);
         }
-        self.object(schema, &value, path, 0);
     }
 
     /// Returns the `format` of a schema or its parts.
-    fn format_of(&self, schema: &'a JsonObject, hops: usize) -> Option<&'a str> {
+    fn format_of<'s>(&self, schema: Node<'s>, hops: usize) -> Option<&'s str> {
         if !self.walk.step(hops) {
             return None;
         }
-        let own = schema.get("format").and_then(Value::as_str);
-        own.or_else(|| {
-            let mut parts = self.walk.parts(schema, PARTS);
-            parts.find_map(|part| self.format_of(part, hops + 1))
-        })
+        let mut parts = parts(schema, &self.walk).into_iter();
+        let own = schema.text("format");
+        own.or_else(|| parts.find_map(|part| self.format_of(part, hops + 1)))
     }
 
     /// Explains the members or elements of a value.
-    fn object(&mut self, schema: &'a JsonObject, value: &Value, path: Path<'_>, hops: usize) {
+    fn object(&mut self, schema: Node<'_>, value: &Value, path: Path<'_>, hops: usize) {
         if self.found.len() >= Violations::MAX || !self.walk.step(hops) {
             return;
         }
@@ -145,33 +136,32 @@ impl<'a> Explainer<'a> {
             Value::Object(members) => self.members(schema, members, path),
             Value::Array(elements) => {
                 for (index, value) in elements.iter().enumerate() {
-                    if let Some(schema) = element(schema, index) {
+                    if let Some(schema) = schema.element(index) {
                         self.value(schema, value, Path::Element(&path, index));
                     }
                 }
             }
             _ => {}
         }
-        for part in self.walk.parts(schema, ALL) {
+        for part in all_of(schema, &self.walk) {
             self.object(part, value, path, hops + 1);
         }
         for keyword in ["anyOf", "oneOf"] {
-            if let Some(alternatives) = schema.get(keyword).and_then(Value::as_array) {
-                self.alternatives(alternatives, value, path, hops);
+            let alternatives = schema.list(keyword);
+            if !alternatives.is_empty() {
+                self.alternatives(&alternatives, value, path, hops);
             }
         }
     }
 
     /// Reports missing and unknown names, and explains the members.
-    fn members(&mut self, schema: &'a JsonObject, members: &JsonObject, path: Path<'_>) {
-        let (walk, format) = (self.walk, self.format);
-        let properties = schema.get("properties").and_then(Value::as_object);
-        let required: Vec<_> = names(schema, "required").collect();
+    fn members(&mut self, schema: Node<'_>, members: &JsonObject, path: Path<'_>) {
+        let required = schema.required();
+        let is_json = self.format == ArgumentFormat::Json;
+        let walk = &self.walk;
         let is_blank = |name: &str, member: &Value| {
-            let own = properties.and_then(|properties| properties.get(name));
-            let is_required = required.contains(&name);
-            format == ArgumentFormat::Json
-                && own.is_some_and(|own| walk.is_blank(member, own, is_required))
+            let own = schema.property(name).filter(|_| is_json);
+            own.is_some_and(|own| is_blank(member, own, required.contains(&name), walk))
         };
         let is_missing = |name: &&&str| {
             let member = members.get(**name);
@@ -179,20 +169,25 @@ impl<'a> Explainer<'a> {
         };
         let missing = required.iter().filter(is_missing);
         let missing: Vec<_> = missing.map(|name| quoted(name)).collect();
+        let blank = members
+            .iter()
+            .filter(|(name, member)| is_blank(name, member));
+        let blank: HashSet<_> = blank.map(|(name, _)| name).collect();
         if !missing.is_empty() {
             self.report(path, format!("missing {}", join(&missing)));
         }
-        let others = schema.get("additionalProperties");
-        let is_closed = others == Some(&Value::Bool(false));
+        let others = schema.subschema("additionalProperties");
         // Names that a closed schema does not know are reported as unknown.
-        let others = others.filter(|_| !is_closed);
-        let is_known = |name: &str| properties.is_some_and(|known| known.contains_key(name));
-        if is_closed && !schema.contains_key("patternProperties") {
-            let unknown = members.keys().filter(|name| !is_known(name));
-            let unknown = unknown.take(MAX_UNKNOWN).map(|name| quoted(name));
-            let unknown: Vec<_> = unknown.collect();
+        let (is_closed, others) = (
+            others.is_some_and(Node::is_false),
+            others.filter(|others| !others.is_false()),
+        );
+        if is_closed && schema.get("patternProperties").is_none() {
+            let is_unknown = |name: &&String| schema.property(name).is_none();
+            let unknown = members.keys().filter(is_unknown).take(MAX_UNKNOWN);
+            let unknown: Vec<_> = unknown.map(|name| quoted(name)).collect();
             if !unknown.is_empty() {
-                let known = properties.into_iter().flatten();
+                let known = schema.properties().into_iter();
                 let known: Vec<_> = known.map(|(name, _)| quoted(name)).collect();
                 let expected = if known.is_empty() {
                     "no arguments".to_owned()
@@ -204,10 +199,10 @@ impl<'a> Explainer<'a> {
             }
         }
         for (name, member) in members {
-            let own = properties.and_then(|properties| properties.get(name));
+            let own = schema.property(name);
             // An optional property may be `null`, although the schema does not say so.
             let is_null = member.is_null() && own.is_some() && !required.contains(&name.as_str());
-            if is_null || is_blank(name, member) {
+            if is_null || blank.contains(name) {
                 continue;
             }
             if let Some(schema) = own.or(others) {
@@ -219,7 +214,7 @@ impl<'a> Explainer<'a> {
     /// Explains a value that none of the alternatives accepts, by the alternative that fits best.
     fn alternatives(
         &mut self,
-        alternatives: &'a [Value],
+        alternatives: &[Node<'_>],
         value: &Value,
         path: Path<'_>,
         hops: usize,
@@ -231,13 +226,11 @@ impl<'a> Explainer<'a> {
         }
         let before = std::mem::take(&mut self.found);
         let mut candidates = Vec::new();
-        for alternative in alternatives {
-            if self.walk.expected_instead(alternative, value, 0).is_some() {
+        for &alternative in alternatives {
+            if expected_by(alternative, value, &self.walk, 0).is_some() {
                 continue;
             }
-            if let Some(alternative) = alternative.as_object() {
-                self.object(alternative, value, path, hops + 1);
-            }
+            self.object(alternative, value, path, hops + 1);
             let is_meant = self.has_its_constants(alternative, value);
             candidates.push((!is_meant, std::mem::take(&mut self.found)));
             // Each further one would double the work at each level of a recursive schema.
@@ -255,14 +248,11 @@ impl<'a> Explainer<'a> {
 
     /// Reports a value whose tag no alternative has, with all tags. Returns false if the alternatives have no
     /// tags, or the value has a known one.
-    fn wrong_tag(&mut self, alternatives: &'a [Value], value: &Value, path: Path<'_>) -> bool {
+    fn wrong_tag(&mut self, alternatives: &[Node<'_>], value: &Value, path: Path<'_>) -> bool {
         let Some(members) = value.as_object() else {
             return false;
         };
-        let objects = alternatives
-            .iter()
-            .filter_map(|alternative| self.properties(alternative));
-        let objects: Vec<_> = objects.collect();
+        let objects = self.objects(alternatives);
         let Some((first, _)) = objects
             .split_first()
             .filter(|(_, others)| !others.is_empty())
@@ -270,9 +260,9 @@ impl<'a> Explainer<'a> {
             return false;
         };
         // The member with a constant in each alternative, such as `#[serde(tag = "kind")]`.
-        for name in first.keys() {
+        for (name, _) in first.properties() {
             let constants = objects.iter();
-            let constants = constants.map(|object| listed_values(object.get(name)?.as_object()?));
+            let constants = constants.map(|object| object.property(name)?.listed());
             let tags: Option<Vec<_>> = constants.collect();
             let (Some(tags), Some(tag)) = (tags, members.get(name)) else {
                 continue;
@@ -286,19 +276,20 @@ impl<'a> Explainer<'a> {
             return true;
         }
         // One member whose name is the tag.
-        let names: Option<Vec<_>> = objects
-            .iter()
-            .map(|object| object.keys().next().filter(|_| object.len() == 1))
-            .collect();
+        let names = objects.iter().map(|object| match object.properties()[..] {
+            [(name, _)] => Some(name),
+            _ => None,
+        });
+        let names: Option<Vec<_>> = names.collect();
         let Some(names) = names else {
             return false;
         };
-        let is_own = |name| names.iter().filter(|other| *other == name).count() == 1;
+        let is_own = |name: &&str| names.iter().filter(|other| *other == name).count() == 1;
         let is_tagged = names.iter().all(is_own);
         let [unknown] = members.keys().collect::<Vec<_>>()[..] else {
             return false;
         };
-        if !is_tagged || names.contains(&unknown) {
+        if !is_tagged || names.contains(&unknown.as_str()) {
             return false;
         }
         let names: Vec<_> = names.iter().map(|name| quoted(name)).collect();
@@ -313,22 +304,19 @@ impl<'a> Explainer<'a> {
     /// Reports the members whose type none of the alternatives with this member accepts: an alternative that
     /// needs no member would hide such mistakes. Returns false if there are none, or a constant says which
     /// alternative is meant.
-    fn wrong_members(&mut self, alternatives: &'a [Value], value: &Value, path: Path<'_>) -> bool {
+    fn wrong_members(&mut self, alternatives: &[Node<'_>], value: &Value, path: Path<'_>) -> bool {
         let Some(members) = value.as_object() else {
             return false;
         };
         let mut meant = alternatives.iter();
-        if meant.any(|alternative| self.has_its_constants(alternative, value)) {
+        if meant.any(|alternative| self.has_its_constants(*alternative, value)) {
             return false;
         }
-        let objects = alternatives.iter();
-        let objects: Vec<_> = objects
-            .filter_map(|object| self.properties(object))
-            .collect();
+        let objects = self.objects(alternatives);
         let mut is_wrong = false;
         for (name, member) in members {
-            let own = objects.iter().filter_map(|object| object.get(name));
-            let refused = own.map(|own| self.walk.expected_instead(own, member, 0));
+            let own = objects.iter().filter_map(|object| object.property(name));
+            let refused = own.map(|own| expected_by(own, member, &self.walk, 0));
             let refused: Option<Vec<_>> = refused.collect();
             let mut expected: Vec<_> = refused.into_iter().flatten().flatten().collect();
             if expected.is_empty() {
@@ -342,27 +330,30 @@ impl<'a> Explainer<'a> {
         is_wrong
     }
 
-    /// Returns the properties of an alternative, which may be a reference.
-    fn properties(&self, alternative: &'a Value) -> Option<&'a JsonObject> {
-        let mut schema = alternative.as_object()?;
-        for hops in 0.. {
-            let properties = schema.get("properties").and_then(Value::as_object);
-            if properties.is_some() || !self.walk.step(hops) {
-                return properties;
-            }
-            schema = self.walk.parts(schema, &[]).next()?;
+    /// Returns the alternatives, or the schemas that they refer to, that have properties.
+    fn objects<'s>(&self, alternatives: &[Node<'s>]) -> Vec<Node<'s>> {
+        let objects = alternatives.iter();
+        objects
+            .filter_map(|object| self.with_properties(*object, 0))
+            .collect()
+    }
+
+    fn with_properties<'s>(&self, schema: Node<'s>, hops: usize) -> Option<Node<'s>> {
+        if schema.get("properties").is_some_and(Value::is_object) {
+            return Some(schema);
         }
-        None
+        let target = self.walk.target(schema).filter(|_| self.walk.step(hops))?;
+        self.with_properties(target, hops + 1)
     }
 
     /// Returns whether the value has a constant member that identifies the alternative, such as its tag.
-    fn has_its_constants(&self, alternative: &'a Value, value: &Value) -> bool {
-        let properties = self.properties(alternative);
+    fn has_its_constants(&self, alternative: Node<'_>, value: &Value) -> bool {
+        let object = self.with_properties(alternative, 0);
+        let properties = object.map(|object| object.properties());
         properties.into_iter().flatten().any(|(name, schema)| {
-            let values = schema.as_object().and_then(listed_values);
-            let is_constant = values.is_some_and(|values| values.len() == 1);
+            let is_constant = schema.listed().is_some_and(|values| values.len() == 1);
             let member = value.get(name).filter(|_| is_constant);
-            member.is_some_and(|member| self.walk.expected_instead(schema, member, 0).is_none())
+            member.is_some_and(|member| expected_by(schema, member, &self.walk, 0).is_none())
         })
     }
 
@@ -381,97 +372,64 @@ impl<'a> Explainer<'a> {
     }
 }
 
-impl<'a> Walk<'a> {
-    /// Returns what the schema expects instead of the value; `None` if the value fits, regardless of the
-    /// values inside it.
-    fn expected_instead(
-        &self,
-        schema: &'a Value,
-        value: &Value,
-        hops: usize,
-    ) -> Option<Vec<String>> {
-        match schema {
-            Value::Bool(false) => Some(vec!["nothing".to_owned()]),
-            Value::Object(schema) => self.expected_by(schema, value, hops),
-            _ => None,
-        }
+/// Returns what the schema expects instead of the value; `None` if the value fits, regardless of the
+/// values inside it.
+pub(super) fn expected_by(
+    schema: Node<'_>,
+    value: &Value,
+    walk: &Walk,
+    hops: usize,
+) -> Option<Vec<String>> {
+    if schema.is_false() {
+        return Some(vec!["nothing".to_owned()]);
     }
-
-    /// Returns the same as [`expected_instead`](Self::expected_instead) for a schema that is an object.
-    pub(super) fn expected_by(
-        &self,
-        schema: &'a JsonObject,
-        value: &Value,
-        hops: usize,
-    ) -> Option<Vec<String>> {
-        if !self.step(hops) {
-            return None;
+    if !walk.step(hops) {
+        return None;
+    }
+    if let Some(listed) = schema.listed() {
+        let fits = listed.iter().any(|allowed| is_same(allowed, value));
+        let names = listed.iter().take(MAX_LISTED).map(summarize);
+        return (!fits).then(|| names.collect());
+    }
+    let types = schema.types();
+    if !types.is_empty() && !types.iter().any(|kind| kind.accepts(value)) {
+        return Some(types.into_iter().map(type_phrase).collect());
+    }
+    let mut parts = all_of(schema, walk).into_iter();
+    if let Some(expected) = parts.find_map(|part| expected_by(part, value, walk, hops + 1)) {
+        return Some(expected);
+    }
+    for keyword in ["anyOf", "oneOf"] {
+        let refused = schema.list(keyword).into_iter();
+        let refused = refused.map(|alternative| expected_by(alternative, value, walk, hops + 1));
+        // `None` if an alternative fits.
+        let refused: Option<Vec<_>> = refused.collect();
+        let mut expected = Vec::new();
+        for name in refused.into_iter().flatten().flatten() {
+            if !expected.contains(&name) && name != "null" {
+                expected.push(name);
+            }
         }
-        if let Some(listed) = listed_values(schema) {
-            let fits = listed.iter().any(|allowed| is_same(allowed, value));
-            let names = listed.iter().take(MAX_LISTED).map(summarize);
-            return (!fits).then(|| names.collect());
-        }
-        let types: Vec<_> = names(schema, "type").collect();
-        if !types.is_empty() && !types.iter().any(|name| is_of_type(value, name)) {
-            return Some(types.into_iter().map(type_phrase).collect());
-        }
-        let mut parts = self.parts(schema, ALL);
-        if let Some(expected) = parts.find_map(|part| self.expected_by(part, value, hops + 1)) {
+        if !expected.is_empty() {
             return Some(expected);
         }
-        for keyword in ["anyOf", "oneOf"] {
-            let Some(alternatives) = schema.get(keyword).and_then(Value::as_array) else {
-                continue;
-            };
-            let refused = alternatives
-                .iter()
-                .map(|alternative| self.expected_instead(alternative, value, hops + 1));
-            // `None` if an alternative fits.
-            let refused: Option<Vec<_>> = refused.collect();
-            let mut expected = Vec::new();
-            for name in refused.into_iter().flatten().flatten() {
-                if !expected.contains(&name) && name != "null" {
-                    expected.push(name);
-                }
-            }
-            if !expected.is_empty() {
-                return Some(expected);
-            }
-        }
-        None
     }
+    None
 }
 
 fn is_same(allowed: &Value, value: &Value) -> bool {
     allowed == value || (allowed.as_f64().is_some() && allowed.as_f64() == value.as_f64())
 }
 
-fn is_of_type(value: &Value, name: &str) -> bool {
-    match name {
-        "string" => value.is_string(),
-        "number" => value.is_number(),
-        "integer" => {
-            let is_whole = |float: f64| float.fract() == 0.0;
-            value.is_i64() || value.is_u64() || value.as_f64().is_some_and(is_whole)
-        }
-        "boolean" => value.is_boolean(),
-        "array" => value.is_array(),
-        "object" => value.is_object(),
-        "null" => value.is_null(),
-        _ => true,
-    }
-}
-
-fn type_phrase(name: &str) -> String {
-    let phrase = match name {
-        "string" => "a string",
-        "integer" => "a whole number",
-        "number" => "a number",
-        "boolean" => "true or false",
-        "array" => "an array",
-        "object" => "an object",
-        other => other,
+fn type_phrase(kind: Type) -> String {
+    let phrase = match kind {
+        Type::String => "a string",
+        Type::Integer => "a whole number",
+        Type::Number => "a number",
+        Type::Boolean => "true or false",
+        Type::Array => "an array",
+        Type::Object => "an object",
+        Type::Null => "null",
     };
     phrase.to_owned()
 }

@@ -7,8 +7,6 @@
 use mcp_types::JsonObject;
 use serde_json::{Value, json};
 
-use crate::constraints::{listed_values, names};
-
 /// Merges the alternatives at the root into one object, if all of them are objects.
 pub(super) fn flatten(root: &mut JsonObject) {
     for keyword in ["oneOf", "anyOf"] {
@@ -62,13 +60,19 @@ fn merge(alternatives: &[JsonObject]) -> JsonObject {
     merged
 }
 
+/// Returns the names of required properties.
+pub(crate) fn required(schema: &JsonObject) -> impl Iterator<Item = &str> {
+    let names = schema.get("required").and_then(Value::as_array);
+    names.into_iter().flatten().filter_map(Value::as_str)
+}
+
 /// Returns the properties that every alternative requires, in the order of the first alternative.
 fn required_by_all(alternatives: &[JsonObject]) -> Vec<String> {
-    let is_required = |other: &JsonObject, name| names(other, "required").any(|own| own == name);
+    let is_required = |other: &JsonObject, name| required(other).any(|own| own == name);
     let first = alternatives.first().into_iter();
-    let first = first.flat_map(|alternative| names(alternative, "required"));
-    let required = first.filter(|name| alternatives.iter().all(|other| is_required(other, *name)));
-    required.map(str::to_owned).collect()
+    let first = first.flat_map(required);
+    let shared = first.filter(|name| alternatives.iter().all(|other| is_required(other, *name)));
+    shared.map(str::to_owned).collect()
 }
 
 /// Merges the schemas of one property: into an enum if all are string constants, otherwise into `anyOf`.
@@ -93,7 +97,10 @@ fn merge_property(schemas: &[&Value]) -> Value {
 
 /// Returns the allowed strings if the schema is an `enum` or a `const` of strings only.
 fn constants(schema: &Value) -> Option<Vec<Value>> {
-    let values = listed_values(schema.as_object()?)?;
+    let values = match schema.get("enum") {
+        Some(Value::Array(values)) => values,
+        _ => std::slice::from_ref(schema.get("const")?),
+    };
     values.iter().all(Value::is_string).then(|| values.to_vec())
 }
 

@@ -1,6 +1,7 @@
 //! Schema generation from Rust types.
 
 use mcp_core::PARAM_HEADER;
+use mcp_schema::change_subschemas;
 use mcp_types::JsonObject;
 use schemars::generate::{SchemaGenerator, SchemaSettings};
 use schemars::{JsonSchema, Schema};
@@ -9,7 +10,7 @@ use serde_json::Value;
 
 use super::dropped::{DroppedArguments, decode};
 use super::flatten::flatten;
-use super::optional::{for_each_subschema, omit_null, remove_null};
+use super::optional::{omit_null, remove_null};
 use super::portable::portable;
 use crate::constraints::Constraints;
 
@@ -148,6 +149,6 @@ fn clean_object(schema: &mut JsonObject) {
     if schema.contains_key(PARAM_HEADER) {
         remove_null(schema);
     }
-    for_each_subschema(schema, clean_object);
+    change_subschemas(schema, clean_object);
     portable(schema);
 }

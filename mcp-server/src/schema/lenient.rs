@@ -6,10 +6,11 @@
 //! with `lenient_arguments`. A string is converted only where the schema accepts no string. A string that cannot be converted
 //! stays as it is, and the checks that follow report it.
 
+use mcp_schema::{Keywords as _, Node, Schema, Type, Walk};
 use mcp_types::{JsonObject, RawObject};
 use serde_json::{Number, Value};
 
-use crate::constraints::{PARTS, Walk, element, names};
+use crate::constraints::{is_blank, parts, types};
 
 /// Converts strings in the arguments. Returns `None` when nothing changes.
 pub(crate) fn convert_strings(arguments: &RawObject, schema: &JsonObject) -> Option<RawObject> {
@@ -23,7 +24,7 @@ pub(crate) fn repair(arguments: &RawObject, schema: &JsonObject) -> Option<RawOb
 }
 
 /// Repairs parsed arguments. Returns whether anything changed.
-pub(crate) fn repair_value(arguments: &mut Value, schema: &JsonObject) -> bool {
+pub(crate) fn repair_value(arguments: &mut Value, schema: &Schema<'_>) -> bool {
     convert_value(arguments, schema, false)
 }
 
@@ -33,65 +34,63 @@ fn convert(
     converts_strings: bool,
 ) -> Option<RawObject> {
     let mut value: Value = arguments.parse().ok()?;
-    let is_changed = convert_value(&mut value, schema, converts_strings);
+    let schema = Schema::parse(schema).ok()?;
+    let is_changed = convert_value(&mut value, &schema, converts_strings);
     is_changed.then(|| RawObject::from_value(&value).ok())?
 }
 
-fn convert_value(arguments: &mut Value, schema: &JsonObject, converts_strings: bool) -> bool {
+fn convert_value(arguments: &mut Value, schema: &Schema<'_>, converts_strings: bool) -> bool {
     let converter = Converter {
-        walk: Walk::new(schema),
+        walk: Walk::of_value(),
         converts_strings,
     };
-    converter.inner_values(arguments, schema, 0)
+    converter.inner_values(arguments, schema.root(), 0)
 }
 
-struct Converter<'a> {
-    walk: Walk<'a>,
+struct Converter {
+    walk: Walk,
     converts_strings: bool,
 }
 
-impl<'a> Converter<'a> {
+impl Converter {
     /// Converts a value and the values inside it. Returns whether anything changed.
-    fn value(&self, value: &mut Value, schema: &'a Value) -> bool {
-        let types = self.walk.types(schema);
+    fn value(&self, value: &mut Value, schema: Node<'_>) -> bool {
+        let types = types(schema, &self.walk);
         let is_changed = convert_to(&types, value, self.converts_strings);
-        let schema = schema.as_object();
-        schema.is_some_and(|schema| self.inner_values(value, schema, 0)) | is_changed
+        self.inner_values(value, schema, 0) | is_changed
     }
 
-    fn accepts_strings(&self, schema: &'a Value) -> bool {
-        let types = self.walk.types(schema);
-        types.is_empty() || types.contains(&"string")
+    fn accepts_strings(&self, schema: Node<'_>) -> bool {
+        let types = types(schema, &self.walk);
+        types.is_empty() || types.contains(&Type::String)
     }
 
     /// Converts the members or elements of a value. Returns whether anything changed.
-    fn inner_values(&self, value: &mut Value, schema: &'a JsonObject, hops: usize) -> bool {
+    fn inner_values(&self, value: &mut Value, schema: Node<'_>, hops: usize) -> bool {
         let mut is_changed = false;
         if !self.walk.step(hops) {
             return false;
         }
         match value {
             Value::Object(members) => {
-                let properties = schema.get("properties").and_then(Value::as_object);
-                let others = schema.get("additionalProperties");
-                let is_required =
-                    |name: &str| names(schema, "required").any(|required| required == name);
+                let others = schema.subschema("additionalProperties");
+                let required = schema.required();
                 if !self.converts_strings {
                     let before = members.len();
                     members.retain(|name, member| {
-                        let own = properties.and_then(|properties| properties.get(name));
-                        let is_blank = |own| self.walk.is_blank(member, own, is_required(name));
-                        !own.is_some_and(is_blank)
+                        let is_required = required.contains(&name.as_str());
+                        let own = schema.property(name);
+                        !own.is_some_and(|own| is_blank(member, own, is_required, &self.walk))
                     });
                     is_changed |= members.len() < before;
                 }
                 for (name, member) in members {
-                    let own = properties.and_then(|properties| properties.get(name));
+                    let own = schema.property(name);
                     // An optional property may be `null`, although the schema does not say so.
                     if self.converts_strings
                         && own.is_some_and(|own| !self.accepts_strings(own))
                         && member.as_str().is_some_and(|text| text.trim() == "null")
-                        && !is_required(name)
+                        && !required.contains(&name.as_str())
                     {
                         *member = Value::Null;
                         is_changed = true;
@@ -103,14 +102,14 @@ impl<'a> Converter<'a> {
             }
             Value::Array(elements) => {
                 for (index, value) in elements.iter_mut().enumerate() {
-                    if let Some(schema) = element(schema, index) {
+                    if let Some(schema) = schema.element(index) {
                         is_changed |= self.value(value, schema);
                     }
                 }
             }
             _ => return false,
         }
-        for part in self.walk.parts(schema, PARTS) {
+        for part in parts(schema, &self.walk) {
             is_changed |= self.inner_values(value, part, hops + 1);
         }
         is_changed
@@ -118,11 +117,13 @@ impl<'a> Converter<'a> {
 }
 
 /// Converts a value to one of the accepted types. Returns whether it changed.
-fn convert_to(types: &[&str], value: &mut Value, converts_strings: bool) -> bool {
-    let accepts = |name| types.contains(&name);
+fn convert_to(types: &[Type], value: &mut Value, converts_strings: bool) -> bool {
+    let accepts = |kind| types.contains(&kind);
     let converted = match value {
-        Value::String(text) if converts_strings && !accepts("string") => parse(types, text.trim()),
-        Value::Number(number) if accepts("integer") && !accepts("number") => whole(number),
+        Value::String(text) if converts_strings && !accepts(Type::String) => {
+            parse(types, text.trim())
+        }
+        Value::Number(number) if accepts(Type::Integer) && !accepts(Type::Number) => whole(number),
         _ => None,
     };
     let is_changed = converted.is_some();
@@ -132,21 +133,15 @@ fn convert_to(types: &[&str], value: &mut Value, converts_strings: bool) -> bool
     is_changed
 }
 
-fn parse(types: &[&str], string: &str) -> Option<Value> {
+fn parse(types: &[Type], string: &str) -> Option<Value> {
     let parsed: Value = serde_json::from_str(string).ok()?;
-    let name = match &parsed {
-        Value::Null => "null",
-        Value::Bool(_) => "boolean",
-        Value::Number(number) if !types.contains(&"number") && !is_integer(number) => {
-            return whole(number).filter(|_| types.contains(&"integer"));
+    match &parsed {
+        Value::String(_) => None,
+        Value::Number(number) if !types.contains(&Type::Number) && !is_integer(number) => {
+            whole(number).filter(|_| types.contains(&Type::Integer))
         }
-        Value::Number(_) if !types.contains(&"number") => "integer",
-        Value::Number(_) => "number",
-        Value::Array(_) => "array",
-        Value::Object(_) => "object",
-        Value::String(_) => return None,
-    };
-    types.contains(&name).then_some(parsed)
+        value => (types.iter().any(|kind| kind.accepts(value))).then_some(parsed),
+    }
 }
 
 fn is_integer(number: &Number) -> bool {
@@ -171,11 +166,11 @@ pub(crate) fn whole_float(float: f64) -> Option<i64> {
 
 #[cfg(test)]
 mod tests {
+    use mcp_schema::{Schema, Walk};
     use mcp_types::RawObject;
     use serde_json::{Value, json};
 
     use super::{Converter, convert_strings};
-    use crate::constraints::Walk;
 
     /// Converts the value of the one property `p`; `None` when nothing changes.
     fn property(schema: Value, value: Value) -> Option<Value> {
@@ -266,13 +261,13 @@ mod tests {
         let deep = (0..100).fold(json!("5"), |inner, _| json!({"chain": inner, "wide": "5"}));
         let values = vec![json!("5"); 20_000];
         for value in [deep, json!({"wide": {"wide": "5"}, "list": values})] {
-            let walk = Walk::new(schema.as_object().unwrap());
+            let parsed = Schema::parse(schema.as_object().unwrap()).unwrap();
             let converter = Converter {
-                walk,
+                walk: Walk::of_value(),
                 converts_strings: true,
             };
             let mut converted = value.clone();
-            converter.inner_values(&mut converted, schema.as_object().unwrap(), 0);
+            converter.inner_values(&mut converted, parsed.root(), 0);
             assert!(!converter.walk.step(0), "the steps are used up");
             // Nothing in it has a type.
             assert_eq!(converted, value);

@@ -3,50 +3,22 @@
 //! schemars describes `Option<T>` as `T` or `null`. Gemini models read only one of several types, and
 //! other models send `null` for everything that lists it. Decoding still accepts `null`.
 
+use mcp_schema::change_subschemas;
 use mcp_types::JsonObject;
 use serde_json::Value;
 
-use crate::constraints::names;
+use super::flatten::required;
 
 /// Removes `null` from the properties that are not required, at any depth.
 pub(super) fn omit_null(schema: &mut JsonObject) {
-    let required: Vec<String> = names(schema, "required").map(str::to_owned).collect();
+    let required: Vec<String> = required(schema).map(str::to_owned).collect();
     if let Some(Value::Object(properties)) = schema.get_mut("properties") {
         let optional = properties.iter_mut();
         let optional = optional.filter(|(name, _)| !required.contains(name));
         let optional = optional.filter_map(|(_, property)| property.as_object_mut());
         optional.for_each(remove_null);
     }
-    for_each_subschema(schema, omit_null);
-}
-
-/// Calls `change` with each schema directly inside a schema.
-pub(super) fn for_each_subschema(schema: &mut JsonObject, change: fn(&mut JsonObject)) {
-    for (keyword, value) in schema.iter_mut() {
-        match (keyword.as_str(), value) {
-            // Member names of these objects are chosen by the user; they are not keywords.
-            (
-                "properties" | "$defs" | "patternProperties" | "dependentSchemas",
-                Value::Object(named),
-            ) => {
-                let named = named.values_mut();
-                named.for_each(|value| change_value(value, change));
-            }
-            ("default" | "const" | "enum" | "examples", _) => {}
-            (_, value) => change_value(value, change),
-        }
-    }
-}
-
-fn change_value(value: &mut Value, change: fn(&mut JsonObject)) {
-    match value {
-        Value::Object(schema) => change(schema),
-        Value::Array(schemas) => {
-            let schemas = schemas.iter_mut();
-            schemas.for_each(|schema| change_value(schema, change));
-        }
-        _ => {}
-    }
+    change_subschemas(schema, omit_null);
 }
 
 /// Removes `null` from the types, values and alternatives of a property.
