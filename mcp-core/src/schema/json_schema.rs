@@ -5,10 +5,11 @@ use std::sync::Arc;
 use jsonschema::ValidationError;
 use jsonschema::error::{TypeKind, ValidationErrorKind};
 use jsonschema::paths::{Location, LocationSegment};
+use mcp_schema::Keywords as _;
 use mcp_types::{JsonObject, shorten};
 use serde_json::Value;
 
-use super::limits::{Cost, TooMuchWork, check_bytes};
+use super::limits::{Cost, TooMuchWork, read};
 use super::patterns::Patterns;
 use super::validate::{property_path, summarize};
 use super::{Check, SchemaError, Validator, Violation, Violations};
@@ -52,10 +53,10 @@ pub struct JsonSchema;
 impl Validator for JsonSchema {
     // spec: JSCH-02, JSCH-06, JSCH-07
     fn compile(&self, schema: &JsonObject) -> Result<Arc<dyn Check>, SchemaError> {
-        check_bytes(schema)?;
+        let parsed = read(schema)?;
+        let cost = Cost::new(&parsed)?;
+        let patterns = Patterns::new(&parsed)?;
         let schema = Value::Object(schema.clone());
-        let (cost, subschemas) = Cost::new(&schema)?;
-        let patterns = Patterns::new(&subschemas)?;
         // spec: JSCH-01
         let validator = jsonschema::options()
             .with_pattern_options(patterns.options())
@@ -64,12 +65,7 @@ impl Validator for JsonSchema {
             .offline()
             .build(&schema)
             .map_err(|error| SchemaError::Invalid(error.to_string()))?;
-        let has_alternatives = subschemas.iter().any(|schema| {
-            let alternatives = ["anyOf", "oneOf"];
-            alternatives
-                .iter()
-                .any(|keyword| schema.get(keyword).is_some())
-        });
+        let has_alternatives = parsed.nodes().any(|node| !node.alternatives().is_empty());
         Ok(Arc::new(Compiled {
             validator,
             cost,

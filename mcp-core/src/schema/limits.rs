@@ -18,6 +18,7 @@ mod size;
 mod tests;
 mod work;
 
+use mcp_schema::{Limit, Schema};
 use mcp_types::JsonObject;
 use serde_json::Value;
 
@@ -26,8 +27,6 @@ use self::size::Size;
 use self::work::{MAX_NESTED, MAX_WORK, Work};
 use super::SchemaError;
 
-/// The maximum size of a schema in bytes: 256 KiB.
-const MAX_BYTES: usize = 256 << 10;
 /// Bytes of strings that a keyword such as `maxLength` reads in one unit of work.
 const BYTES_PER_UNIT: u64 = 256;
 
@@ -40,36 +39,42 @@ pub(crate) struct Cost(Vec<Work>);
 #[error("the value is too large or too deep to be checked; send less")]
 pub(crate) struct TooMuchWork;
 
-/// Checks the size of a schema.
+/// Reads a schema.
 ///
 /// # Errors
 ///
-/// Returns [`SchemaError::TooLarge`].
+/// Returns [`SchemaError`] when it exceeds a limit for reading.
 // spec: JSCH-07
-pub(crate) fn check_bytes(schema: &JsonObject) -> Result<(), SchemaError> {
-    let bytes = serde_json::to_vec(schema).map_or(0, |text| text.len());
-    if bytes > MAX_BYTES {
-        let limit = MAX_BYTES;
-        return Err(SchemaError::TooLarge { bytes, limit });
-    }
-    Ok(())
+pub(crate) fn read(schema: &JsonObject) -> Result<Schema<'_>, SchemaError> {
+    Schema::parse(schema).map_err(|error| {
+        let location = format!("#{}", error.location);
+        match error.limit {
+            Limit::Bytes(limit) => {
+                let bytes = serde_json::to_vec(schema).map_or(limit, |text| text.len());
+                SchemaError::TooLarge { bytes, limit }
+            }
+            Limit::Nodes(limit) => SchemaError::TooManySchemas { limit },
+            Limit::Depth(limit) => SchemaError::TooDeep { location, limit },
+            Limit::Locations(limit) => SchemaError::NamesTooLong { limit },
+            Limit::References(limit) => SchemaError::TooManySteps { location, limit },
+            _ => SchemaError::Invalid(error.to_string()),
+        }
+    })
 }
 
 impl Cost {
-    /// Computes the cost of a schema. Returns the subschemas as well, including the targets of
-    /// references.
+    /// Computes the cost of a schema.
     ///
     /// # Errors
     ///
     /// Returns [`SchemaError`] when the schema exceeds a limit, or when a reference cannot be
     /// resolved.
     // spec: JSCH-05, JSCH-06, JSCH-07
-    pub(crate) fn new(schema: &Value) -> Result<(Self, Vec<&Value>), SchemaError> {
+    pub(crate) fn new(schema: &Schema<'_>) -> Result<Self, SchemaError> {
         let graph = Graph::new(schema)?;
         let order = graph.order()?;
         compilation::check(&graph)?;
-        let subschemas = graph.nodes.iter().map(|node| node.schema).collect();
-        Ok((Self(work::per_value(&graph, &order)), subschemas))
+        Ok(Self(work::per_value(&graph, &order)))
     }
 
     /// Checks that the validation of a value stays within the limits.

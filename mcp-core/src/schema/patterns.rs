@@ -3,6 +3,7 @@
 
 use jsonschema::PatternOptions;
 use jsonschema::Regex as LinearEngine;
+use mcp_schema::{Node, Schema};
 use mcp_types::JsonObject;
 use serde_json::{Value, json};
 
@@ -35,14 +36,14 @@ pub(super) struct Patterns {
 }
 
 impl Patterns {
-    /// Measures the patterns of a schema, given by its subschemas.
+    /// Measures the patterns of a schema.
     ///
     /// # Errors
     ///
     /// Returns [`SchemaError`] when a pattern is invalid, when it needs backtracking, and when the
     /// patterns are too large.
-    pub(super) fn new(subschemas: &[&Value]) -> Result<Self, SchemaError> {
-        let schemas = subschemas.iter().filter_map(|schema| schema.as_object());
+    pub(super) fn new(schema: &Schema<'_>) -> Result<Self, SchemaError> {
+        let schemas = schema.nodes().filter_map(Node::object);
         let sources: Vec<_> = schemas.flat_map(sources).collect();
         let (mut largest, mut total) = (0, 0);
         for source in &sources {

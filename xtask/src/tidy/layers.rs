@@ -18,7 +18,7 @@ const LAYERS: &str = "\
 mcp-types:
 mcp-files:
 mcp-schema:
-mcp-core: mcp-types
+mcp-core: mcp-schema mcp-types
 mcp-server: mcp-core mcp-schema mcp-types
 mcp-transport-http: mcp-core mcp-types
 mcp-auth: mcp-core mcp-files mcp-transport-http mcp-types

@@ -11,17 +11,14 @@ use std::collections::hash_map::DefaultHasher;
 use std::hash::{Hash, Hasher};
 
 use super::graph::{Graph, Node, Reference};
-use super::size::own_bytes;
 use crate::schema::SchemaError;
 
 /// The maximum number of nodes. One takes about a kilobyte.
-pub(super) const MAX_NODES: usize = 10_000;
+const MAX_NODES: usize = 10_000;
 /// The maximum number of nested nodes on a path, which bounds the compiler's stack.
 const MAX_NESTED: usize = 128;
 /// The number of nested references that the compiler follows before it defers further targets.
 const MAX_FOLLOWED: usize = 8;
-/// This many bytes of keywords, such as an `enum`'s options, count as one node.
-const BYTES_PER_NODE: usize = 256;
 
 /// Checks that compiling makes at most [`MAX_NODES`] nodes.
 ///
@@ -32,7 +29,6 @@ const BYTES_PER_NODE: usize = 256;
 pub(super) fn check(graph: &Graph<'_>) -> Result<(), SchemaError> {
     let mut compilation = Compilation {
         graph,
-        bytes: Vec::from_iter(graph.nodes.iter().map(|node| own_bytes(node.schema))),
         left: MAX_NODES,
         targets: HashSet::new(),
         waiting: vec![(0, Scope(0))],
@@ -75,8 +71,6 @@ enum Kind {
 
 struct Compilation<'g, 'a> {
     graph: &'g Graph<'a>,
-    /// The keyword size of each schema, without its subschemas.
-    bytes: Vec<usize>,
     /// The number of nodes that the limit still allows.
     left: usize,
     /// The references that were followed or deferred. The text counts: the compiler compiles a target again
@@ -94,13 +88,12 @@ impl<'g, 'a> Compilation<'g, 'a> {
         let node = &self.graph.nodes[index];
         if depth.nodes > MAX_NESTED {
             return Err(SchemaError::TooManySteps {
-                location: node.pointer.clone(),
+                location: node.location(),
                 limit: MAX_NESTED,
             });
         }
-        let nodes = 1 + self.bytes[index] / BYTES_PER_NODE;
         let limit = MAX_NODES;
-        let left = self.left.checked_sub(nodes);
+        let left = self.left.checked_sub(node.schema.weight());
         self.left = left.ok_or(SchemaError::TooManyNodes { limit })?;
         Ok(node)
     }
@@ -184,11 +177,11 @@ impl Scope {
     /// Returns the scope behind a reference. It stays the same within a resource, except that the first
     /// reference always opens a scope.
     fn after(self, from: &Node<'_>, reference: &Reference<'_>) -> Self {
-        if from.resource == reference.resource && self.0 != 0 {
+        if from.schema.resource() == reference.resource && self.0 != 0 {
             return self;
         }
         let mut hasher = DefaultHasher::new();
-        (self.0, from.resource).hash(&mut hasher);
+        (self.0, from.schema.resource()).hash(&mut hasher);
         Self(hasher.finish() | 1)
     }
 }

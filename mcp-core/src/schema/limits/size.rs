@@ -1,8 +1,6 @@
-//! JSON sizes: validated values, and a schema's keywords.
+//! The size of a value that is validated.
 
 use serde_json::Value;
-
-use crate::schema::walk::subschemas;
 
 /// The maximum depth of a JSON value, which the parser enforces.
 pub(super) const MAX_LEVELS: usize = 128;
@@ -71,32 +69,4 @@ impl Size {
         self.key_bytes += child.key_bytes;
         self.unique = self.unique.saturating_add(child.unique);
     }
-}
-
-/// Returns the approximate memory of a schema's keywords in bytes, without its subschemas.
-pub(super) fn own_bytes(schema: &Value) -> usize {
-    let object = schema.as_object().into_iter();
-    let inner: usize = object
-        .flat_map(subschemas)
-        .map(|sub| bytes(sub.schema))
-        .sum();
-    bytes(schema).saturating_sub(inner)
-}
-
-/// The size of a value without its text and its members, in bytes.
-const VALUE: usize = 16;
-
-fn bytes(value: &Value) -> usize {
-    let inner = match value {
-        Value::String(text) => text.len(),
-        Value::Array(elements) => elements.iter().map(bytes).sum(),
-        Value::Object(members) => {
-            let members = members.iter();
-            members
-                .map(|(name, member)| name.len() + bytes(member))
-                .sum()
-        }
-        _ => 0,
-    };
-    VALUE + inner
 }

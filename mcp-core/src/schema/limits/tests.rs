@@ -4,13 +4,11 @@ use allocation_counter::measure;
 use mcp_types::JsonObject;
 use serde_json::{Value, json};
 
-use super::graph::MAX_SCHEMAS;
-use super::{Cost, check_bytes};
+use super::{Cost, read};
 use crate::schema::{JsonSchema, SchemaError, Validator};
 
 fn cost_of(schema: &Value) -> Result<Cost, SchemaError> {
-    check_bytes(schema.as_object().unwrap())?;
-    Cost::new(schema).map(|(cost, _)| cost)
+    Cost::new(&read(schema.as_object().unwrap())?)
 }
 
 fn refused(schema: &Value) -> String {
@@ -77,7 +75,7 @@ fn circular_reference_without_a_step_is_refused() {
 fn schema_beyond_a_limit_is_refused() {
     let deep = (0..70).fold(json!({}), |inner, _| json!({"items": inner}));
     assert!(refused(&deep).contains("deeper than 64"));
-    let wide: Vec<_> = (0..MAX_SCHEMAS).map(|_| json!({})).collect();
+    let wide: Vec<_> = (0..mcp_schema::limits::NODES).map(|_| json!({})).collect();
     assert!(refused(&json!({"anyOf": wide})).contains("more than 4096"));
     let long = json!({"description": "x".repeat(300_000)});
     assert!(refused(&long).contains("bytes"));

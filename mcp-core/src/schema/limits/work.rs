@@ -1,5 +1,6 @@
 //! The work of a validation per value, which follows from the schema.
 
+use mcp_types::JsonObject;
 use serde_json::Value;
 
 use super::graph::{Graph, Node, Unevaluated};
@@ -55,12 +56,12 @@ impl Work {
     }
 
     /// The work of one schema's keywords, without its subschemas.
-    fn of(schema: &Value) -> Self {
+    fn of(schema: Option<&JsonObject>) -> Self {
         let mut work = Self {
             evaluations: 1,
             ..Self::default()
         };
-        for (keyword, value) in schema.as_object().into_iter().flatten() {
+        for (keyword, value) in schema.into_iter().flatten() {
             let compared = || count_values(value) as u64 / COMPARED_PER_UNIT;
             match keyword.as_str() {
                 // Options that are all text are found by their hash.
@@ -95,7 +96,10 @@ fn texts(options: &Value) -> bool {
 
 /// Returns the work per value, by depth, up to the limits.
 pub(super) fn per_value(graph: &Graph<'_>, order: &[usize]) -> Vec<Work> {
-    let own = graph.nodes.iter().map(|node| Work::of(node.schema));
+    let own = graph
+        .nodes
+        .iter()
+        .map(|node| Work::of(node.schema.object()));
     let own: Vec<_> = own.collect();
     let mut costs = Vec::new();
     let mut above = Level::new(graph.nodes.len());
