@@ -20,6 +20,7 @@ pub(crate) mod param_headers;
 mod patterns;
 mod validate;
 mod walk;
+mod wrong_value;
 
 #[cfg(feature = "json-schema")]
 pub use json_schema::JsonSchema;

@@ -14,6 +14,7 @@ use serde_json::Value;
 
 use super::param_headers::ParamHeaders;
 use super::walk::subschemas;
+use super::wrong_value::wrong_value;
 use recursion::is_recursive;
 use rules::Rule;
 pub use rules::{LintProfile, Severity};
@@ -202,7 +203,7 @@ impl<'a> Linter<'a> {
         if location.len() > MAX_LOCATION {
             return;
         }
-        if is_malformed(schema) {
+        if wrong_value(schema).is_some() {
             self.report(rules::MALFORMED, location);
         }
         if schema
@@ -311,31 +312,6 @@ fn is_untyped(schema: &Value) -> bool {
         Value::Object(schema) => !TYPED.iter().any(|keyword| schema.contains_key(*keyword)),
         other => *other == Value::Bool(true),
     }
-}
-
-/// Returns true if a keyword has a value of a wrong type.
-fn is_malformed(schema: &JsonObject) -> bool {
-    let strings = |value: &Value| {
-        let list = value.as_array();
-        list.is_some_and(|list| list.iter().all(Value::is_string))
-    };
-    let schema_like = |value: &Value| value.is_object() || value.is_boolean();
-    schema.iter().any(|(keyword, value)| match &**keyword {
-        "required" => !strings(value),
-        "type" => !value.is_string() && !strings(value),
-        "enum" | "examples" | "allOf" | "anyOf" | "oneOf" | "prefixItems" => !value.is_array(),
-        "properties" | "patternProperties" | "$defs" => !value.is_object(),
-        "description" | "title" | "format" | "pattern" | "$ref" | "$schema" => !value.is_string(),
-        "additionalProperties" | "not" => !schema_like(value),
-        "items" => !schema_like(value) && !value.is_array(),
-        "minimum" | "maximum" | "exclusiveMaximum" | "exclusiveMinimum" | "multipleOf" => {
-            !value.is_number() && !value.is_boolean()
-        }
-        "minLength" | "maxLength" | "minItems" | "maxItems" | "minProperties" | "maxProperties" => {
-            !value.is_u64()
-        }
-        _ => false,
-    })
 }
 
 #[cfg(test)]
