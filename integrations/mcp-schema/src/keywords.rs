@@ -179,7 +179,8 @@ fn with_null(is_nullable: bool, mut types: Vec<Type>) -> Vec<Type> {
     types
 }
 
-fn compare(one: &Number, other: &Number) -> Option<Ordering> {
+/// Compares two numbers of JSON: integers exactly, others as floats.
+pub fn compare(one: &Number, other: &Number) -> Option<Ordering> {
     match (one.as_i128(), other.as_i128()) {
         (Some(one), Some(other)) => Some(one.cmp(&other)),
         _ => one.as_f64()?.partial_cmp(&other.as_f64()?),

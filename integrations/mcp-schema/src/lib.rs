@@ -17,7 +17,7 @@
 //! | `read` | reading a document: subschemas, references, limits |
 //! | `schema` | [`Schema`], [`Node`], [`Subschema`], [`Reference`] |
 //! | `walk` | [`Walk`]: the steps of a visitor |
-//! | `keywords` | [`Keywords`]: what a schema says |
+//! | `keywords` | [`Keywords`]: what a schema says, [`compare`] |
 //! | `parts` | [`Parts`]: the schemas that apply to the same value |
 
 mod error;
@@ -37,7 +37,7 @@ type JsonObject = serde_json::Map<String, serde_json::Value>;
 pub use error::{Limit, SchemaError};
 pub use index::Id;
 pub use keyword::{Place, change_subschemas};
-pub use keywords::Keywords;
+pub use keywords::{Keywords, compare};
 pub use parts::Parts;
 pub use schema::{Node, Reference, Schema, Subschema};
 pub use types::Type;
