@@ -28,5 +28,4 @@ pub use lint::{Lint, LintProfile, Severity, lint};
 pub use validate::{
     Check, SchemaError, Validator, Violation, Violations, check_result, property_path, summarize,
 };
-pub(crate) use walk::change_subschemas;
 pub use walk::target;

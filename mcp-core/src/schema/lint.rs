@@ -8,12 +8,12 @@ mod rules;
 
 use std::fmt;
 
+use mcp_schema::{Keywords as _, Node, Schema};
 use mcp_types::{JsonObject, Tool, is_tool_name};
 use memchr::memmem;
 use serde_json::Value;
 
 use super::param_headers::ParamHeaders;
-use super::walk::subschemas;
 use super::wrong_value::wrong_value;
 use recursion::is_recursive;
 use rules::Rule;
@@ -59,13 +59,22 @@ impl fmt::Display for Lint {
 /// Returns the lints of a tool: each kind once, at its first location.
 // spec: TOOL-07, TOOL-08, XHDR-21
 pub fn lint(tool: &Tool) -> Vec<Lint> {
-    let mut linter = Linter::new(tool);
+    let mut linter = Linter {
+        tool,
+        field: "inputSchema",
+        found: Vec::new(),
+    };
     linter.name();
-    linter.root();
-    linter.schema("inputSchema", &tool.input_schema, true);
+    let input = linter.parse(&tool.input_schema);
+    linter.root(input.as_ref());
+    if let Some(input) = &input {
+        linter.schema(input.root(), true);
+    }
     linter.headers();
-    if let Some(schema) = &tool.output_schema {
-        linter.schema("outputSchema", schema, false);
+    linter.field = "outputSchema";
+    let output = tool.output_schema.as_ref();
+    if let Some(output) = output.and_then(|schema| linter.parse(schema)) {
+        linter.schema(output.root(), false);
     }
     linter.found
 }
@@ -141,26 +150,34 @@ const SECRETS: [&str; 8] = [
 
 const DIALECT_2020_12: &str = "https://json-schema.org/draft/2020-12/schema";
 const MAX_PORTABLE_NAME: usize = 64;
-/// Bytes of a location. Schemas at a longer one are not checked.
-const MAX_LOCATION: usize = 4_096;
 
 struct Linter<'a> {
     tool: &'a Tool,
+    /// The field with the schema.
+    field: &'static str,
     found: Vec<Lint>,
 }
 
-impl<'a> Linter<'a> {
-    fn new(tool: &'a Tool) -> Self {
-        Self {
-            tool,
-            found: Vec::new(),
-        }
-    }
-
+impl Linter<'_> {
     fn report(&mut self, rule: &Rule, location: &str) {
         if !self.found.iter().any(|lint| lint.reason == rule.reason) {
             self.found.push(Lint::new(self.tool, rule, location));
         }
+    }
+
+    /// Reports a schema in the field.
+    fn report_at(&mut self, rule: &Rule, node: Node<'_>) {
+        self.report(rule, &format!("{}{}", self.field, node.pointer()));
+    }
+
+    /// Parses the schema of the field, or reports that it exceeds a limit.
+    fn parse<'s>(&mut self, schema: &'s JsonObject) -> Option<Schema<'s>> {
+        let parsed = Schema::parse(schema);
+        if let Err(error) = &parsed {
+            let location = format!("{}{}", self.field, error.location);
+            self.report(rules::TOO_LARGE, &location);
+        }
+        parsed.ok()
     }
 
     // spec: TOOL-08
@@ -177,8 +194,8 @@ impl<'a> Linter<'a> {
     }
 
     // spec: TOOL-07
-    fn root(&mut self) {
-        let location = "inputSchema";
+    fn root(&mut self, parsed: Option<&Schema<'_>>) {
+        let location = self.field;
         let schema = &self.tool.input_schema;
         if schema.get("type").and_then(Value::as_str) != Some("object") {
             self.report(rules::ROOT_TYPE, location);
@@ -186,7 +203,7 @@ impl<'a> Linter<'a> {
         if !schema.contains_key("properties") {
             self.report(rules::NO_PROPERTIES, location);
         }
-        if is_recursive(schema) {
+        if parsed.is_some_and(is_recursive) {
             self.report(rules::RECURSIVE, location);
         }
         let combinators = ["anyOf", "oneOf", "allOf"];
@@ -199,79 +216,65 @@ impl<'a> Linter<'a> {
     }
 
     /// Checks a schema and its subschemas. References matter in the input schema, which models read.
-    fn schema(&mut self, location: &str, schema: &JsonObject, is_input: bool) {
-        if location.len() > MAX_LOCATION {
-            return;
-        }
+    fn schema(&mut self, node: Node<'_>, is_input: bool) {
+        let Some(schema) = node.object() else { return };
         if wrong_value(schema).is_some() {
-            self.report(rules::MALFORMED, location);
+            self.report_at(rules::MALFORMED, node);
         }
-        if schema
+        if node
             .get("$schema")
             .is_some_and(|dialect| dialect != DIALECT_2020_12)
         {
-            self.report(rules::DIALECT, location);
+            self.report_at(rules::DIALECT, node);
         }
-        if is_input && (schema.contains_key("$ref") || schema.contains_key("$dynamicRef")) {
-            self.report(rules::REFERENCE, location);
+        if is_input && node.references().next().is_some() {
+            self.report_at(rules::REFERENCE, node);
         }
-        let format = schema.get("format").and_then(Value::as_str);
+        let format = node.text("format");
         if format.is_some_and(|format| !FORMATS.contains(&format)) {
-            self.report(rules::FORMAT, location);
+            self.report_at(rules::FORMAT, node);
         }
-        if is_input && schema.get("type").is_some_and(Value::is_array) {
-            self.report(rules::TYPES, location);
+        if is_input && node.get("type").is_some_and(Value::is_array) {
+            self.report_at(rules::TYPES, node);
         }
         if is_input {
-            self.input(location, schema);
+            self.input(node, schema);
         }
-        for sub in subschemas(schema) {
-            if let Value::Object(inner) = sub.schema {
-                self.schema(&sub.pointer(location), inner, is_input);
-            }
+        for sub in node.subschemas() {
+            self.schema(sub.node, is_input);
         }
     }
 
     /// Checks the keywords of an input schema that single clients refuse.
-    fn input(&mut self, location: &str, schema: &JsonObject) {
+    fn input(&mut self, node: Node<'_>, schema: &JsonObject) {
         let is_array = schema.get("type").is_some_and(|name| name == "array");
         if is_array && !schema.contains_key("items") {
-            self.report(rules::NO_ITEMS, location);
+            self.report_at(rules::NO_ITEMS, node);
         }
         let listed = schema.get("enum").and_then(Value::as_array);
         let is_text = |value: &Value| value.is_string() || value.is_null();
         if listed.is_some_and(|values| !values.iter().all(is_text)) {
-            self.report(rules::ENUM_TYPE, location);
+            self.report_at(rules::ENUM_TYPE, node);
         }
-        let is_root = location == "inputSchema";
+        let is_root = node.depth() == 0;
         if !is_root && schema.contains_key("type") && schema.contains_key("anyOf") {
-            self.report(rules::TYPE_BESIDE_ANY, location);
+            self.report_at(rules::TYPE_BESIDE_ANY, node);
         }
         let conditions = ["if", "then", "else"];
         if conditions
             .iter()
             .any(|keyword| schema.contains_key(*keyword))
         {
-            self.report(rules::CONDITIONAL, location);
+            self.report_at(rules::CONDITIONAL, node);
         }
-        if is_root {
-            let properties = schema.get("properties").and_then(Value::as_object);
-            let mut untyped = properties
-                .into_iter()
-                .flatten()
-                .filter(|(_, own)| is_untyped(own));
-            if let Some((name, _)) = untyped.next() {
-                self.report(rules::UNTYPED, &format!("{location}/properties/{name}"));
-            }
+        let properties = node.properties();
+        let mut untyped = properties.iter().filter(|(_, own)| is_untyped(*own));
+        if is_root && let Some((_, own)) = untyped.next() {
+            self.report_at(rules::UNTYPED, *own);
         }
         let is_refused = |name: &str| name.len() > MAX_PORTABLE_NAME || !is_tool_name(name);
-        let properties = schema.get("properties").and_then(Value::as_object);
-        let mut names = properties.into_iter().flatten().map(|(name, _)| name);
-        if let Some(name) = names.find(|name| is_refused(name)) {
-            self.report(
-                rules::PROPERTY_NAME,
-                &format!("{location}/properties/{name}"),
-            );
+        if let Some((_, own)) = properties.iter().find(|(name, _)| is_refused(name)) {
+            self.report_at(rules::PROPERTY_NAME, *own);
         }
     }
 
@@ -295,22 +298,14 @@ impl<'a> Linter<'a> {
 }
 
 /// Returns true if a schema accepts values of each type, such as that of `serde_json::Value`.
-fn is_untyped(schema: &Value) -> bool {
-    const TYPED: [&str; 10] = [
-        "type",
-        "enum",
-        "const",
-        "$ref",
-        "$dynamicRef",
-        "anyOf",
-        "oneOf",
-        "allOf",
-        "not",
-        "if",
+fn is_untyped(node: Node<'_>) -> bool {
+    const TYPED: [&str; 8] = [
+        "type", "enum", "const", "anyOf", "oneOf", "allOf", "not", "if",
     ];
-    match schema {
-        Value::Object(schema) => !TYPED.iter().any(|keyword| schema.contains_key(*keyword)),
-        other => *other == Value::Bool(true),
+    let is_typed = |schema: &JsonObject| TYPED.iter().any(|keyword| schema.contains_key(*keyword));
+    match node.object() {
+        Some(schema) => !is_typed(schema) && node.references().next().is_none(),
+        None => node.is_true(),
     }
 }
 
@@ -504,6 +499,72 @@ mod tests {
         );
     }
 
+    /// Nothing is known about the parts of such a schema.
+    #[test]
+    fn schema_beyond_the_limits_is_a_lint_at_the_place() {
+        let deep = (0..200).fold(
+            json!({"type": "string"}),
+            |inner, _| json!({"items": inner}),
+        );
+        let links = (0..100).map(|link| {
+            (
+                format!("d{link}"),
+                json!({"$ref": format!("#/$defs/d{}", link + 1)}),
+            )
+        });
+        let with = |keyword: &str, value: Value| json!({"type": "object", "properties": {}, keyword: value});
+        let names: JsonObject = (0..5_000)
+            .map(|name| (format!("p{name}"), json!({"type": "string"})))
+            .collect();
+        for (schema, place) in [
+            (
+                with("description", "d".repeat(300 << 10).into()),
+                "".to_owned(),
+            ),
+            (
+                with("properties", names.into()),
+                "/properties/p4095".to_owned(),
+            ),
+            (
+                with("additionalProperties", deep),
+                format!("/additionalProperties{}", "/items".repeat(128)),
+            ),
+            (
+                with("$defs", Value::from_iter(links)),
+                "/$defs/d0".to_owned(),
+            ),
+        ] {
+            let schema: JsonObject = serde_json::from_value(schema).unwrap();
+            let output = Tool::new("t").output_schema(schema.clone());
+            for (tool, field) in [
+                (Tool::new("t").input_schema(schema), "input"),
+                (output, "output"),
+            ] {
+                let lints = lints_of(&tool);
+                let expected = (
+                    format!("{field}Schema{place}"),
+                    Severity::Warning,
+                    "clients",
+                );
+                assert_eq!(lints, [expected]);
+            }
+        }
+    }
+
+    #[test]
+    fn schema_below_a_long_name_is_checked() {
+        let name = "n".repeat(5_000);
+        let schema = json!({"type": "object", "properties": {name: {"type": ["string", "null"]}}});
+        let lints = lints_of(&with_schema(schema));
+        let locations = lints
+            .iter()
+            .map(|(location, _, first)| (*first, location.len()));
+        assert_eq!(
+            Vec::from_iter(locations),
+            [("Claude", 1_038), ("Gemini", 1_038)]
+        );
+    }
+
     #[test]
     fn reference_that_leads_back_is_a_lint_of_its_own() {
         let recursive = |schema: Value| {
@@ -524,6 +585,26 @@ mod tests {
         assert!(recursive(with(
             a.clone(),
             json!({"a": {"properties": {"b": b}}, "b": {"anyOf": [a]}})
+        )));
+        assert!(recursive(with(
+            json!({"$ref": "#/$defs/a%62"}),
+            json!({"ab": {"items": {"$ref": "#node"}, "$anchor": "node"}})
+        )));
+        let row = |length: usize, last: Value| {
+            let next = |level: usize| json!({"items": {"$ref": format!("#/$defs/d{level}")}});
+            let mut row: Vec<_> = (1..length).map(next).collect();
+            row.push(last);
+            let named = row.into_iter().enumerate();
+            Value::from_iter(named.map(|(level, schema)| (format!("d{level}"), schema)))
+        };
+        let first = || json!({"$ref": "#/$defs/d0"});
+        assert!(recursive(with(
+            first(),
+            row(200, json!({"items": first()}))
+        )));
+        assert!(!recursive(with(
+            first(),
+            row(200, json!({"type": "string"}))
         )));
         let shared = json!({"a": {"allOf": [b, b]}, "b": {"type": "string"}});
         assert!(!recursive(with(json!({"anyOf": [a, a]}), shared)));

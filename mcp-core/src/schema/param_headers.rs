@@ -9,10 +9,9 @@
 mod decimal;
 mod values;
 
-use mcp_types::{JsonObject, shorten, truncate};
+use mcp_schema::{Keywords as _, Limit, Node, Place, Schema};
+use mcp_types::{JsonObject, shorten};
 use serde_json::Value;
-
-use super::walk::{Subschema, subschemas};
 
 /// The keyword in a property's schema that names its header.
 // spec: XHDR-01
@@ -20,7 +19,7 @@ pub const PARAM_HEADER: &str = "x-mcp-header";
 
 /// Headers of one tool. HTTP servers accept about a hundred headers in a request.
 const MAX_HEADERS: usize = 64;
-/// Bytes of an argument's path, and of names and locations in errors.
+/// Bytes of an argument's path, and of names in errors.
 const MAX_PATH: usize = 1_000;
 
 /// The tool arguments that are repeated in headers: at most 64 of a tool, each with a path of at most 1,000 bytes.
@@ -95,36 +94,17 @@ enum Reason {
         "more than {MAX_HEADERS} arguments have a header; annotate those that decide about routes"
     )]
     TooMany,
+    /// The schema exceeds a limit, and has an annotation.
+    #[error("{0}")]
+    Schema(Limit),
 }
 
-/// A subschema on the way to another one. Its location is written when it is needed: a name of a megabyte can stand above
-/// ten thousand schemas.
-struct Place<'a> {
-    above: Option<&'a Self>,
-    sub: Subschema<'a>,
-}
-
-impl Place<'_> {
-    /// Returns the JSON Pointer, which is cut.
-    fn location(&self) -> String {
-        let above = self.above.map(Self::location).unwrap_or_default();
-        truncate(&self.sub.pointer(&above), MAX_PATH).to_owned()
-    }
-
-    /// Returns the argument's path, such as `options.limit`.
-    ///
-    /// # Errors
-    ///
-    /// Returns [`Reason::Unreachable`] if a keyword other than `properties` leads to it, and [`Reason::TooLong`].
-    fn path(&self) -> Result<String, Reason> {
-        let above = self.above.map(Self::path).transpose()?;
-        let name = self.sub.name.filter(|_| self.sub.keyword == "properties");
-        let name = name.ok_or(Reason::Unreachable)?;
-        let above = above.map_or_else(String::new, |above| above + ".");
-        if above.len() + name.len() > MAX_PATH {
-            return Err(Reason::TooLong);
+impl Reason {
+    fn at(self, node: Node<'_>) -> InvalidParamHeader {
+        InvalidParamHeader {
+            location: node.pointer(),
+            reason: self,
         }
-        Ok(above + name)
     }
 }
 
@@ -136,11 +116,24 @@ impl ParamHeaders {
     /// Returns the first [`InvalidParamHeader`]. Servers must not offer such a tool, and HTTP clients
     /// must not use it.
     pub fn from_schema(input_schema: &JsonObject) -> Result<Option<Self>, InvalidParamHeader> {
+        // Clients ask for each tool that they list. Few are annotated, and only these are parsed.
+        let is_root = input_schema.contains_key(PARAM_HEADER);
+        if !is_root && !input_schema.values().any(contains_keyword) {
+            return Ok(None);
+        }
+        let schema = Schema::parse(input_schema).map_err(|error| InvalidParamHeader {
+            location: error.location,
+            reason: Reason::Schema(error.limit),
+        })?;
+        if is_root {
+            // The root is not a property.
+            return Err(Reason::Unreachable.at(schema.root()));
+        }
         let mut plan = Self {
             properties: Vec::new(),
             headers: Vec::new(),
         };
-        plan.properties = plan.scan(input_schema, None)?;
+        plan.properties = plan.scan(schema.root(), Some(""))?;
         Ok((!plan.headers.is_empty()).then_some(plan))
     }
 
@@ -155,34 +148,33 @@ impl ParamHeaders {
     }
 
     /// Finds the annotations in a schema's subschemas. Adds their headers, and returns their properties.
+    ///
+    /// `path` begins the paths of its properties. `None`: a keyword other than `properties` leads to it.
     // spec: XHDR-07
     fn scan(
         &mut self,
-        schema: &JsonObject,
-        above: Option<&Place<'_>>,
+        node: Node<'_>,
+        path: Option<&str>,
     ) -> Result<Vec<Property>, InvalidParamHeader> {
         let mut found = Vec::new();
-        for sub in subschemas(schema) {
-            let Value::Object(inner) = sub.schema else {
-                continue;
+        for sub in node.subschemas() {
+            let property = match (path, sub.keyword, sub.place) {
+                (Some(path), "properties", Place::Name(name)) => {
+                    Some((name, path.to_owned() + name))
+                }
+                _ => None,
             };
-            let place = Place { above, sub };
             let mut header = None;
-            if let Some(name) = inner.get(PARAM_HEADER) {
-                let checked = place.path().and_then(|argument| {
-                    let name = self.check(name, inner)?.into();
-                    let argument = argument.into();
-                    Ok(ParamHeader { name, argument })
-                });
-                let checked = checked.map_err(|reason| InvalidParamHeader {
-                    location: place.location(),
-                    reason,
-                })?;
+            if let Some(name) = sub.node.get(PARAM_HEADER) {
+                let argument = property.as_ref().map(|(_, path)| &**path);
+                let checked = self.check(name, argument, sub.node);
                 header = Some(self.headers.len());
-                self.headers.push(checked);
+                self.headers
+                    .push(checked.map_err(|reason| reason.at(sub.node))?);
             }
-            let below = self.scan(inner, Some(&place))?;
-            if let Some(name) = sub.name
+            let path = property.as_ref().map(|(_, path)| format!("{path}."));
+            let below = self.scan(sub.node, path.as_deref())?;
+            if let Some((name, _)) = property
                 && (header.is_some() || !below.is_empty())
             {
                 found.push(Property {
@@ -192,19 +184,21 @@ impl ParamHeaders {
                 });
             }
         }
-        // The root is not a property.
-        if above.is_none() && schema.contains_key(PARAM_HEADER) {
-            return Err(InvalidParamHeader {
-                location: String::new(),
-                reason: Reason::Unreachable,
-            });
-        }
         Ok(found)
     }
 
-    /// Checks an annotation, and returns the header's name.
+    /// Checks an annotation of the argument with a path.
     // spec: XHDR-03, XHDR-04, XHDR-05, XHDR-06
-    fn check<'a>(&self, name: &'a Value, schema: &JsonObject) -> Result<&'a str, Reason> {
+    fn check(
+        &self,
+        name: &Value,
+        argument: Option<&str>,
+        schema: Node<'_>,
+    ) -> Result<ParamHeader, Reason> {
+        let argument = argument.ok_or(Reason::Unreachable)?;
+        if argument.len() > MAX_PATH {
+            return Err(Reason::TooLong);
+        }
         let name = name.as_str().ok_or(Reason::NotAString)?;
         if name.is_empty() {
             return Err(Reason::Empty);
@@ -220,13 +214,27 @@ impl ParamHeaders {
         }
         match schema.get("type") {
             Some(Value::String(kind)) if matches!(&**kind, "integer" | "string" | "boolean") => {
-                Ok(name)
+                Ok(ParamHeader {
+                    name: name.into(),
+                    argument: argument.into(),
+                })
             }
             Some(other) => Err(Reason::Type(
                 shorten(&other.to_string(), MAX_PATH).into_owned(),
             )),
             None => Err(Reason::Type("not given".to_owned())),
         }
+    }
+}
+
+/// Returns true if the keyword stands anywhere in a value, also as the name of something else.
+fn contains_keyword(value: &Value) -> bool {
+    match value {
+        Value::Object(members) => members
+            .iter()
+            .any(|(name, member)| name == PARAM_HEADER || contains_keyword(member)),
+        Value::Array(elements) => elements.iter().any(contains_keyword),
+        _ => false,
     }
 }
 

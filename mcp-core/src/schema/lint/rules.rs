@@ -82,6 +82,9 @@ rules! {
     RECURSIVE = Warning [LlamaIndex, Smolagents]: "LlamaIndex and smolagents",
         "lose all tools of a server when a `$ref` leads back to a schema around it",
         "write the schema in place, to a fixed depth";
+    TOO_LARGE = Warning []: "clients and validators",
+        "refuse a schema that is so large or so deep, or has so many references in a row",
+        "make it smaller or flatter; only then its parts are checked for other lints";
     MALFORMED = Warning [Claude]: "Claude Code",
         "loses all tools when a keyword has a value of the wrong type, such as `null`",
         "leave the keyword out";

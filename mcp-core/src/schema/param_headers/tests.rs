@@ -115,7 +115,17 @@ fn hostile_schemas_cost_what_their_bytes_cost() {
     let below = |members: &serde_json::Map<String, Value>| json!({long.clone(): {"type": "object", "properties": members}});
     for (name, properties, expected) in [
         ("long names", below(&plain), "Ok(None)"),
-        ("a long path", below(&annotated), "more than 1000 bytes"),
+        ("a long name", below(&annotated), "more than 262144 bytes"),
+        (
+            "a long path",
+            json!({long[..2_000]: {"type": "object", "properties": {"a": string("A")}}}),
+            "more than 1000 bytes",
+        ),
+        (
+            "long locations",
+            json!({long[..2_000]: {"type": "object", "properties": annotated}}),
+            "more than 2097152 bytes together",
+        ),
         (
             "many headers",
             annotated.clone().into(),
@@ -123,12 +133,12 @@ fn hostile_schemas_cost_what_their_bytes_cost() {
         ),
         (
             "a long header",
-            json!({"a": string(&"é".repeat(1 << 20))}),
+            json!({"a": string(&"é".repeat(100_000))}),
             "is not a header name",
         ),
         (
             "a long type",
-            json!({"a": {"type": [long.clone()], "x-mcp-header": "A"}}),
+            json!({"a": {"type": [long[..200_000]], "x-mcp-header": "A"}}),
             "its type is",
         ),
     ] {
@@ -152,6 +162,39 @@ fn hostile_schemas_cost_what_their_bytes_cost() {
         json!({"type": "object", "properties": {"a": inner}, "allOf": [{"items": {format!("x{level}"): 1}}]})
     });
     assert_eq!(ParamHeaders::from_schema(&object(nested)), Ok(None));
+}
+
+/// A server that verifies no headers would let proxies route by what it has not seen.
+#[test]
+fn annotated_schema_beyond_the_limits_is_an_error() {
+    let deep = (0..200).fold(json!({}), |inner, _| json!({"items": inner}));
+    let links = (0..100).map(|link| {
+        (
+            link.to_string(),
+            json!({"$ref": format!("#/$defs/{}", link + 1)}),
+        )
+    });
+    let links = Value::from_iter(links);
+    for (keyword, value, expected) in [
+        (
+            "description",
+            "d".repeat(300 << 10).into(),
+            "at \"\" of the input schema: the schema has more than 262144 bytes",
+        ),
+        ("not", deep, "deeper than 128 levels"),
+        (
+            "$defs",
+            links,
+            "at \"/$defs/0\" of the input schema: the schema has more than 64 references",
+        ),
+    ] {
+        let mut schema = object(json!({"type": "object", "properties": {"a": string("A")}}));
+        schema.insert(keyword.to_owned(), value);
+        let error = ParamHeaders::from_schema(&schema).unwrap_err().to_string();
+        assert!(error.contains(expected), "{error:.200}");
+        schema.insert("properties".to_owned(), json!({"a": {"type": "string"}}));
+        assert_eq!(ParamHeaders::from_schema(&schema), Ok(None));
+    }
 }
 
 fn schema() -> impl Strategy<Value = Value> {

@@ -1,17 +1,10 @@
 //! Structured content of tools for revisions that have objects only: each schema decides once for all
 //! values, so that the listed schema accepts what the tool returns.
 
-use std::cell::Cell;
-
+use mcp_schema::{Keywords as _, Node, Parts, Schema, SchemaError, Type, Walk, change_subschemas};
 use mcp_types::{JsonObject, ProtocolVersion};
 use serde_json::Value;
 
-use crate::schema::{change_subschemas, target};
-
-/// The limit of schemas in a row that apply to the same value.
-const MAX_LEVELS: usize = 64;
-/// The limit of schemas that one decision reads.
-const MAX_STEPS: usize = 10_000;
 /// The JSON Pointer of the wrapped schema.
 const INNER: &str = "#/properties/result";
 
@@ -21,21 +14,26 @@ const INNER: &str = "#/properties/result";
 /// A schema that is too large to decide also counts as one.
 // spec: TOOL-14, TOOL-18
 pub fn wraps_structure(output_schema: &JsonObject) -> bool {
-    let check = ObjectCheck {
-        root: output_schema,
-        remaining_steps: Cell::new(MAX_STEPS),
-    };
-    !check.accepts_only_objects(output_schema, 0)
+    let kind = output_schema.get("type").and_then(Value::as_str);
+    if let Some(kind) = kind.and_then(Type::named)
+        && !output_schema.contains_key("nullable")
+    {
+        return kind != Type::Object;
+    }
+    // Only a schema without a single type is parsed.
+    let is_object = Schema::parse(output_schema)
+        .and_then(|schema| accepts_only_objects(schema.root(), &Walk::of_schema(usize::MAX), 0));
+    !is_object.unwrap_or(false)
 }
 
 /// Returns the output schema that a revision with objects only has. `None` if it is the same.
 // spec: TOOL-14, TOOL-18
 pub(super) fn object_schema(schema: &JsonObject) -> Option<JsonObject> {
-    if schema.get("type").is_some_and(|kind| kind == "object") {
-        return None;
-    }
     if wraps_structure(schema) {
         return Some(wrapped(schema));
+    }
+    if schema.get("type").is_some_and(|kind| kind == "object") {
+        return None;
     }
     let mut object = JsonObject::from_iter([("type".to_owned(), "object".into())]);
     let others = schema.iter().filter(|(keyword, _)| *keyword != "type");
@@ -55,43 +53,28 @@ pub(in crate::wire) fn object_content(
     (!is_kept).then(|| format!(r#"{{"result":{json}}}"#))
 }
 
-/// Decides if a schema accepts objects only.
-struct ObjectCheck<'a> {
-    root: &'a JsonObject,
-    remaining_steps: Cell<usize>,
-}
-
-impl ObjectCheck<'_> {
-    fn accepts_only_objects(&self, schema: &JsonObject, level: usize) -> bool {
-        let remaining = self.remaining_steps.get().saturating_sub(1);
-        self.remaining_steps.set(remaining);
-        if level > MAX_LEVELS || remaining == 0 {
-            return false;
-        }
-        let is_object = |part: &Value| {
-            let part = part.as_object();
-            part.is_some_and(|part| self.accepts_only_objects(part, level + 1))
-        };
-        let list = |keyword| schema.get(keyword).and_then(Value::as_array);
-        let all = |keyword, accepts: &dyn Fn(&Value) -> bool| {
-            list(keyword).is_some_and(|parts| !parts.is_empty() && parts.iter().all(accepts))
-        };
-        let has_type = match schema.get("type") {
-            Some(Value::Array(types)) => types.len() == 1 && types.contains(&"object".into()),
-            name => name.is_some_and(|name| name == "object"),
-        };
-        let referenced = || {
-            let reference = schema.get("$ref").and_then(Value::as_str);
-            reference.and_then(|reference| target(self.root, reference))
-        };
-        has_type
-            || schema.get("const").is_some_and(Value::is_object)
-            || all("enum", &Value::is_object)
-            || list("allOf").is_some_and(|parts| parts.iter().any(is_object))
-            || all("anyOf", &is_object)
-            || all("oneOf", &is_object)
-            || referenced().is_some_and(|target| self.accepts_only_objects(target, level + 1))
+/// Returns true if a schema accepts objects only, as far as its types, listed values and alternatives tell.
+fn accepts_only_objects(node: Node<'_>, walk: &Walk, nested: usize) -> Result<bool, SchemaError> {
+    let parts = Parts::of(node, walk, nested)?;
+    let are_objects = |values: &[Value]| values.iter().all(Value::is_object);
+    let names_objects =
+        |part: &Node<'_>| part.types() == [Type::Object] || part.listed().is_some_and(are_objects);
+    if parts.nodes().iter().any(names_objects) {
+        return Ok(true);
     }
+    for part in parts.nodes() {
+        for keyword in ["anyOf", "oneOf"] {
+            let alternatives = part.list(keyword);
+            let mut is_object = !alternatives.is_empty();
+            for alternative in alternatives {
+                is_object = is_object && accepts_only_objects(alternative, walk, nested + 1)?;
+            }
+            if is_object {
+                return Ok(true);
+            }
+        }
+    }
+    Ok(false)
 }
 
 /// Returns the schema of `{"result": …}`.
@@ -161,6 +144,9 @@ mod tests {
             json!({"anyOf": [one, {"$ref": "#/$defs/a"}], "$defs": {"a": {"oneOf": [one]}}}),
             json!({"const": {"a": 1}}),
             json!({"enum": [{"a": 1}, {}]}),
+            json!({"$ref": "#/%24defs/a", "$defs": {"a": {"$ref": "#b"}, "b": {"$anchor": "b", "allOf": [one]}}}),
+            json!({"$ref": "#/a~1b", "a/b": one}),
+            json!({"allOf": [{"$ref": "#"}, one]}),
         ] {
             let schema = object(schema);
             assert!(!wraps_structure(&schema), "{schema:?}");
@@ -186,6 +172,8 @@ mod tests {
             json!({"const": 1}),
             json!({"$ref": "#"}),
             json!({"$ref": "#/$defs/none"}),
+            json!({"type": "object", "nullable": true}),
+            json!({"anyOf": [one, {"type": "object", "nullable": true}]}),
         ] {
             let schema = object(schema);
             assert!(wraps_structure(&schema), "{schema:?}");
@@ -250,7 +238,8 @@ mod tests {
         let level = wide(&wide(&json!({"$ref": "#/$defs/deep"})));
         let wide = json!({"allOf": [{"$ref": "#/$defs/deep"}], "$defs": {"deep": level}});
         let branch = json!({"anyOf": vec![json!({"$ref": "#"}); 100]});
-        for schema in [chain(2_000), wide, branch] {
+        let long = json!({"allOf": [{"type": "object", "description": "d".repeat(300 << 10)}]});
+        for schema in [chain(2_000), wide, branch, long] {
             assert!(wraps_structure(&object(schema)));
         }
     }
