@@ -29,3 +29,6 @@ pub const BYTES_PER_STEP: usize = 256;
 pub const VALUE_STEPS: usize = 2_000_000;
 /// Walks through a value and its schema: subschemas in a row that apply to the same value.
 pub const HOPS: usize = 16;
+
+/// Samples in the test kit: levels of a value. It is part of a message, whose levels are limited.
+pub const SAMPLE_DEPTH: usize = 32;

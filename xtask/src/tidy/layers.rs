@@ -37,7 +37,7 @@ mcp-macros:
 mcp: mcp-types mcp-core mcp-server mcp-client mcp-auth mcp-tasks mcp-telemetry mcp-skills \
     mcp-toolset mcp-apps mcp-gen mcp-events mcp-gateway mcp-transport-http mcp-transport-stdio \
     mcp-redis mcp-macros
-mcp-testing: mcp mcp-types mcp-core mcp-files mcp-server mcp-client
+mcp-testing: mcp mcp-types mcp-core mcp-files mcp-schema mcp-server mcp-client
 mcp-cli: mcp mcp-files mcp-testing
 conformance: mcp mcp-testing
 examples: mcp mcp-testing
