@@ -103,6 +103,7 @@ fn target(mut json: Value, reference: &str) -> String {
     let json = object(json);
     let schema = Schema::shared(Arc::new(json)).unwrap();
     let x = schema.root().property("x").unwrap();
+    assert!(x.has_references() && !schema.root().has_references());
     let found = x.references().next().unwrap();
     assert_eq!(found.text, reference);
     match (found.target, found.resource) {
