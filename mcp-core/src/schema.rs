@@ -19,7 +19,6 @@ pub(crate) mod param_headers;
 #[cfg(feature = "json-schema")]
 mod patterns;
 mod validate;
-mod walk;
 mod wrong_value;
 
 #[cfg(feature = "json-schema")]
@@ -28,4 +27,3 @@ pub use lint::{Lint, LintProfile, Severity, lint};
 pub use validate::{
     Check, SchemaError, Validator, Violation, Violations, check_result, property_path, summarize,
 };
-pub use walk::target;

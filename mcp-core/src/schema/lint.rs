@@ -159,23 +159,24 @@ struct Linter<'a> {
 }
 
 impl Linter<'_> {
-    fn report(&mut self, rule: &Rule, location: &str) {
+    fn report(&mut self, rule: &Rule, location: impl FnOnce() -> String) {
         if !self.found.iter().any(|lint| lint.reason == rule.reason) {
-            self.found.push(Lint::new(self.tool, rule, location));
+            self.found.push(Lint::new(self.tool, rule, location()));
         }
     }
 
     /// Reports a schema in the field.
     fn report_at(&mut self, rule: &Rule, node: Node<'_>) {
-        self.report(rule, &format!("{}{}", self.field, node.pointer()));
+        let field = self.field;
+        self.report(rule, || format!("{field}{}", node.pointer()));
     }
 
     /// Parses the schema of the field, or reports that it exceeds a limit.
     fn parse<'s>(&mut self, schema: &'s JsonObject) -> Option<Schema<'s>> {
+        let field = self.field;
         let parsed = Schema::parse(schema);
         if let Err(error) = &parsed {
-            let location = format!("{}{}", self.field, error.location);
-            self.report(rules::TOO_LARGE, &location);
+            self.report(rules::TOO_LARGE, || format!("{field}{}", error.location));
         }
         parsed.ok()
     }
@@ -184,18 +185,18 @@ impl Linter<'_> {
     fn name(&mut self) {
         let name = &self.tool.name;
         if !is_tool_name(name) {
-            self.report(rules::NAME, "name");
+            self.report(rules::NAME, || "name".to_owned());
         } else if name.as_bytes().contains(&b'.') {
-            self.report(rules::DOTTED, "name");
+            self.report(rules::DOTTED, || "name".to_owned());
         }
         if name.len() > MAX_PORTABLE_NAME {
-            self.report(rules::LONG, "name");
+            self.report(rules::LONG, || "name".to_owned());
         }
     }
 
     // spec: TOOL-07
     fn root(&mut self, parsed: Option<&Schema<'_>>) {
-        let location = self.field;
+        let location = || "inputSchema".to_owned();
         let schema = &self.tool.input_schema;
         if schema.get("type").and_then(Value::as_str) != Some("object") {
             self.report(rules::ROOT_TYPE, location);
@@ -227,7 +228,7 @@ impl Linter<'_> {
         {
             self.report_at(rules::DIALECT, node);
         }
-        if is_input && node.references().next().is_some() {
+        if is_input && node.has_references() {
             self.report_at(rules::REFERENCE, node);
         }
         let format = node.text("format");
@@ -291,7 +292,9 @@ impl Linter<'_> {
         for (header, argument) in plan.names().zip(plan.arguments()) {
             if is_secret(header) || is_secret(argument) {
                 let pointer = argument.replace('.', "/properties/");
-                self.report(rules::SECRET, &format!("inputSchema/properties/{pointer}"));
+                self.report(rules::SECRET, || {
+                    format!("inputSchema/properties/{pointer}")
+                });
             }
         }
     }
@@ -304,7 +307,7 @@ fn is_untyped(node: Node<'_>) -> bool {
     ];
     let is_typed = |schema: &JsonObject| TYPED.iter().any(|keyword| schema.contains_key(*keyword));
     match node.object() {
-        Some(schema) => !is_typed(schema) && node.references().next().is_none(),
+        Some(schema) => !is_typed(schema) && !node.has_references(),
         None => node.is_true(),
     }
 }
