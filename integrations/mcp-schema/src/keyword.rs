@@ -65,15 +65,21 @@ pub(crate) fn schemas(
 }
 
 /// Calls `change` with each schema directly inside a schema, for functions that write schemas. `true` and `false` are left out.
-pub fn change_subschemas(schema: &mut JsonObject, mut change: impl FnMut(&mut JsonObject)) {
-    for (name, value) in schema.iter_mut() {
+pub fn change_subschemas(schema: &mut JsonObject, change: impl FnMut(&mut JsonObject)) {
+    let schemas = subschemas_mut(schema).filter_map(Value::as_object_mut);
+    schemas.for_each(change);
+}
+
+/// Iterates over the values directly inside a schema that stand in the place of schemas, for functions that also change `true`
+/// and `false`, or what is not a schema, such as the lists of names in `dependencies`.
+pub fn subschemas_mut(schema: &mut JsonObject) -> impl Iterator<Item = &mut Value> {
+    schema.iter_mut().flat_map(|(name, value)| {
         let schemas: Vec<_> = match (keyword(name), value) {
             (Some((_, true)), Value::Object(members)) => members.values_mut().collect(),
             (Some((_, false)), Value::Array(list)) => list.iter_mut().collect(),
             (Some((_, false)), one) => vec![one],
-            _ => continue,
+            _ => Vec::new(),
         };
-        let schemas = schemas.into_iter().filter_map(Value::as_object_mut);
-        schemas.for_each(&mut change);
-    }
+        schemas
+    })
 }

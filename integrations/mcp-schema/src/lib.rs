@@ -12,7 +12,7 @@
 //! | [`limits`] | the limits |
 //! | `error` | [`SchemaError`], [`Limit`] |
 //! | `types` | [`Type`] |
-//! | `keyword` | the keywords whose values are schemas, [`Place`], [`change_subschemas`] |
+//! | `keyword` | the keywords whose values are schemas, [`Place`], [`change_subschemas`], [`subschemas_mut`] |
 //! | `index` | the subschemas of a document and their references, [`Id`] |
 //! | `read` | reading a document: subschemas, references, limits |
 //! | `schema` | [`Schema`], [`Node`], [`Subschema`], [`Reference`] |
@@ -36,7 +36,7 @@ type JsonObject = serde_json::Map<String, serde_json::Value>;
 
 pub use error::{Limit, SchemaError};
 pub use index::Id;
-pub use keyword::{Place, change_subschemas};
+pub use keyword::{Place, change_subschemas, subschemas_mut};
 pub use keywords::{Keywords, compare};
 pub use parts::Parts;
 pub use schema::{Node, Reference, Schema, Subschema};

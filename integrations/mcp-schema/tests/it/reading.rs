@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use mcp_schema::{
     Keywords as _, Limit, Node, Place, Schema, SchemaError, change_subschemas, limits,
+    subschemas_mut,
 };
 use serde_json::{Map, Value, json};
 
@@ -259,6 +260,11 @@ fn writers_reach_each_subschema() {
     let expected = json!({
         "properties": {"a": {"title": "seen"}}, "items": {"not": {}, "title": "seen"}, "anyOf": [{"title": "seen"}, true],
         "default": {"not": {}}, "dependencies": {"a": ["b"]},
+    });
+    assert_eq!(Value::Object(json.clone()), expected);
+    subschemas_mut(&mut json).for_each(|value| *value = Value::Null);
+    let expected = json!({
+        "properties": {"a": null}, "items": null, "anyOf": [null, null], "default": {"not": {}}, "dependencies": {"a": null},
     });
     assert_eq!(Value::Object(json), expected);
 }
