@@ -18,10 +18,18 @@ pub trait Keywords<'s> {
     /// Returns the schemas. Not empty.
     fn nodes(&self) -> &[Node<'s>];
 
+    /// Iterates over the values of a keyword in all schemas, for keywords that narrow each other, such as `type` and `enum`.
+    fn all<'a>(&'a self, keyword: &'a str) -> impl Iterator<Item = &'s Value> + 'a
+    where
+        's: 'a,
+    {
+        let nodes = self.nodes().iter();
+        nodes.filter_map(move |node| node.object()?.get(keyword))
+    }
+
     /// Returns the value of a keyword.
     fn get(&self, keyword: &str) -> Option<&'s Value> {
-        let mut nodes = self.nodes().iter();
-        nodes.find_map(|node| node.object()?.get(keyword))
+        self.all(keyword).next()
     }
 
     /// Returns the text of a keyword such as `description` or `pattern`.
@@ -146,8 +154,7 @@ pub trait Keywords<'s> {
 
     /// Returns the names of required properties.
     fn required(&self) -> Vec<&'s str> {
-        let lists = self.nodes().iter();
-        let lists = lists.filter_map(|node| node.object()?.get("required")?.as_array());
+        let lists = self.all("required").filter_map(Value::as_array);
         lists.flatten().filter_map(Value::as_str).collect()
     }
 

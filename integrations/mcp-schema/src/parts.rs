@@ -43,9 +43,19 @@ impl<'s> Parts<'s> {
     ///
     /// Returns [`SchemaError`] if the walk exceeds a limit.
     pub fn of(node: Node<'s>, walk: &Walk, nested: usize) -> Result<Self, SchemaError> {
+        Self::of_all(&[node], walk, nested)
+    }
+
+    /// Collects the schemas that apply to a value together with each of `first`, such as those that parts of an `allOf` have for
+    /// one property.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`SchemaError`] if the walk exceeds a limit.
+    pub fn of_all(first: &[Node<'s>], walk: &Walk, nested: usize) -> Result<Self, SchemaError> {
         let mut nodes = Vec::new();
         let mut known = HashSet::new();
-        let mut waiting = vec![node];
+        let mut waiting: Vec<_> = first.iter().rev().copied().collect();
         while let Some(node) = waiting.pop() {
             if known.insert(node.id()) {
                 walk.visit(node, nested)?;
@@ -100,13 +110,16 @@ impl<'s> Keywords<'s> for Parts<'s> {
         &self.nodes
     }
 
-    fn get(&self, keyword: &str) -> Option<&'s Value> {
+    fn all<'a>(&'a self, keyword: &'a str) -> impl Iterator<Item = &'s Value> + 'a
+    where
+        's: 'a,
+    {
         let count = if is_shared(keyword) {
             self.nodes.len()
         } else {
             self.own
         };
-        let mut nodes = self.nodes[..count].iter();
-        nodes.find_map(|node| node.object()?.get(keyword))
+        let nodes = self.nodes[..count].iter();
+        nodes.filter_map(move |node| node.object()?.get(keyword))
     }
 }

@@ -205,6 +205,10 @@ fn parts_are_all_schemas_for_the_same_value_each_once() {
             .map(|(name, node)| (name, node.text("title")))
             .collect();
         assert_eq!(titles, [("p", Some("first")), ("q", None)]);
+        // Two of them have schemas for one property.
+        let both = parts.nodes().iter().filter_map(|part| part.property("p"));
+        let both = Parts::of_all(&both.collect::<Vec<_>>(), &walk, 1).unwrap();
+        assert_eq!(both.all("title").collect::<Vec<_>>(), ["first", "second"]);
         // An alternative has the constraints around it, not the texts.
         let one = parts.alternatives()[0];
         let inner = parts.alternative(one, &walk, 1).unwrap();
