@@ -23,9 +23,9 @@
 //! | module | content; each module uses only modules above it |
 //! |---|---|
 //! | `error` | [`OpenApiError`] |
-//! | `usable` | the parts of a document that can be read |
-//! | `document` | parsing; documents of 3.0 as those of 3.1 |
-//! | `reference` | references to components, and names in URLs |
+//! | `usable` | schemas in the forms of 2020-12, without what is malformed |
+//! | `document` | parsing, the operations of a document, references between its parts |
+//! | `reference` | names in references and URLs |
 //! | `schema` | schemas of tools |
 //! | `path` | paths that stay below that of the base URL |
 //! | `target` | the parts of all requests |

@@ -31,7 +31,7 @@ mcp-skills: mcp-client mcp-core mcp-server mcp-types
 mcp-toolset: mcp-client mcp-core mcp-schema mcp-types
 mcp-apps: mcp-core mcp-server mcp-client mcp-types
 mcp-events: mcp-core mcp-server mcp-client mcp-transport-http mcp-types
-mcp-gateway: mcp-auth mcp-client mcp-core mcp-files mcp-server mcp-toolset mcp-types
+mcp-gateway: mcp-auth mcp-client mcp-core mcp-files mcp-schema mcp-server mcp-toolset mcp-types
 mcp-redis: mcp-core mcp-events mcp-types
 mcp-macros:
 mcp: mcp-types mcp-core mcp-server mcp-client mcp-auth mcp-tasks mcp-telemetry mcp-skills \

@@ -4,8 +4,9 @@ use std::borrow::Cow;
 use std::sync::{Arc, OnceLock};
 
 use mcp_core::schema::{Check, JsonSchema, Validator, Violations};
+use mcp_schema::change_subschemas;
 use mcp_types::{JsonObject, Tool};
-use serde_json::{Value, json};
+use serde_json::Value;
 
 /// Checks the arguments of a tool against its input schema. A member with the value `null` counts as absent, unless it
 /// is required.
@@ -64,19 +65,12 @@ impl Check for ArgumentCheck {
 
 /// Returns the schema of the same properties that restricts their types only.
 fn types_only(schema: &JsonObject) -> JsonObject {
-    let properties = schema.get("properties").and_then(Value::as_object);
-    let properties = properties.into_iter().flatten().map(|(name, property)| {
-        let kind = property.get("type");
-        let property = kind.map_or_else(|| json!({}), |kind| json!({ "type": kind }));
-        (name.clone(), property)
+    let mut schema = schema.clone();
+    schema.retain(|keyword, _| ["type", "properties", "required"].contains(&&**keyword));
+    change_subschemas(&mut schema, |property| {
+        property.retain(|keyword, _| keyword == "type");
     });
-    let properties = properties.collect::<JsonObject>();
-    let required = schema.get("required").cloned();
-    JsonObject::from_iter([
-        ("type".to_owned(), "object".into()),
-        ("properties".to_owned(), properties.into()),
-        ("required".to_owned(), required.unwrap_or_else(|| json!([]))),
-    ])
+    schema
 }
 
 #[cfg(test)]

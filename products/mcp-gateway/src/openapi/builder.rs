@@ -13,12 +13,12 @@ use mcp_server::{
     CallContext, FromCall, RawArgs, Rejection, Server, ToolError, ToolExt as _, ToolRoute,
 };
 use mcp_types::{CallToolResult, JsonObject, RawObject, Tool};
-use oas3::Spec;
+use serde_json::Value;
 use tokio::time::timeout;
 use tower_service::Service;
 
 use super::arguments::ArgumentCheck;
-use super::document;
+use super::document::{self, Document};
 use super::error::OpenApiError;
 use super::operation::ApiOperation;
 use super::response;
@@ -65,7 +65,7 @@ const MAX_TOOLS: usize = 2000;
 /// ```
 #[must_use = "does nothing before `server`"]
 pub struct OpenApi {
-    spec: Spec,
+    document: Document,
     target: Target,
     tags: Option<HashSet<String>>,
     methods: Option<Vec<Method>>,
@@ -88,7 +88,7 @@ impl OpenApi {
 
     pub(crate) fn parse_within(document: &str, max_bytes: usize) -> Result<Self, OpenApiError> {
         Ok(Self {
-            spec: document::parse(document, max_bytes)?,
+            document: document::parse(document, max_bytes)?,
             target: Target::default(),
             tags: None,
             methods: None,
@@ -201,8 +201,8 @@ impl OpenApi {
             return Err(OpenApiError::NoOperation);
         }
         let target = Arc::new(self.target);
-        let info = &self.spec.info;
-        let server = Server::new(&info.title, &info.version);
+        let info = |name, otherwise| self.document.info(name, otherwise);
+        let server = Server::new(info("title", "HTTP service"), info("version", "0"));
         let (limit, time) = (self.max_response_bytes, self.timeout);
         Ok(tools.into_iter().fold(server, |server, (operation, tool)| {
             let call = ApiCall {
@@ -217,16 +217,15 @@ impl OpenApi {
     }
 
     /// Returns the selected operations and their tools.
-    fn operations(&self) -> Vec<(ApiOperation, Tool)> {
+    pub(super) fn operations(&self) -> Vec<(ApiOperation, Tool)> {
         let mut tools = Vec::new();
-        for (path, method, operation) in self.spec.operations() {
-            let has_tag =
-                |tags: &HashSet<String>| operation.tags.iter().any(|tag| tags.contains(tag));
+        for route in self.document.routes() {
+            let tags = route.operation.get("tags").and_then(Value::as_array);
+            let mut tags = tags.into_iter().flatten().filter_map(Value::as_str);
+            let has_tag = |wanted: &HashSet<String>| tags.any(|tag| wanted.contains(tag));
+            let has_method = |wanted: &Vec<Method>| wanted.contains(&route.method);
             if !self.tags.as_ref().is_none_or(has_tag)
-                || !self
-                    .methods
-                    .as_ref()
-                    .is_none_or(|methods| methods.contains(&method))
+                || !self.methods.as_ref().is_none_or(has_method)
             {
                 continue;
             }
@@ -234,13 +233,15 @@ impl OpenApi {
                 tracing::warn!("further operations of the OpenAPI document are left out");
                 break;
             }
-            match ApiOperation::new(&self.spec, &path, &method, operation, &self.target) {
+            match ApiOperation::new(&self.document, &route, &self.target) {
                 Ok(tool) => tools.push(tool),
                 Err(reason) => {
-                    tracing::warn!(path, method = %mcp_types::escaped(&method), reason, "an operation of the OpenAPI document is left out");
+                    let place = format_args!("{} {}", route.method, route.path);
+                    self.document.left_out.add(place, reason);
                 }
             }
         }
+        self.document.left_out.finish();
         set_names(&mut tools);
         tools
     }
@@ -348,7 +349,7 @@ where
 impl fmt::Debug for OpenApi {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("OpenApi")
-            .field("title", &self.spec.info.title)
+            .field("title", &self.document.info("title", "HTTP service"))
             .field("base_url", &self.target.base)
             .field("tags", &self.tags)
             .field("methods", &self.methods)

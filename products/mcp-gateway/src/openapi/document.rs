@@ -1,35 +1,89 @@
-//! Document parsing. A document of 3.0 is converted to 3.1.
+//! A document, and its parts that requests need. Each is read when it is needed, so that a malformed one takes no others with it.
 
-use oas3::Spec;
-use serde::Deserialize as _;
-use serde_json::{Map, Value, json};
+use http::Method;
+use percent_encoding::percent_decode_str;
+use serde::Deserialize;
+use serde_json::Value;
 
 use super::error::OpenApiError;
-use super::usable::usable;
+use super::usable::LeftOut;
 
-/// Deepest nesting that is converted.
-const MAX_DEPTH: usize = 64;
+/// Longest chain of references between path items, or between components.
+const MAX_STEPS: usize = 16;
+/// Most bytes of the path items that references copy, all together.
+const MAX_COPIED: usize = 32 << 20;
 
-/// Parses a document of at most `max_bytes` in JSON or YAML. Parts that are malformed are left out.
-pub(super) fn parse(text: &str, max_bytes: usize) -> Result<Spec, OpenApiError> {
+/// The members of a path item that are operations.
+const METHODS: [&str; 8] = [
+    "get", "put", "post", "delete", "options", "head", "patch", "trace",
+];
+
+/// A document. The schemas of its components are usable.
+#[derive(Debug)]
+pub(super) struct Document {
+    json: Value,
+    pub(super) left_out: LeftOut,
+}
+
+/// An operation with its place.
+#[derive(Debug)]
+pub(super) struct Route<'a> {
+    pub(super) path: &'a str,
+    pub(super) method: Method,
+    pub(super) operation: &'a Value,
+    /// The parameters that all operations of the path have.
+    pub(super) parameters: Option<&'a Value>,
+}
+
+/// A parameter without its schema.
+#[derive(Debug, Deserialize)]
+pub(super) struct Parameter<'a> {
+    pub(super) name: &'a str,
+    #[serde(rename = "in")]
+    pub(super) location: ParameterIn,
+    pub(super) description: Option<&'a str>,
+    pub(super) required: Option<bool>,
+    pub(super) style: Option<ParameterStyle>,
+    pub(super) explode: Option<bool>,
+}
+
+/// The place of a parameter in a request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) enum ParameterIn {
+    Path,
+    Query,
+    Header,
+    Cookie,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) enum ParameterStyle {
+    Matrix,
+    Label,
+    Form,
+    Simple,
+    SpaceDelimited,
+    PipeDelimited,
+    DeepObject,
+}
+
+/// Parses a document of at most `max_bytes` in JSON or YAML.
+pub(super) fn parse(text: &str, max_bytes: usize) -> Result<Document, OpenApiError> {
     if text.len() > max_bytes {
         return Err(OpenApiError::TooLong(max_bytes));
     }
     let malformed = |error: &dyn std::fmt::Display| OpenApiError::Malformed(error.to_string());
     let text = text.trim_start_matches('\u{feff}');
-    let mut document: Value = if text.trim_start().starts_with('{') {
+    let mut json: Value = if text.trim_start().starts_with('{') {
         serde_json::from_str(text).map_err(|error| malformed(&error))?
     } else {
         serde_saphyr::from_str_with_options(text, yaml(max_bytes))
             .map_err(|error| malformed(&error))?
     };
-    let version = |name| {
-        document
-            .get(name)
-            .and_then(Value::as_str)
-            .unwrap_or_default()
-    };
-    let (version, swagger) = (version("openapi").to_owned(), version("swagger"));
+    let version = |name| json.get(name).and_then(Value::as_str).unwrap_or_default();
+    let (version, swagger) = (version("openapi"), version("swagger"));
     if !version.starts_with("3.") {
         return Err(OpenApiError::Version(if swagger.is_empty() {
             format!("OpenAPI {version:?}")
@@ -37,12 +91,13 @@ pub(super) fn parse(text: &str, max_bytes: usize) -> Result<Spec, OpenApiError> 
             format!("Swagger {swagger}")
         }));
     }
-    // Generators write the forms of 3.0 and of draft 4 into documents of 3.1, too.
-    modernize(&mut document, 0);
-    let Value::Object(document) = document else {
-        return Err(malformed(&"it is not an object"));
-    };
-    Spec::deserialize(usable(&document)).map_err(|error| malformed(&error))
+    let left_out = LeftOut::default();
+    if let Some(Value::Object(schemas)) = json.pointer_mut("/components/schemas") {
+        for (name, schema) in schemas {
+            *schema = left_out.usable(format_args!("components schemas {name}"), schema);
+        }
+    }
+    Ok(Document { json, left_out })
 }
 
 /// Returns the rules of YAML 1.2, by which `NO`, `on`, `y`, `012` and `1_000` are text, and the limits of a
@@ -60,86 +115,147 @@ fn yaml(max_bytes: usize) -> serde_saphyr::Options {
     }
 }
 
-/// Converts the keywords of schemas that 3.1 writes in another way: `nullable`, and the exclusive limits.
-fn modernize(value: &mut Value, depth: usize) {
-    if depth > MAX_DEPTH {
-        return;
-    }
-    match value {
-        Value::Array(items) => items
-            .iter_mut()
-            .for_each(|value| modernize(value, depth + 1)),
-        Value::Object(members) => {
-            modernize_schema(members);
-            members
-                .values_mut()
-                .for_each(|value| modernize(value, depth + 1));
+impl Document {
+    /// Returns the text of a member of `info`.
+    pub(super) fn info(&self, name: &str, otherwise: &str) -> String {
+        match self.json.get("info").and_then(|info| info.get(name)) {
+            Some(Value::String(text)) => text.clone(),
+            Some(Value::Number(number)) => number.to_string(),
+            _ => otherwise.to_owned(),
         }
-        _ => {}
     }
-}
 
-fn modernize_schema(schema: &mut Map<String, Value>) {
-    if let Some(Value::Bool(nullable)) = schema.get("nullable").cloned() {
-        schema.remove("nullable");
-        if nullable && !schema.contains_key("type") {
-            allow_null(schema);
+    /// Returns the schema of a component.
+    pub(super) fn schema(&self, name: &str) -> Option<&Value> {
+        self.json.get("components")?.get("schemas")?.get(name)
+    }
+
+    /// Returns the operations of all paths.
+    pub(super) fn routes(&self) -> Vec<Route<'_>> {
+        let mut routes = Vec::new();
+        let mut free = MAX_COPIED;
+        let paths = self.json.get("paths").and_then(Value::as_object);
+        for (path, item) in paths.into_iter().flatten() {
+            let items = self.items(path, item, &mut free);
+            let member = |name| items.iter().find_map(|item| item.get(name));
+            routes.extend(METHODS.into_iter().filter_map(|name| {
+                Some(Route {
+                    path,
+                    method: name.to_ascii_uppercase().parse().ok()?,
+                    operation: member(name)?,
+                    parameters: member("parameters"),
+                })
+            }));
         }
-        if let (true, Some(Value::String(kind))) = (nullable, schema.get("type").cloned()) {
-            schema.insert("type".into(), Value::from(vec![kind, "null".to_owned()]));
-            if let Some(Value::Array(values)) = schema.get_mut("enum")
-                && !values.contains(&Value::Null)
-            {
-                values.push(Value::Null);
+        routes
+    }
+
+    /// Returns a path item and those that its reference leads to. Members of the first ones win.
+    fn items<'a>(&'a self, path: &str, item: &'a Value, free: &mut usize) -> Vec<&'a Value> {
+        let mut items = vec![item];
+        let mut next = self.next(item);
+        while let Ok(Some(target)) = next
+            && items.len() <= MAX_STEPS
+        {
+            // After the first item that does not fit none is measured: that costs what a copy costs.
+            if *free > 0 {
+                *free = free.saturating_sub(target.to_string().len());
+            }
+            next = if *free > 0 {
+                items.push(target);
+                self.next(target)
+            } else {
+                Err(format!("all references copy more than {MAX_COPIED} bytes"))
+            };
+        }
+        if let Err(reason) = next {
+            self.left_out.add(format_args!("paths {path}"), reason);
+        }
+        items
+    }
+
+    /// Returns a part of the document, or what the references in its place lead to.
+    ///
+    /// # Errors
+    ///
+    /// Returns the reason if a reference leads to nothing, or to another document, or more than 16 lead to one part.
+    pub(super) fn resolve<'a>(&'a self, mut part: &'a Value) -> Result<&'a Value, String> {
+        for _ in 0..=MAX_STEPS {
+            match self.next(part)? {
+                Some(next) => part = next,
+                None => return Ok(part),
             }
         }
+        Err(format!(
+            "more than {MAX_STEPS} references lead to one component"
+        ))
     }
-    for (exclusive, limit) in [
-        ("exclusiveMinimum", "minimum"),
-        ("exclusiveMaximum", "maximum"),
-    ] {
-        if let Some(Value::Bool(is_exclusive)) = schema.get(exclusive).cloned() {
-            schema.remove(exclusive);
-            if is_exclusive && let Some(number) = schema.remove(limit) {
-                schema.insert(exclusive.into(), number);
-            }
-        }
-    }
-}
 
-/// Adds `null` to the alternatives of a schema without a type.
-fn allow_null(schema: &mut Map<String, Value>) {
-    let null = json!({"type": "null"});
-    for keyword in ["anyOf", "oneOf"] {
-        if let Some(Value::Array(alternatives)) = schema.get_mut(keyword) {
-            alternatives.push(null);
-            return;
-        }
-    }
-    if let Some(all) = schema.remove("allOf") {
-        let alternatives = vec![json!({ "allOf": all }), null];
-        schema.insert("anyOf".into(), alternatives.into());
+    /// Returns what the reference in the place of a part leads to. `None`: it is not a reference.
+    ///
+    /// # Errors
+    ///
+    /// Returns the reason if the part is not an object, or the reference leads to nothing.
+    pub(super) fn next(&self, part: &Value) -> Result<Option<&Value>, String> {
+        let part = part.as_object().ok_or("not an object")?;
+        let Some(reference) = part.get("$ref").and_then(Value::as_str) else {
+            return Ok(None);
+        };
+        let pointer = reference.strip_prefix('#').map(percent_decode_str);
+        let pointer = pointer.and_then(|pointer| pointer.decode_utf8().ok());
+        let target = pointer.and_then(|pointer| self.json.pointer(&pointer));
+        let missing = || format!("the reference {reference:?} names no component of the document");
+        target.map(Some).ok_or_else(missing)
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use oas3::Spec;
-    use serde_json::{Value, json};
+    use http::Method;
+    use jsonschema::draft202012::meta::is_valid;
+    use mcp_types::Tool;
+    use serde_json::{Map, Value, json};
 
-    use super::{OpenApiError, modernize, parse};
+    use super::super::builder::OpenApi;
+    use super::super::operation::ApiOperation;
+    use super::{Document, MAX_COPIED, OpenApiError, parse};
+
+    #[test]
+    fn references_to_path_items_copy_a_bounded_amount() {
+        const ITEM: usize = 1 << 20;
+        const PATHS: usize = 200;
+        let item = json!({"get": {"description": "x".repeat(ITEM), "responses": {}}});
+        let paths: Map<String, Value> = (0..PATHS)
+            .map(|number| {
+                (
+                    format!("/{number:03}"),
+                    json!({"$ref": "#/components/pathItems/A"}),
+                )
+            })
+            .collect();
+        let document =
+            json!({"openapi": "3.1.0", "paths": paths, "components": {"pathItems": {"A": item}}});
+        let tools = tools(&document);
+        assert_eq!(tools.len(), MAX_COPIED / ITEM - 1);
+        let texts = tools
+            .iter()
+            .filter_map(|(_, tool)| tool.description.as_ref());
+        let length: usize = texts.map(String::len).sum();
+        assert!(length < MAX_COPIED + 2 * ITEM, "{length}");
+    }
 
     #[test]
     fn schemas_from_3_0_are_converted_to_3_1() {
-        let mut schema = json!({"a": {
+        let schema = json!({"a": {
             "type": "integer", "nullable": true, "minimum": 3, "exclusiveMinimum": true,
             "maximum": 9, "exclusiveMaximum": false,
         }, "b": {"nullable": true, "allOf": [{}]}, "c": {"nullable": true, "oneOf": [{}]}});
-        modernize(&mut schema, 0);
+        let document = document(&with_schema(&json!({ "properties": schema })));
+        let schema = &document.schema("odd").unwrap()["properties"];
         let expected = json!({"a": {
             "type": ["integer", "null"], "exclusiveMinimum": 3, "maximum": 9,
         }, "b": {"anyOf": [{"allOf": [{}]}, {"type": "null"}]}, "c": {"oneOf": [{}, {"type": "null"}]}});
-        assert_eq!(schema, expected);
+        assert_eq!(schema, &expected);
     }
 
     #[test]
@@ -158,63 +274,142 @@ mod tests {
             Err(OpenApiError::TooLong(1000))
         ));
         let yaml = "openapi: 3.1.0\ninfo: {title: a, version: '1'}\npaths: {}\n";
-        assert_eq!(parse(yaml).unwrap().info.title, "a");
+        assert_eq!(parse(yaml).unwrap().info("title", ""), "a");
     }
 
-    fn spec(document: &Value) -> Spec {
+    fn document(document: &Value) -> Document {
         parse(&document.to_string(), 1 << 20).unwrap()
+    }
+
+    fn tools(document: &Value) -> Vec<(ApiOperation, Tool)> {
+        OpenApi::parse(&document.to_string()).unwrap().operations()
+    }
+
+    /// Returns the paths and methods of the operations that are tools.
+    fn operations(document: &Value) -> Vec<(String, Method)> {
+        let tools = tools(document).into_iter();
+        let places = tools.map(|(operation, _)| (operation.path, operation.method));
+        places.collect()
+    }
+
+    #[test]
+    fn schemas_are_written_in_the_forms_of_2020_12() {
+        for (schema, expected) in [
+            (
+                json!({"type": ["string"], "nullable": true, "enum": ["a"]}),
+                json!({"type": ["string", "null"], "enum": ["a", null]}),
+            ),
+            (
+                json!({"type": "null", "nullable": true}),
+                json!({"type": "null"}),
+            ),
+            (
+                json!({"type": ["string", "string"]}),
+                json!({"type": ["string"]}),
+            ),
+            (
+                json!({"required": ["a", "b", "a"]}),
+                json!({"required": ["a", "b"]}),
+            ),
+            (json!({"allOf": [], "enum": [], "type": "file"}), json!({})),
+            (json!({"items": [{}], "multipleOf": 0}), json!({})),
+            (
+                json!({"properties": {"a": 7, "b": true}}),
+                json!({"properties": {"a": {}, "b": true}}),
+            ),
+            (
+                json!({"anyOf": [7, {"items": "x"}]}),
+                json!({"anyOf": [{}, {}]}),
+            ),
+            (
+                json!({"patternProperties": {"^x": {"minimum": 1, "exclusiveMinimum": true}}, "additionalProperties": false}),
+                json!({"patternProperties": {"^x": {"exclusiveMinimum": 1}}, "additionalProperties": false}),
+            ),
+            // An `$id` would lead references away from the tool's `$defs`, and `not` of any value accepts none.
+            (
+                json!({"$id": "https://a", "$defs": {"a": {}}, "not": {"type": "file"}}),
+                json!({}),
+            ),
+            (
+                json!({"xml": {}, "x-a": 1, "default": [], "example": {"type": 7}}),
+                json!({"x-a": 1, "default": [], "example": {"type": 7}}),
+            ),
+            (json!("x"), json!({})),
+        ] {
+            let document = document(&with_schema(&schema));
+            assert_eq!(document.schema("odd").unwrap(), &expected, "{schema}");
+            assert!(is_valid(&expected), "{schema}");
+        }
+    }
+
+    #[test]
+    fn parameters_are_found_by_reference_and_count_once() {
+        let id =
+            json!({"name": "id", "in": "path", "required": true, "schema": {"type": "string"}});
+        let first = json!({"$ref": "#/paths/~1a~1%7Bid%7D/get/parameters/0"});
+        let tools = tools(&json!({"openapi": "3.1.0", "paths": {
+            "/a/{id}": {"get": {"parameters": [id]}},
+            "/b/{id}": {"parameters": [first], "get": {"parameters": [first, first]}},
+        }}));
+        assert_eq!(tools.len(), 2);
+        for (operation, tool) in tools {
+            assert_eq!(operation.arguments.len(), 1);
+            assert_eq!(tool.input_schema["required"], json!(["id"]));
+        }
     }
 
     fn with_schema(schema: &Value) -> Value {
         json!({"openapi": "3.1.0", "info": {"title": "a"}, "paths": {
             "/good": {"get": {"responses": {}}},
-            "/bad": {"get": {"parameters": 7, "responses": {}}, "post": {"responses": {}}},
+            "/bad": {"get": {"parameters": 7, "responses": {}}, "post": {
+                "requestBody": {"content": {"application/json": {"schema": {"$ref": "#/components/schemas/odd"}}}},
+                "responses": {},
+            }},
             "/text": "none",
         }, "components": {"schemas": {"good": {"type": "string"}, "odd": schema}}})
     }
 
     #[test]
     fn malformed_parts_take_no_others_with_them() {
-        let spec = spec(&with_schema(&json!({
+        let text = with_schema(&json!({
             "type": "object", "required": "a",
             "properties": {"b": {"type": "money", "description": "B"}, "c": {"minLength": "1", "type": "string"}},
-        })));
-        assert_eq!(spec.info.version, "0");
-        let operations: Vec<_> = spec
-            .operations()
-            .map(|(path, method, _)| (path, method))
-            .collect();
-        let expected = [("/good", http::Method::GET), ("/bad", http::Method::POST)];
+        }));
+        let document = document(&text);
+        assert_eq!(document.info("version", "0"), "0");
+        let expected = [("/good", Method::GET), ("/bad", Method::POST)];
         assert_eq!(
-            operations,
+            operations(&text),
             expected.map(|(path, method)| (path.to_owned(), method))
         );
-        let schemas = &spec.components.unwrap().schemas;
-        let odd = serde_json::to_value(&schemas["odd"]).unwrap();
         let properties = json!({"b": {"description": "B"}, "c": {"type": "string"}});
-        assert_eq!(odd, json!({"type": "object", "properties": properties}));
-        assert!(schemas.contains_key("good"));
+        assert_eq!(
+            document.schema("odd").unwrap(),
+            &json!({"type": "object", "properties": properties})
+        );
+        assert!(document.schema("good").is_some());
     }
 
     #[test]
     fn draft_4_limits_are_converted_in_every_version() {
         let schema = json!({"type": "integer", "minimum": 1, "exclusiveMinimum": true});
-        let spec = spec(&with_schema(&schema));
-        let odd = serde_json::to_value(&spec.components.unwrap().schemas["odd"]).unwrap();
+        let document = document(&with_schema(&schema));
+        let odd = document.schema("odd").unwrap();
         assert_eq!(odd["exclusiveMinimum"].as_f64(), Some(1.0), "{odd}");
     }
 
     #[test]
     fn references_to_path_items_are_followed() {
-        let spec = spec(
+        let mut operations = operations(
             &json!({"openapi": "3.1.0", "info": {"title": "a", "version": "1"}, "paths": {
             "/a": {"$ref": "#/components/pathItems/item", "description": "own"},
             "/b": {"$ref": "#/paths/~1a"},
             "/loop": {"$ref": "#/paths/~1loop"},
+            "/operation": {"get": {"$ref": "#/components/pathItems/item/get"}},
         }, "components": {"pathItems": {"item": {"get": {"operationId": "x", "responses": {}}}}}}),
         );
-        let mut paths: Vec<_> = spec.operations().map(|(path, ..)| path).collect();
-        paths.sort();
+        operations.sort_by(|one, other| one.0.cmp(&other.0));
+        let paths: Vec<_> = operations.iter().map(|(path, _)| &**path).collect();
         assert_eq!(paths, ["/a", "/b"]);
     }
 
@@ -222,19 +417,25 @@ mod tests {
     fn yaml_is_read_as_version_1_2() {
         let yaml = "openapi: 3.0.3\ninfo: {title: NO, version: 1.0}\npaths: {}\ncomponents:\n  schemas:\n    \
                     y:\n      type: string\n      enum: [NO, on, y, 012, 1_000, true, 12]\n";
-        let spec = parse(yaml, 1000).unwrap();
-        assert_eq!(spec.info.title, "NO");
-        let schema = serde_json::to_value(&spec.components.unwrap().schemas["y"]).unwrap();
+        let document = parse(yaml, 1000).unwrap();
+        assert_eq!(document.info("title", ""), "NO");
         let expected = json!(["NO", "on", "y", "012", "1_000", true, 12]);
-        assert_eq!(schema["enum"], expected);
+        assert_eq!(document.schema("y").unwrap()["enum"], expected);
     }
 
     proptest::proptest! {
         #[test]
         fn any_malformed_schema_is_repaired(schema in value()) {
-            let spec = spec(&with_schema(&schema));
-            assert_eq!(spec.operations().count(), 2);
-            assert!(spec.components.unwrap().schemas.contains_key("good"));
+            let text = with_schema(&schema);
+            assert_eq!(operations(&text).len(), 2);
+            let document = document(&text);
+            assert!(document.schema("good").is_some());
+            let odd = document.schema("odd").unwrap();
+            proptest::prop_assert!(is_valid(odd), "{odd}");
+            for (_, tool) in tools(&text) {
+                let schema = Value::Object((*tool.input_schema).clone());
+                proptest::prop_assert!(is_valid(&schema), "{schema}");
+            }
         }
     }
 
@@ -268,7 +469,7 @@ mod tests {
                         members
                             .into_iter()
                             .map(|(key, value)| (key.to_owned(), value))
-                            .collect::<serde_json::Map<_, _>>()
+                            .collect::<Map<_, _>>()
                             .into()
                     }),
             ]

@@ -4,7 +4,7 @@
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum OpenApiError {
-    /// The document is neither JSON nor YAML, or has members of another type.
+    /// The document is neither JSON nor YAML.
     #[error("the OpenAPI document cannot be read: {0}")]
     Malformed(String),
     /// The document is longer than the limit.

@@ -4,18 +4,16 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use http::Method;
+use mcp_schema::{Keywords as _, Schema, Type};
 use mcp_types::{JsonObject, Tool, ToolAnnotations};
-use oas3::Spec;
-use oas3::spec::{ObjectOrReference, Operation, Parameter, ParameterIn, ParameterStyle, Schema};
+use serde::Deserialize as _;
 use serde_json::Value;
 
+use super::document::{Document, Parameter, ParameterIn, ParameterStyle, Route};
 use super::path::check_template;
-use super::reference::resolve;
 use super::schema::{Properties, accepts, of_output};
 use super::target::Target;
 
-/// Longest schema in bytes: the longest that the validator accepts.
-const MAX_SCHEMA: usize = 256 << 10;
 /// The name of the argument with the request body.
 const BODY: &str = "body";
 /// The media type of a form.
@@ -83,10 +81,7 @@ impl ParameterFormat {
     /// # Errors
     ///
     /// Returns the reason when the parameter has a style that is not supported.
-    fn new(parameter: &Parameter) -> Result<Self, String> {
-        if parameter.schema.is_none() && json_schema(parameter).is_some() {
-            return Ok(Self::Json);
-        }
+    fn new(parameter: &Parameter<'_>) -> Result<Self, String> {
         let is_query = parameter.location == ParameterIn::Query;
         let is_form = matches!(parameter.style, None | Some(ParameterStyle::Form));
         let is_exploded = is_query && parameter.explode.unwrap_or(is_form);
@@ -125,11 +120,15 @@ impl ParameterFormat {
     }
 }
 
-/// Returns the schema of a parameter whose value is JSON.
-fn json_schema(parameter: &Parameter) -> Option<&Schema> {
-    let content = parameter.content.as_ref()?;
-    let (_, json) = content.iter().find(|(kind, _)| is_json(kind))?;
-    json.schema.as_ref()
+/// Returns the content of a part with a media type that `is_kind` accepts.
+fn content(part: &Value, is_kind: fn(&str) -> bool) -> Option<(&String, &Value)> {
+    let mut content = part.get("content")?.as_object()?.iter();
+    content.find(|(kind, _)| is_kind(kind))
+}
+
+/// Returns the JSON schema in the content of a part.
+fn json_schema(part: &Value) -> Option<&Value> {
+    content(part, is_json)?.1.get("schema")
 }
 
 impl ApiOperation {
@@ -139,69 +138,72 @@ impl ApiOperation {
     ///
     /// Returns the reason why the operation cannot be called.
     pub(super) fn new(
-        spec: &Spec,
-        path: &str,
-        method: &Method,
-        operation: &Operation,
+        document: &Document,
+        route: &Route<'_>,
         target: &Target,
     ) -> Result<(Self, Tool), String> {
+        let Route { path, method, .. } = route;
         check_template(path)?;
-        let mut properties = Properties::default();
+        let operation = route.operation;
+        // Copies of an operation would not be counted.
+        if document.next(operation)?.is_some() {
+            return Err("it is a reference to another operation".to_owned());
+        }
+        let place = format!("{method} {path}");
+        let mut properties = Properties::new(document, &place);
         let mut arguments = Vec::new();
-        for parameter in parameters(spec, path, operation)? {
+        for (parameter, part) in parameters(document, operation, route.parameters)? {
             match parameter.location {
                 ParameterIn::Cookie if parameter.required == Some(true) => {
                     return Err(format!("the cookie {:?} is required", parameter.name));
                 }
                 ParameterIn::Cookie => continue,
-                ParameterIn::Header if target.sets_header(&parameter.name) => continue,
-                ParameterIn::Query if target.sets_query(&parameter.name) => continue,
+                ParameterIn::Header if target.sets_header(parameter.name) => continue,
+                ParameterIn::Query if target.sets_query(parameter.name) => continue,
                 _ => {}
             }
-            let mut name = parameter.name.clone();
+            let mut name = parameter.name.to_owned();
             while properties.contains(&name) {
                 name = format!("{}_{name}", location(parameter.location));
             }
             let is_required = parameter.required == Some(true);
             let is_required = is_required || parameter.location == ParameterIn::Path;
-            let description = parameter.description.as_deref();
-            let schema = parameter.schema.as_ref();
-            let schema = schema.or_else(|| json_schema(&parameter));
-            properties.add(&name, schema, description, is_required);
+            let schema = part.get("schema");
+            let json = json_schema(part).filter(|_| schema.is_none());
+            properties.add(&name, schema.or(json), parameter.description, is_required);
+            let format = match json {
+                Some(_) => ParameterFormat::Json,
+                None => ParameterFormat::new(&parameter)?,
+            };
             arguments.push(Argument {
                 name,
-                format: ParameterFormat::new(&parameter)?,
-                parameter: parameter.name,
+                format,
+                parameter: parameter.name.to_owned(),
                 location: parameter.location,
                 accepts_objects: false,
                 accepts_arrays: false,
             });
         }
-        let body = add_body(spec, operation, &mut properties)?;
-        let schema = properties.into_schema(spec);
-        let length = Value::Object(schema.clone()).to_string().len();
-        if length > MAX_SCHEMA {
-            return Err(format!(
-                "the schema of its arguments has {length} bytes, and at most {MAX_SCHEMA} are taken"
-            ));
-        }
+        let body = add_body(document, operation, &mut properties)?;
+        let schema = properties.into_schema();
+        let read = Schema::parse(&schema)
+            .map_err(|error| format!("the schema of its arguments: {error}"))?;
         for argument in &mut arguments {
-            let property = schema
-                .get("properties")
-                .and_then(|properties| properties.get(&argument.name));
-            let accepts = |kind| property.is_some_and(|property| accepts(property, &schema, kind));
-            argument.accepts_objects = accepts("object");
-            argument.accepts_arrays = accepts("array");
+            let property = read.root().property(&argument.name);
+            let accepts = |kind| property.is_some_and(|property| accepts(property, kind));
+            argument.accepts_objects = accepts(Type::Object);
+            argument.accepts_arrays = accepts(Type::Array);
         }
-        let name = name(path, method, operation);
-        let mut tool = Tool::new(name).input_schema(schema);
-        tool.output_schema = output_schema(spec, operation).map(Arc::new);
-        let description = operation
-            .description
-            .as_ref()
-            .or(operation.summary.as_ref());
-        tool.description = description.cloned();
-        tool.title.clone_from(&operation.summary);
+        let text = |name| operation.get(name).and_then(Value::as_str);
+        // The document's tools get portable names together.
+        let name = text("operationId").filter(|id| !id.is_empty());
+        let otherwise = || format!("{}{path}", method.as_str().to_ascii_lowercase());
+        let name = name.map_or_else(otherwise, str::to_owned);
+        let mut tool = Tool::new(name.replace(['{', '}'], "")).input_schema(schema);
+        tool.output_schema = output_schema(document, operation, &place).map(Arc::new);
+        let description = text("description").or(text("summary"));
+        tool.description = description.map(str::to_owned);
+        tool.title = text("summary").map(str::to_owned);
         let mut hints = ToolAnnotations::default();
         hints.read_only_hint = Some(matches!(*method, Method::GET | Method::HEAD));
         hints.destructive_hint = Some(!matches!(
@@ -213,7 +215,7 @@ impl ApiOperation {
         tool.annotations = Some(hints);
         let operation = Self {
             method: method.clone(),
-            path: path.to_owned(),
+            path: (*path).to_owned(),
             arguments,
             body,
             has_output: tool.output_schema.is_some(),
@@ -222,37 +224,40 @@ impl ApiOperation {
     }
 }
 
-/// Returns the parameters of an operation, and those of its path unless the operation replaces them.
-fn parameters(spec: &Spec, path: &str, operation: &Operation) -> Result<Vec<Parameter>, String> {
-    let resolve = |parameter: &ObjectOrReference<Parameter>| {
-        resolve(spec, parameter, "parameters", |all| &all.parameters)
-    };
-    let own = operation.parameters.iter().map(resolve);
-    let mut all = own.collect::<Result<Vec<_>, _>>()?;
-    let item = spec.paths.as_ref().and_then(|paths| paths.get(path));
-    for shared in item.iter().flat_map(|item| &item.parameters) {
-        let shared = resolve(shared)?;
-        let is_same = |own: &Parameter| own.name == shared.name && own.location == shared.location;
-        if !all.iter().any(is_same) {
-            all.push(shared);
+/// Returns the parameters of an operation with their parts of the document, and those of its path unless the operation replaces them.
+fn parameters<'a>(
+    document: &'a Document,
+    operation: &'a Value,
+    shared: Option<&'a Value>,
+) -> Result<Vec<(Parameter<'a>, &'a Value)>, String> {
+    let mut known = HashSet::new();
+    let mut parameters = Vec::new();
+    let lists = [operation.get("parameters"), shared];
+    for list in lists.into_iter().flatten() {
+        for part in list.as_array().ok_or("its parameters are not a list")? {
+            let part = document.resolve(part)?;
+            let parameter = Parameter::deserialize(part)
+                .map_err(|error| format!("a parameter is malformed: {error}"))?;
+            if known.insert((parameter.name, parameter.location)) {
+                parameters.push((parameter, part));
+            }
         }
     }
-    Ok(all)
+    Ok(parameters)
 }
 
 fn add_body(
-    spec: &Spec,
-    operation: &Operation,
-    properties: &mut Properties,
+    document: &Document,
+    operation: &Value,
+    properties: &mut Properties<'_>,
 ) -> Result<Option<BodyArgument>, String> {
-    let Some(body) = &operation.request_body else {
+    let Some(body) = operation.get("requestBody").filter(|body| !body.is_null()) else {
         return Ok(None);
     };
-    let body = resolve(spec, body, "requestBodies", |all| &all.request_bodies)?;
-    let is_required = body.required == Some(true);
-    let json = body.content.iter().find(|(kind, _)| is_json(kind));
-    let form = || body.content.iter().find(|(kind, _)| is_form(kind));
-    let Some((kind, media)) = json.or_else(form) else {
+    let body = document.resolve(body)?;
+    let is_required = body.get("required") == Some(&Value::Bool(true));
+    let json = content(body, is_json);
+    let Some((kind, media)) = json.or_else(|| content(body, is_form)) else {
         return if is_required {
             Err("its body is neither JSON nor a form".to_owned())
         } else {
@@ -262,20 +267,19 @@ fn add_body(
     let format = if is_json(kind) {
         BodyFormat::Json
     } else {
-        let members = media.encoding.iter();
-        let deep = members.filter(|(_, encoding)| encoding.style.as_deref() == Some("deepObject"));
+        let members = media.get("encoding").and_then(Value::as_object);
+        let members = members.into_iter().flatten();
+        let deep = members.filter(|(_, encoding)| {
+            encoding.get("style").and_then(Value::as_str) == Some("deepObject")
+        });
         BodyFormat::Form(deep.map(|(name, _)| name.clone()).collect())
     };
     let mut name = BODY.to_owned();
     while properties.contains(&name) {
         name = format!("request_{name}");
     }
-    properties.add(
-        &name,
-        media.schema.as_ref(),
-        body.description.as_deref(),
-        is_required,
-    );
+    let description = body.get("description").and_then(Value::as_str);
+    properties.add(&name, media.get("schema"), description, is_required);
     Ok(Some(BodyArgument {
         name,
         is_required,
@@ -284,23 +288,16 @@ fn add_body(
 }
 
 /// Returns the structured content's schema: the schema of the first 2xx response with JSON.
-fn output_schema(spec: &Spec, operation: &Operation) -> Option<JsonObject> {
-    let responses = operation
-        .responses
-        .iter()
-        .flat_map(|responses| responses.iter());
+fn output_schema(document: &Document, operation: &Value, place: &str) -> Option<JsonObject> {
+    let responses = operation.get("responses")?.as_object()?.iter();
     let mut successes: Vec<_> = responses
         .filter(|(status, _)| status.starts_with('2'))
         .collect();
     successes.sort_by_key(|(status, _)| *status);
-    let schema = successes.into_iter().find_map(|(_, response)| {
-        let response = resolve(spec, response, "responses", |all| &all.responses);
-        let mut content = response.ok()?.content.into_iter();
-        content.find(|(kind, _)| is_json(kind))?.1.schema
-    })?;
-    let output = of_output(spec, &schema)?;
-    let length = Value::Object(output.clone()).to_string().len();
-    (length <= MAX_SCHEMA).then_some(output)
+    let mut schemas = successes
+        .into_iter()
+        .filter_map(|(_, response)| json_schema(document.resolve(response).ok()?));
+    of_output(document, place, schemas.next()?)
 }
 
 /// Returns whether a media type is JSON.
@@ -326,12 +323,4 @@ fn location(location: ParameterIn) -> &'static str {
         ParameterIn::Header => "header",
         ParameterIn::Cookie => "cookie",
     }
-}
-
-/// Returns the operation's id, or method and path, without braces. The document's tools get portable names together.
-fn name(path: &str, method: &Method, operation: &Operation) -> String {
-    let id = operation.operation_id.clone();
-    let id = id.filter(|id| !id.is_empty());
-    let id = id.unwrap_or_else(|| format!("{}{path}", method.as_str().to_ascii_lowercase()));
-    id.replace(['{', '}'], "")
 }

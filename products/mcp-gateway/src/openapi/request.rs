@@ -7,9 +7,9 @@ use http::header::{ACCEPT, CONTENT_TYPE};
 use http::{HeaderMap, HeaderName, HeaderValue, Request, Uri};
 use mcp_server::ToolError;
 use mcp_types::JsonObject;
-use oas3::spec::ParameterIn;
 use serde_json::Value;
 
+use super::document::ParameterIn;
 use super::operation::{ApiOperation, Argument, BodyFormat, FORM, ParameterFormat};
 use super::path::{has_dot_segment, is_below};
 use super::reference::escape;

@@ -2,31 +2,29 @@
 
 use std::collections::BTreeSet;
 
+use mcp_schema::{Keywords as _, Node, Schema, Type, Walk, limits, subschemas_mut};
 use mcp_types::JsonObject;
-use oas3::Spec;
-use oas3::spec::Schema;
 use serde_json::{Value, json};
 
+use super::document::Document;
 use super::reference::{escape, name_of};
 
-const DEFINITIONS: &str = "#/$defs/";
-/// Longest text of the components that replace references in one schema, in bytes. Further references lead to `$defs`.
-const MAX_IN_PLACE: usize = 64 << 10;
-/// Maximum size of the `$defs` of a schema, in bytes. References to further components accept every value.
-const MAX_DEFINITIONS: usize = 192 << 10;
-/// Deepest reference that its component replaces, in schema levels.
-const MAX_DEPTH: usize = 32;
-/// Deepest alternative that decides about the types of a value.
-const MAX_ALTERNATIVES: usize = 16;
-
 /// The properties of the tool arguments.
-#[derive(Default)]
-pub(super) struct Properties {
+pub(super) struct Properties<'a> {
+    components: Components<'a>,
     properties: JsonObject,
     required: Vec<String>,
 }
 
-impl Properties {
+impl<'a> Properties<'a> {
+    pub(super) fn new(document: &'a Document, place: &'a str) -> Self {
+        Self {
+            components: Components::new(document, place, "readOnly"),
+            properties: JsonObject::new(),
+            required: Vec::new(),
+        }
+    }
+
     pub(super) fn contains(&self, name: &str) -> bool {
         self.properties.contains_key(name)
     }
@@ -34,11 +32,11 @@ impl Properties {
     pub(super) fn add(
         &mut self,
         name: &str,
-        schema: Option<&Schema>,
+        schema: Option<&Value>,
         description: Option<&str>,
         is_required: bool,
     ) {
-        let schema = schema.and_then(|schema| serde_json::to_value(schema).ok());
+        let schema = schema.map(|schema| self.components.usable(name, schema));
         let mut schema = schema.unwrap_or_else(|| json!({}));
         if let (Some(description), Value::Object(members)) = (description, &mut schema) {
             members.insert("description".into(), description.into());
@@ -50,95 +48,67 @@ impl Properties {
     }
 
     /// Returns the argument schema.
-    pub(super) fn into_schema(self, spec: &Spec) -> JsonObject {
-        let mut components = Components::new(spec, "readOnly");
-        let mut properties = self.properties;
-        for property in properties.values_mut() {
-            components.place(property, &mut Vec::new(), 0);
-        }
-        let mut schema = object([
-            ("type", "object".into()),
-            ("properties", properties.into()),
-            ("required", self.required.into()),
+    pub(super) fn into_schema(self) -> JsonObject {
+        let mut schema = JsonObject::from_iter([
+            ("type".to_owned(), "object".into()),
+            ("properties".to_owned(), self.properties.into()),
+            ("required".to_owned(), self.required.into()),
         ]);
-        components.add_definitions(&mut schema);
+        self.components.add_definitions(&mut schema);
         schema
     }
 }
 
 /// Returns the schema of a tool's structured content. Its service answers with `schema`. Results that do not
 /// match `schema` match the second alternative, so that no result breaks the schema.
-pub(super) fn of_output(spec: &Spec, schema: &Schema) -> Option<JsonObject> {
-    let mut components = Components::new(spec, "writeOnly");
-    let mut schema = serde_json::to_value(schema).ok()?;
-    components.place(&mut schema, &mut Vec::new(), 0);
+pub(super) fn of_output(document: &Document, place: &str, schema: &Value) -> Option<JsonObject> {
+    let mut components = Components::new(document, place, "writeOnly");
+    let schema = components.usable("response", schema);
     if schema.as_object().is_none_or(JsonObject::is_empty) {
         return None;
-    }
-    let mut output = object([("type", "object".into())]);
-    components.add_definitions(&mut output);
-    // Structured content is an object.
-    if !accepts(&schema, &output, "object") {
-        schema =
-            json!({"type": "object", "properties": {"result": schema}, "required": ["result"]});
     }
     let other = json!({
         "type": "object", "description": "A response that the service does not describe.",
     });
-    output.insert("anyOf".into(), Value::from(vec![schema, other]));
+    let mut output = JsonObject::from_iter([("type".to_owned(), "object".into())]);
+    components.add_definitions(&mut output);
+    output.insert("anyOf".into(), vec![schema, other].into());
+    let read = Schema::parse(&output).ok()?;
+    let is_object = accepts(*read.root().list("anyOf").first()?, Type::Object);
+    let first = output.get_mut("anyOf").and_then(|all| all.get_mut(0));
+    // Structured content is an object.
+    if let Some(schema) = first.filter(|_| !is_object) {
+        let result = schema.take();
+        *schema =
+            json!({"type": "object", "properties": {"result": result}, "required": ["result"]});
+        Schema::parse(&output).ok()?;
+    }
     Some(output)
 }
 
-fn object<const N: usize>(members: [(&str, Value); N]) -> JsonObject {
-    let members = members.into_iter();
-    members
-        .map(|(name, value)| (name.to_owned(), value))
-        .collect()
+/// Returns whether a schema says that values can have a type: object or array.
+pub(super) fn accepts(schema: Node<'_>, kind: Type) -> bool {
+    accepts_at(schema, kind, &Walk::of_schema(usize::MAX), 0)
 }
 
-/// Returns whether a schema says that values can have the type `kind`: `object` or `array`. `root` has the `$defs`.
-pub(super) fn accepts(schema: &Value, root: &JsonObject, kind: &str) -> bool {
-    accepts_at(schema, root, kind, 0)
-}
-
-fn accepts_at(schema: &Value, root: &JsonObject, kind: &str, depth: usize) -> bool {
-    let Value::Object(members) = schema else {
-        return false;
-    };
-    if depth > MAX_ALTERNATIVES {
+fn accepts_at(schema: Node<'_>, kind: Type, walk: &Walk, hops: usize) -> bool {
+    if !walk.step(hops) || !walk.spend(schema.weight()) {
         return false;
     }
-    match members.get("type") {
-        Some(Value::String(one)) => return one == kind,
-        Some(Value::Array(several)) => return several.iter().any(|one| one == kind),
-        _ => {}
+    let kinds = schema.kinds();
+    if !kinds.is_empty() {
+        return kinds.contains(&kind);
     }
-    let keywords: [&str; 2] = match kind {
-        "object" => ["properties", "additionalProperties"],
-        _ => ["items", "prefixItems"],
-    };
-    if keywords
-        .iter()
-        .any(|keyword| members.contains_key(*keyword))
-    {
-        return true;
-    }
-    let reference = members.get("$ref").and_then(Value::as_str);
-    let target = reference.and_then(|reference| {
-        let name = name_of(reference, DEFINITIONS)?;
-        root.get("$defs")?.get(&name)
-    });
-    let alternatives = ["allOf", "anyOf", "oneOf"].iter();
-    let alternatives = alternatives.filter_map(|keyword| members.get(*keyword)?.as_array());
-    target
-        .into_iter()
-        .chain(alternatives.flatten())
-        .any(|schema| accepts_at(schema, root, kind, depth + 1))
+    let parts = walk.target(schema).into_iter().chain(schema.list("allOf"));
+    let mut parts = parts.chain(schema.alternatives());
+    parts.any(|part| accepts_at(part, kind, walk, hops + 1))
 }
 
 /// Components that replace references to them.
 struct Components<'a> {
-    spec: &'a Spec,
+    document: &'a Document,
+    /// The operation.
+    place: &'a str,
     /// The keyword of properties that values in this direction do not have.
     excluded: &'static str,
     /// Bytes that remain for components in the place of references.
@@ -148,13 +118,22 @@ struct Components<'a> {
 }
 
 impl<'a> Components<'a> {
-    fn new(spec: &'a Spec, excluded: &'static str) -> Self {
+    fn new(document: &'a Document, place: &'a str, excluded: &'static str) -> Self {
         Self {
-            spec,
+            document,
+            place,
             excluded,
-            in_place: MAX_IN_PLACE,
+            in_place: limits::IN_PLACE,
             pending: BTreeSet::new(),
         }
+    }
+
+    /// Returns the usable part of a schema with the components in it. The log calls it `name`.
+    fn usable(&mut self, name: &str, schema: &Value) -> Value {
+        let place = format_args!("{} {name}", self.place);
+        let mut schema = self.document.left_out.usable(place, schema);
+        self.place(&mut schema, &mut Vec::new(), 0);
+        schema
     }
 
     /// Replaces the references in a schema, except those to a component that contains them. `path` has the names of
@@ -171,26 +150,14 @@ impl<'a> Components<'a> {
             }
             return;
         }
-        for keyword in ["allOf", "anyOf", "oneOf", "prefixItems"] {
-            let list = members.get_mut(keyword).and_then(Value::as_array_mut);
-            for inner in list.into_iter().flatten() {
-                self.place(inner, path, depth + 1);
-            }
-        }
-        for keyword in ["items", "additionalProperties"] {
-            if let Some(inner) = members.get_mut(keyword) {
-                self.place(inner, path, depth + 1);
-            }
-        }
+        subschemas_mut(members).for_each(|inner| self.place(inner, path, depth + 1));
         let properties = members.get_mut("properties").and_then(Value::as_object_mut);
         let Some(properties) = properties else {
             return;
         };
-        let excluded = self.excluded;
         let mut removed = Vec::new();
         properties.retain(|name, property| {
-            self.place(property, path, depth + 1);
-            let is_excluded = property.get(excluded) == Some(&Value::Bool(true));
+            let is_excluded = property.get(self.excluded) == Some(&Value::Bool(true));
             if is_excluded {
                 removed.push(name.clone());
             }
@@ -205,50 +172,38 @@ impl<'a> Components<'a> {
     /// value.
     fn target(&mut self, reference: &str, path: &mut Vec<String>, depth: usize) -> Value {
         let name = name_of(reference, "#/components/schemas/");
-        let Some(name) = name.filter(|name| self.has(name)) else {
+        let component = name.and_then(|name| Some((self.document.schema(&name)?, name)));
+        let Some((component, name)) = component else {
             return json!({});
         };
-        if !path.contains(&name) && depth < MAX_DEPTH && self.in_place > 0 {
-            let mut component = self.component(&name);
-            let length = component.to_string().len();
-            if let Some(rest) = self.in_place.checked_sub(length) {
-                self.in_place = rest;
+        if !path.contains(&name) && depth < limits::IN_PLACE_DEPTH && self.in_place > 0 {
+            let rest = self.in_place.checked_sub(component.to_string().len());
+            self.in_place = rest.unwrap_or(0);
+            if rest.is_some() {
+                let mut component = component.clone();
                 path.push(name);
                 self.place(&mut component, path, depth + 1);
                 path.pop();
                 return component;
             }
-            self.in_place = 0;
         }
         let pointer = name.replace('~', "~0").replace('/', "~1");
-        let reference = json!({"$ref": format!("{DEFINITIONS}{}", escape(&pointer))});
+        let reference = json!({"$ref": format!("#/$defs/{}", escape(&pointer))});
         self.pending.insert(name);
         reference
-    }
-
-    fn has(&self, name: &str) -> bool {
-        let components = self.spec.components.as_ref();
-        components.is_some_and(|components| components.schemas.contains_key(name))
-    }
-
-    fn component(&self, name: &str) -> Value {
-        let components = self.spec.components.as_ref();
-        let schema = components.and_then(|components| components.schemas.get(name));
-        let schema = schema.and_then(|schema| serde_json::to_value(schema).ok());
-        schema.unwrap_or_else(|| json!({}))
     }
 
     /// Adds the components that references still name, as `$defs`.
     fn add_definitions(mut self, schema: &mut JsonObject) {
         let mut definitions = JsonObject::new();
-        let mut rest = MAX_DEFINITIONS;
+        let mut rest = limits::DEFINITIONS;
         while let Some(name) = self.pending.pop_first() {
             if definitions.contains_key(&name) {
                 continue;
             }
             let mut component = json!({});
-            if rest > 0 {
-                component = self.component(&name);
+            if let Some(known) = self.document.schema(&name).filter(|_| rest > 0) {
+                component = known.clone();
                 self.place(&mut component, &mut vec![name.clone()], 0);
                 let length = component.to_string().len();
                 if length > rest {
@@ -266,10 +221,11 @@ impl<'a> Components<'a> {
 
 #[cfg(test)]
 mod tests {
+    use mcp_schema::Keywords as _;
     use serde_json::{Value, json};
 
     use super::super::document::parse;
-    use super::{MAX_DEFINITIONS, MAX_IN_PLACE, Properties, Schema, accepts, of_output};
+    use super::{Properties, Schema, Type, accepts, limits, of_output};
 
     /// Returns the input and the output schema of a value with the schema `schema`.
     fn schemas(schema: &Value, components: &Value) -> (Value, Value) {
@@ -277,12 +233,11 @@ mod tests {
             "openapi": "3.1.0", "info": {"title": "a", "version": "1"}, "paths": {},
             "components": {"schemas": components},
         });
-        let spec = parse(&document.to_string(), 1 << 20).unwrap();
-        let schema: Schema = serde_json::from_value(schema.clone()).unwrap();
-        let mut properties = Properties::default();
-        properties.add("body", Some(&schema), None, false);
-        let output = of_output(&spec, &schema).unwrap_or_default();
-        (properties.into_schema(&spec).into(), output.into())
+        let document = parse(&document.to_string(), 1 << 20).unwrap();
+        let mut properties = Properties::new(&document, "get");
+        properties.add("body", Some(schema), None, false);
+        let output = of_output(&document, "get", schema).unwrap_or_default();
+        (properties.into_schema().into(), output.into())
     }
 
     #[test]
@@ -329,10 +284,13 @@ mod tests {
         }
         let (input, _) = schemas(&json!({"$ref": "#/components/schemas/L29"}), &components);
         let length = input.to_string().len();
-        assert!(length < MAX_IN_PLACE + MAX_DEFINITIONS, "{length}");
-        let large = json!({"A": {"type": "string", "description": "x".repeat(400_000)}});
-        let (input, _) = schemas(&json!({"$ref": "#/components/schemas/A"}), &large);
+        assert!(length < limits::IN_PLACE + limits::DEFINITIONS, "{length}");
+        let large = |length| json!({"A": {"type": "string", "description": "x".repeat(length)}});
+        let a = json!({"$ref": "#/components/schemas/A"});
+        let (input, _) = schemas(&a, &large(limits::DEFINITIONS));
         assert_eq!(input["$defs"]["A"], json!({}));
+        let (input, _) = schemas(&a, &large(400_000));
+        assert_eq!(input["properties"]["body"], json!({}));
     }
 
     #[test]
@@ -394,8 +352,12 @@ mod tests {
             (json!({"allOf": [{"$ref": "#/$defs/A"}]}), true, false),
             (json!({"$ref": "#/$defs/B"}), false, false),
         ] {
-            assert_eq!(accepts(&schema, root, "object"), is_object, "{schema}");
-            assert_eq!(accepts(&schema, root, "array"), is_array, "{schema}");
+            let mut root = root.clone();
+            root.insert("items".to_owned(), schema.clone());
+            let root = Schema::parse(&root).unwrap();
+            let node = root.root().subschema("items").unwrap();
+            assert_eq!(accepts(node, Type::Object), is_object, "{schema}");
+            assert_eq!(accepts(node, Type::Array), is_array, "{schema}");
         }
     }
 }

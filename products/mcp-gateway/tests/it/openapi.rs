@@ -15,6 +15,7 @@ use parking_lot::Mutex;
 use serde_json::{Value, json};
 
 use crate::authorization;
+use crate::kit::LogLines;
 
 const SECRET: &str = "Bearer s3cret";
 
@@ -616,6 +617,41 @@ fn circular_references_in_a_document_are_refused() {
     let api = api.base_url("https://a").unwrap();
     let refused = api.server(http(&Log::default())).unwrap_err();
     assert_eq!(refused, OpenApiError::NoOperation);
+}
+
+/// The log names each part once, and counts those beyond 50.
+#[test]
+fn malformed_parts_are_in_the_log_with_their_place() {
+    let lines = LogLines::default();
+    let _guard = lines.record();
+    let get = |name: &str| {
+        json!({"get": {"operationId": name, "parameters": [{"$ref": "#/components/parameters/Id"}], "requestBody": {
+            "content": {"application/json": {"schema": {"$ref": "#/components/schemas/A"}}},
+        }}})
+    };
+    let mut paths = json!({"/a": get("a"), "/b": get("b"), "/c": "text"});
+    for number in 0..60 {
+        paths[format!("/{number}")] = json!({"get": {"parameters": 7}});
+    }
+    let server = OpenApi::parse(&json!({"openapi": "3.0.0", "paths": paths, "components": {
+        "parameters": {"Id": {"name": "id", "in": "query", "schema": {"type": "integer", "minimum": "1"}}},
+        "schemas": {"A": {"properties": {"b/c": {"type": "money"}, "d": 7}}},
+    }}).to_string());
+    let server = server.unwrap().base_url("https://a").unwrap();
+    server.server(http(&Log::default())).unwrap();
+    let log = lines.text();
+    for (part, count) in [
+        ("components schemas A /properties/b~1c/type", 1),
+        ("components schemas A /properties/d", 1),
+        ("GET /a id /minimum", 1),
+        ("GET /b id /minimum", 1),
+        ("paths /c", 1),
+        ("a part of the OpenAPI document is left out", 50),
+        ("further parts of the OpenAPI document are left out", 1),
+        ("count=15", 1),
+    ] {
+        assert_eq!(log.matches(part).count(), count, "{part}: {log}");
+    }
 }
 
 /// Every response of the service is a result that matches the output schema, as clients demand.
