@@ -19,7 +19,6 @@ pub(crate) mod param_headers;
 #[cfg(feature = "json-schema")]
 mod patterns;
 mod validate;
-mod wrong_value;
 
 #[cfg(feature = "json-schema")]
 pub use json_schema::JsonSchema;

@@ -14,7 +14,6 @@ use memchr::memmem;
 use serde_json::Value;
 
 use super::param_headers::ParamHeaders;
-use super::wrong_value::wrong_value;
 use recursion::is_recursive;
 use rules::Rule;
 pub use rules::{LintProfile, Severity};
@@ -219,7 +218,7 @@ impl Linter<'_> {
     /// Checks a schema and its subschemas. References matter in the input schema, which models read.
     fn schema(&mut self, node: Node<'_>, is_input: bool) {
         let Some(schema) = node.object() else { return };
-        if wrong_value(schema).is_some() {
+        if is_malformed(schema) {
             self.report_at(rules::MALFORMED, node);
         }
         if node
@@ -310,6 +309,31 @@ fn is_untyped(node: Node<'_>) -> bool {
         Some(schema) => !is_typed(schema) && !node.has_references(),
         None => node.is_true(),
     }
+}
+
+/// Returns true if a keyword has a value of a wrong type.
+fn is_malformed(schema: &JsonObject) -> bool {
+    let strings = |value: &Value| {
+        let list = value.as_array();
+        list.is_some_and(|list| list.iter().all(Value::is_string))
+    };
+    let schema_like = |value: &Value| value.is_object() || value.is_boolean();
+    schema.iter().any(|(keyword, value)| match &**keyword {
+        "required" => !strings(value),
+        "type" => !value.is_string() && !strings(value),
+        "enum" | "examples" | "allOf" | "anyOf" | "oneOf" | "prefixItems" => !value.is_array(),
+        "properties" | "patternProperties" | "$defs" => !value.is_object(),
+        "description" | "title" | "format" | "pattern" | "$ref" | "$schema" => !value.is_string(),
+        "additionalProperties" | "not" => !schema_like(value),
+        "items" => !schema_like(value) && !value.is_array(),
+        "minimum" | "maximum" | "exclusiveMaximum" | "exclusiveMinimum" | "multipleOf" => {
+            !value.is_number() && !value.is_boolean()
+        }
+        "minLength" | "maxLength" | "minItems" | "maxItems" | "minProperties" | "maxProperties" => {
+            !value.is_u64()
+        }
+        _ => false,
+    })
 }
 
 #[cfg(test)]

@@ -158,23 +158,21 @@ impl ParamHeaders {
     ) -> Result<Vec<Property>, InvalidParamHeader> {
         let mut found = Vec::new();
         for sub in node.subschemas() {
-            let property = match (path, sub.keyword, sub.place) {
-                (Some(path), "properties", Place::Name(name)) => {
-                    Some((name, path.to_owned() + name))
-                }
+            let name = match (sub.keyword, sub.place) {
+                ("properties", Place::Name(name)) => Some(name),
                 _ => None,
             };
+            let argument = path.zip(name).map(|(path, name)| path.to_owned() + name);
             let mut header = None;
             if let Some(name) = sub.node.get(PARAM_HEADER) {
-                let argument = property.as_ref().map(|(_, path)| &**path);
-                let checked = self.check(name, argument, sub.node);
+                let checked = self.check(name, argument.as_deref(), sub.node);
                 header = Some(self.headers.len());
                 self.headers
                     .push(checked.map_err(|reason| reason.at(sub.node))?);
             }
-            let path = property.as_ref().map(|(_, path)| format!("{path}."));
+            let path = argument.map(|argument| argument + ".");
             let below = self.scan(sub.node, path.as_deref())?;
-            if let Some((name, _)) = property
+            if let Some(name) = name
                 && (header.is_some() || !below.is_empty())
             {
                 found.push(Property {
