@@ -55,7 +55,8 @@ impl Generator {
     /// Generates the code for a catalog.
     ///
     /// A schema without a Rust type becomes any JSON, with the reason in the field's documentation
-    /// and in the [report](Generated::report). A schema has at most 1 MiB, 10,000 parts and 48 levels.
+    /// and in the [report](Generated::report). So does a schema of more than 256 KiB or 4,096 subschemas, and a part below
+    /// 48 levels of types or after 10,000 parts, where references count each time.
     ///
     /// A resource that a listed template matches has no method and is not in `CATALOG`: the template's method reads it.
     ///

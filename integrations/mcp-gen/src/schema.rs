@@ -1,13 +1,13 @@
-//! JSON Schema (2020-12, and the keywords of draft 7 that tools use) as Rust types.
+//! JSON Schema as Rust types.
 //!
 //! A keyword that only restricts values, such as `pattern`, `minimum` or `not`, does not change the type.
-//! A schema without a Rust type becomes [`Type::Value`] with a reason.
+//! A schema without a Rust type becomes [`Type::Value`] with a reason, as does one beyond the
+//! [limits](mcp_schema::limits) for reading. The limits in these modules are those of readable Rust code.
 //!
 //! | module | contents, lowest first |
 //! |---|---|
 //! | `place` | where a schema is, and the name of its type |
-//! | `lowering` | the state of a conversion |
-//! | `merge` | `allOf` as one schema |
+//! | `combined` | what the schemas say that apply to one value |
 //! | `reference` | `$ref` |
 //! | `choice` | `enum` and `const` |
 //! | `object` | objects |
@@ -16,48 +16,49 @@
 
 mod array;
 mod choice;
-mod lowering;
-mod merge;
+mod combined;
 mod object;
 mod place;
 mod reference;
 mod union;
 
 use std::collections::HashMap;
+use std::error::Error;
+use std::ops::Bound;
 
+use mcp_schema::{Id, Keywords, Node, Parts, Schema, Type as Kind, Walk, limits};
 use serde_json::{Map, Value};
 
+use crate::docs;
 use crate::names::type_name;
 use crate::report::Note;
-use crate::types::{Table, Type};
-use lowering::{Lowering, MAX_SCHEMAS, Schema};
+use crate::types::{Shape, Table, Type};
 use place::Place;
+use reference::Target;
 
-/// Deepest nesting of schemas, through references.
+/// Deepest nesting of types, through references. Deeper ones have no useful names.
 const MAX_DEPTH: usize = 48;
-/// Largest schema as JSON: 1 MiB.
-const MAX_BYTES: usize = 1 << 20;
+
+/// The reason why a schema has no type.
+type Reason = Box<dyn Error>;
 
 /// Converts a tool's schema at `path`. `name` names the type, if it needs a name.
-pub(crate) fn lower(root: &Value, name: &str, path: &str, types: &mut Table) -> (Type, Vec<Note>) {
-    let mut lowering = Lowering {
-        root,
-        types,
-        targets: HashMap::new(),
-        schemas: 0,
-        notes: Vec::new(),
-    };
-    let title = root.get("title").and_then(Value::as_str);
+pub(crate) fn lower(json: &Value, name: &str, path: &str, types: &mut Table) -> (Type, Vec<Note>) {
+    let title = json.get("title").and_then(Value::as_str);
     let label = title.map(|title| type_name(title, name));
     let place = Place::root(name, label, path);
-    let size = root.to_string().len();
-    let ty = if size > MAX_BYTES {
-        lowering.any(
-            &place,
-            format!("the schema has {size} bytes, more than 1 MiB"),
-        )
-    } else {
-        lowering.target("#", root, place)
+    let mut lowering = Lowering {
+        types,
+        targets: HashMap::new(),
+        walk: Walk::of_schema(limits::STEPS),
+        notes: Vec::new(),
+    };
+    let ty = match (json, json.as_object().map(Schema::parse)) {
+        (_, Some(Ok(schema))) => lowering.target(schema.root(), &place),
+        (_, Some(Err(error))) => lowering.any(&place, &error.into()),
+        (Value::Bool(true), _) => Type::Value(None),
+        (Value::Bool(false), _) => lowering.any(&place, &combined::FALSE.into()),
+        _ => lowering.any(&place, &combined::NO_SCHEMA.into()),
     };
     (ty, lowering.notes)
 }
@@ -77,100 +78,105 @@ pub(crate) fn is_empty_object(schema: &Value) -> bool {
     })
 }
 
+/// Converts one schema of a tool.
+struct Lowering<'a> {
+    types: &'a mut Table,
+    /// The targets of references.
+    targets: HashMap<Id, Target>,
+    walk: Walk,
+    notes: Vec<Note>,
+}
+
 impl Lowering<'_> {
-    fn lower(&mut self, schema: &Value, place: Place) -> Type {
-        self.schemas += 1;
-        if self.schemas > MAX_SCHEMAS {
-            return self.any(
-                &place,
-                format!("the schema has more than {MAX_SCHEMAS} parts"),
-            );
+    /// Returns any JSON, and notes the reason.
+    fn any(&mut self, place: &Place, reason: &Reason) -> Type {
+        let reason = reason.to_string();
+        let documented = docs::inline(&reason);
+        let path = place.path.clone();
+        self.notes.push(Note { path, reason });
+        Type::Value(Some(documented))
+    }
+
+    /// Defines the type of this place.
+    fn define(&mut self, place: &Place, docs: Vec<String>, shape: Shape) -> Type {
+        let reserve = || self.types.reserve(&place.name, place.label.as_deref());
+        let slot = place.slot.unwrap_or_else(reserve);
+        self.types.define(slot, docs, shape);
+        Type::Named(slot)
+    }
+
+    /// Converts the schemas of a value: one, or those that parts of an `allOf` have for it. None: any value.
+    fn lower(&mut self, schemas: &[Node<'_>], place: &Place) -> Type {
+        // OpenAPI 3.0 has this keyword in place of the type `null`.
+        let ty = if schemas.iter().any(|schema| schema.flag("nullable")) {
+            let ty = self.convert(schemas, &place.inner());
+            ty.map(Type::optional)
+        } else {
+            self.convert(schemas, place)
+        };
+        ty.unwrap_or_else(|reason| self.any(place, &reason))
+    }
+
+    fn convert(&mut self, schemas: &[Node<'_>], place: &Place) -> Result<Type, Reason> {
+        let Some(first) = schemas.first() else {
+            return Ok(Type::Value(None));
+        };
+        if let Some((text, target)) = reference::sole(schemas) {
+            self.walk.visit(*first, place.depth)?;
+            return Ok(self.reference(text, target, place));
         }
+        let parts = Parts::of_all(schemas, &self.walk, place.depth)?;
+        self.parts(&parts, place)
+    }
+
+    fn parts(&mut self, parts: &Parts<'_>, place: &Place) -> Result<Type, Reason> {
         if place.depth > MAX_DEPTH {
-            return self.any(
-                &place,
-                format!("the schema is nested deeper than {MAX_DEPTH}"),
-            );
+            return Err(format!("the schema is nested deeper than {MAX_DEPTH}").into());
         }
-        match schema {
-            Value::Bool(true) => Type::Value(None),
-            Value::Bool(false) => self.any(&place, "no value matches the schema `false`"),
-            Value::Object(map) => self.lower_map(map, place),
-            _ => self.any(&place, "a schema is an object or a boolean"),
+        combined::check(parts, &self.walk)?;
+        let kinds = combined::kinds(parts)?;
+        if let Some(values) = combined::values(parts)? {
+            return self.choice(parts, values, place);
         }
-    }
-
-    fn lower_map(&mut self, map: &Schema, place: Place) -> Type {
-        if let Some(key) = ["$dynamicRef", "$recursiveRef"]
-            .iter()
-            .find(|key| map.contains_key(**key))
-        {
-            return self.any(
-                &place,
-                format!("`{key}` depends on the schema that refers to it"),
-            );
+        if let Some(branches) = union::branches(parts)? {
+            return self.union(parts, branches, place);
         }
-        if map.contains_key("$ref") || map.contains_key("allOf") {
-            return self.combined(map, place);
-        }
-        if map.contains_key("enum") || map.contains_key("const") {
-            return self.choice(map, place);
-        }
-        if let Some(branches) = union::branches(map) {
-            return self.union(map, &branches, place);
-        }
-        if map.contains_key("anyOf") || map.contains_key("oneOf") {
-            return self.any(
-                &place,
-                "`anyOf` and `oneOf` are arrays, and only one of them has a type",
-            );
-        }
-        match map.get("type") {
-            Some(Value::String(name)) => self.of_type(name, map, place),
-            Some(Value::Array(names)) => self.of_types(names, map, place),
-            Some(_) => self.any(&place, "`type` is a string or an array"),
-            None => self.without_type(map, place),
-        }
-    }
-
-    fn of_type(&mut self, name: &str, map: &Schema, place: Place) -> Type {
-        match name {
-            "null" => Type::Null,
-            "boolean" => Type::Bool,
-            "integer" => integer(map),
-            "number" => Type::Number,
-            "string" => Type::Text,
-            "array" => self.array(map, place),
-            "object" => self.object(map, place),
-            other => {
-                let other: String = other.chars().take(50).collect();
-                self.any(&place, format!("JSON has no type `{other}`"))
+        match kinds.as_slice() {
+            [] => Ok(Type::Value(None)),
+            [kind] => self.of_kind(*kind, parts, place),
+            _ => {
+                let branches = kinds.into_iter().map(union::Branch::Kind).collect();
+                Ok(self.one_of(parts, branches, Vec::new(), place))
             }
         }
     }
 
-    /// A schema without `type` restricts the values of one type only. Tools mean that type.
-    fn without_type(&mut self, map: &Schema, place: Place) -> Type {
-        let has = |keys: &[&str]| keys.iter().any(|key| map.contains_key(*key));
-        if has(&[
-            "properties",
-            "additionalProperties",
-            "patternProperties",
-            "required",
-        ]) {
-            return self.object(map, place);
+    fn of_kind(&mut self, kind: Kind, parts: &Parts<'_>, place: &Place) -> Result<Type, Reason> {
+        match kind {
+            Kind::Null => Ok(Type::Null),
+            Kind::Boolean => Ok(Type::Bool),
+            Kind::Integer => Ok(match parts.range().0 {
+                Bound::Included(minimum) | Bound::Excluded(minimum)
+                    if minimum.as_f64() >= Some(0.0) =>
+                {
+                    Type::Unsigned
+                }
+                _ => Type::Integer,
+            }),
+            Kind::Number => Ok(Type::Number),
+            Kind::String => Ok(Type::Text),
+            Kind::Array => self.array(parts, place),
+            Kind::Object => self.object(parts, place),
         }
-        if has(&["items", "prefixItems"]) {
-            return self.array(map, place);
-        }
-        Type::Value(None)
     }
 }
 
-fn integer(map: &Schema) -> Type {
-    let minimum = map.get("minimum").or_else(|| map.get("exclusiveMinimum"));
-    match minimum.and_then(Value::as_f64) {
-        Some(minimum) if minimum >= 0.0 => Type::Unsigned,
-        _ => Type::Integer,
+/// Returns the description of a schema, or else the first line of its title.
+fn texts<'s>(schema: &impl Keywords<'s>) -> Vec<String> {
+    let lines = |keyword: &str| docs::lines(schema.text(keyword).unwrap_or_default());
+    let mut texts = lines("description");
+    if texts.is_empty() {
+        texts.extend(lines("title").into_iter().next());
     }
+    texts
 }

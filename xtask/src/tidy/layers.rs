@@ -26,7 +26,7 @@ mcp-transport-stdio: mcp-core mcp-types
 mcp-client: mcp-auth mcp-core mcp-files mcp-transport-http mcp-transport-stdio mcp-types
 mcp-tasks: mcp-core mcp-types
 mcp-telemetry: mcp-core mcp-types
-mcp-gen: mcp-client mcp-types
+mcp-gen: mcp-client mcp-schema mcp-types
 mcp-skills: mcp-client mcp-core mcp-server mcp-types
 mcp-toolset: mcp-client mcp-core mcp-schema mcp-types
 mcp-apps: mcp-core mcp-server mcp-client mcp-types

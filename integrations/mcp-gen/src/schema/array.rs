@@ -1,9 +1,11 @@
 //! Arrays: lists and tuples.
 
+use mcp_schema::{Keywords as _, Node, Parts};
 use serde_json::Value;
 
-use super::lowering::{Lowering, Schema};
+use super::combined::schemas;
 use super::place::Place;
+use super::{Lowering, Reason};
 use crate::names::type_name;
 use crate::types::Type;
 
@@ -11,54 +13,46 @@ use crate::types::Type;
 const MAX_TUPLE: usize = 12;
 
 impl Lowering<'_> {
-    pub(super) fn array(&mut self, map: &Schema, place: Place) -> Type {
+    pub(super) fn array(&mut self, parts: &Parts<'_>, place: &Place) -> Result<Type, Reason> {
         // Draft 7 has a list of `items` where 2020-12 has `prefixItems`.
-        let (prefix, items) = match (map.get("prefixItems"), map.get("items")) {
-            (Some(prefix), items) => (Some(prefix), items),
-            (None, Some(prefix @ Value::Array(_))) => (Some(prefix), map.get("additionalItems")),
-            (None, items) => (None, items),
+        let (prefix, rest) = match parts.get("items") {
+            Some(Value::Array(_)) => (parts.list("items"), "additionalItems"),
+            _ => (parts.list("prefixItems"), "items"),
         };
-        if let Some(prefix) = prefix {
-            let Some(prefix) = prefix.as_array() else {
-                return self.any(&place, "`prefixItems` is an array");
-            };
-            return self.tuple(map, prefix, items, place);
+        let items = schemas(parts, rest);
+        let is_closed = items.iter().any(|item| item.is_false());
+        if !prefix.is_empty() {
+            return self.tuple(parts, &prefix, is_closed, place);
         }
-        let item = match items {
-            None | Some(Value::Bool(_)) => Type::Value(None),
-            Some(schema) => {
-                let mut at = place.child("Item", "items");
-                if let Some(title) = schema.get("title").and_then(Value::as_str) {
-                    at.label = Some(type_name(title, "Item"));
-                }
-                self.lower(schema, at)
-            }
+        let mut at = place.child("Item", "items");
+        let title = items.first().and_then(|item| item.text("title"));
+        at.label = title.map(|title| type_name(title, "Item")).or(at.label);
+        let item = if is_closed {
+            Type::Value(None)
+        } else {
+            self.lower(&items, &at)
         };
-        Type::List(Box::new(item))
+        Ok(Type::List(Box::new(item)))
     }
 
     fn tuple(
         &mut self,
-        map: &Schema,
-        prefix: &[Value],
-        items: Option<&Value>,
-        place: Place,
-    ) -> Type {
+        parts: &Parts<'_>,
+        prefix: &[Node<'_>],
+        is_closed: bool,
+        place: &Place,
+    ) -> Result<Type, Reason> {
         let length = prefix.len();
-        let limit = |key: &str| map.get(key).and_then(Value::as_u64);
-        let is = |limit: Option<u64>| limit == u64::try_from(length).ok();
-        let is_closed = items == Some(&Value::Bool(false)) || is(limit("maxItems"));
-        let is_complete = is(limit("minItems"));
-        if !is_closed || !is_complete || length == 0 || length > MAX_TUPLE {
+        let is = |keyword: &str| parts.count(keyword) == u64::try_from(length).ok();
+        if !is("minItems") || !(is_closed || is("maxItems")) || length > MAX_TUPLE {
             let reason = "the array has items of different schemas and no fixed length up to 12";
-            let item = self.any(&place, reason);
-            return Type::List(Box::new(item));
+            let item = self.any(place, &reason.into());
+            return Ok(Type::List(Box::new(item)));
         }
-        let mut types = Vec::new();
-        for (index, schema) in prefix.iter().enumerate() {
+        let items = prefix.iter().enumerate().map(|(index, schema)| {
             let at = place.child(&format!("Item{index}"), &format!("prefixItems/{index}"));
-            types.push(self.lower(schema, at));
-        }
-        Type::Tuple(types)
+            self.lower(&[*schema], &at)
+        });
+        Ok(Type::Tuple(items.collect()))
     }
 }

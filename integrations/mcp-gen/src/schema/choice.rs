@@ -1,9 +1,10 @@
 //! Types for `enum` and `const`.
 
+use mcp_schema::Parts;
 use serde_json::Value;
 
-use super::lowering::{Lowering, Schema};
 use super::place::Place;
+use super::{Lowering, Reason, texts};
 use crate::names::{Names, variant_name};
 use crate::types::{Shape, Type};
 
@@ -12,51 +13,53 @@ const MAX_VALUES: usize = 1_000;
 
 impl Lowering<'_> {
     /// Returns the type for the values of `const` or `enum`. `null` makes it optional.
-    pub(super) fn choice(&mut self, map: &Schema, place: Place) -> Type {
-        let values = match (map.get("const"), map.get("enum")) {
-            (Some(value), _) => vec![value.clone()],
-            (None, Some(Value::Array(values))) => values.clone(),
-            _ => return self.any(&place, "`enum` must be an array"),
-        };
-        let (nulls, values): (Vec<_>, Vec<_>) = values.into_iter().partition(Value::is_null);
-        if nulls.is_empty() {
-            self.values(map, &values, place)
+    pub(super) fn choice(
+        &mut self,
+        parts: &Parts<'_>,
+        mut values: Vec<&Value>,
+        place: &Place,
+    ) -> Result<Type, Reason> {
+        let count = values.len();
+        values.retain(|value| !value.is_null());
+        if values.len() == count {
+            self.values(parts, &values, place)
         } else if values.is_empty() {
-            Type::Null
+            Ok(Type::Null)
         } else {
-            self.values(map, &values, place.inner()).optional()
+            let ty = self.values(parts, &values, &place.inner())?;
+            Ok(ty.optional())
         }
     }
 
-    fn values(&mut self, map: &Schema, values: &[Value], place: Place) -> Type {
+    fn values(
+        &mut self,
+        parts: &Parts<'_>,
+        values: &[&Value],
+        place: &Place,
+    ) -> Result<Type, Reason> {
+        let all = |is: fn(&Value) -> bool| values.iter().all(|value| is(value));
         if values.is_empty() {
-            return self.any(&place, "`enum` has no values");
+            Err("`enum` has no values".into())
+        } else if all(Value::is_string) {
+            let strings: Vec<&str> = values.iter().filter_map(|value| value.as_str()).collect();
+            Ok(self.strings(parts, &strings, place))
+        } else if all(Value::is_boolean) {
+            Ok(Type::Bool)
+        } else if all(Value::is_u64) {
+            Ok(Type::Unsigned)
+        } else if all(Value::is_i64) {
+            Ok(Type::Integer)
+        } else if all(Value::is_number) {
+            Ok(Type::Number)
+        } else if all(|value| value.is_object() || value.is_array()) {
+            Err("a constant object or array has no Rust type".into())
+        } else {
+            Err("the values of `enum` have different types".into())
         }
-        if values.iter().all(Value::is_string) {
-            let strings: Vec<&str> = values.iter().filter_map(Value::as_str).collect();
-            return self.strings(map, &strings, &place);
-        }
-        if values.iter().all(Value::is_boolean) {
-            return Type::Bool;
-        }
-        if values.iter().all(Value::is_u64) {
-            return Type::Unsigned;
-        }
-        if values.iter().all(Value::is_i64) {
-            return Type::Integer;
-        }
-        if values.iter().all(Value::is_number) {
-            return Type::Number;
-        }
-        let is_compound = |value: &Value| value.is_object() || value.is_array();
-        if values.iter().all(is_compound) {
-            return self.any(&place, "a constant object or array has no Rust type");
-        }
-        self.any(&place, "the values of `enum` have different types")
     }
 
     /// Defines an enum whose variants are the distinct strings.
-    pub(super) fn strings(&mut self, map: &Schema, values: &[&str], place: &Place) -> Type {
+    pub(super) fn strings(&mut self, parts: &Parts<'_>, values: &[&str], place: &Place) -> Type {
         if values.len() > MAX_VALUES {
             return Type::Text;
         }
@@ -70,6 +73,6 @@ impl Lowering<'_> {
             let name = names.take(&variant_name(value, fallback));
             variants.push((name, (*value).to_owned()));
         }
-        self.define(place, map, Shape::Choice(variants))
+        self.define(place, texts(parts), Shape::Choice(variants))
     }
 }

@@ -1,9 +1,13 @@
 //! Objects: structs and maps.
 
-use serde_json::{Map, Value};
+use std::collections::HashMap;
 
-use super::lowering::{Lowering, Schema, texts};
+use mcp_schema::{Keywords as _, Node, Parts};
+use serde_json::Value;
+
+use super::combined::{members, schemas};
 use super::place::Place;
+use super::{Lowering, Reason, texts};
 use crate::docs;
 use crate::names::{Names, value_name};
 use crate::types::{Field, Shape, Type};
@@ -24,83 +28,79 @@ const CONDITIONAL: [&str; 7] = [
 ];
 
 impl Lowering<'_> {
-    pub(super) fn object(&mut self, map: &Schema, place: Place) -> Type {
-        let empty = Map::new();
-        let properties = match map.get("properties") {
-            Some(Value::Object(properties)) => properties,
-            Some(_) => return self.any(&place, "`properties` is an object"),
-            None => &empty,
-        };
-        if properties.len() > MAX_FIELDS {
-            let reason = format!("the object has more than {MAX_FIELDS} members");
-            return self.any(&place, reason);
+    pub(super) fn object(&mut self, parts: &Parts<'_>, place: &Place) -> Result<Type, Reason> {
+        let members = members(parts);
+        if members.len() > MAX_FIELDS {
+            return Err(format!("the object has more than {MAX_FIELDS} members").into());
         }
-        let required = required(map);
-        if properties.is_empty() && required.is_empty() {
-            return self.map(map, place);
+        let mut required = HashMap::new();
+        for key in parts.required() {
+            let position = required.len();
+            required.entry(key).or_insert(position);
+        }
+        if members.is_empty() && required.is_empty() {
+            return Ok(self.map(parts, place));
         }
         let mut names = Names::with_reserved(&RESERVED);
         let mut fields = Vec::new();
-        for (key, schema) in properties {
-            let at = place.member(key, &format!("properties/{}", pointer_part(key)));
-            let ty = self.lower(schema, at);
-            let position = required.iter().position(|name| name == key);
-            fields.push(self.field(&mut names, key, schema, ty, position));
+        for (key, schemas) in members {
+            let ty = self.lower(&schemas, &place.member(key));
+            let position = required.remove(key);
+            fields.push(self.field(&mut names, key, schemas.first(), ty, position));
         }
-        for (position, key) in required.into_iter().enumerate().take(MAX_FIELDS) {
-            if !properties.contains_key(key) {
-                let ty = Type::Value(None);
-                fields.push(self.field(&mut names, key, &Value::Null, ty, Some(position)));
-            }
+        let mut unlisted: Vec<_> = required.into_iter().collect();
+        unlisted.sort_unstable_by_key(|(_, position)| *position);
+        for (key, position) in unlisted.into_iter().take(MAX_FIELDS) {
+            fields.push(self.field(&mut names, key, None, Type::Value(None), Some(position)));
         }
-        let rest = self.rest(map, &place);
+        let rest = self.rest(parts, place);
         let rest = rest.map(|ty| (names.take("additional"), ty));
-        self.define(&place, map, Shape::Struct { fields, rest })
+        Ok(self.define(place, texts(parts), Shape::Struct { fields, rest }))
     }
 
     /// Converts an object without known members.
-    fn map(&mut self, map: &Schema, place: Place) -> Type {
-        let patterns = map.get("patternProperties").and_then(Value::as_object);
-        let sole = patterns.filter(|patterns| patterns.len() == 1);
-        let pattern = sole.and_then(|patterns| patterns.values().next());
-        match (map.get("additionalProperties"), pattern) {
-            (Some(Value::Bool(false)), Some(schema)) => {
-                let at = place.child("Value", "patternProperties");
-                Type::Map(Box::new(self.lower(schema, at)))
-            }
-            (Some(Value::Bool(false)), None) if patterns.is_none() => {
+    fn map(&mut self, parts: &Parts<'_>, place: &Place) -> Type {
+        let patterns = parts.get("patternProperties").and_then(Value::as_object);
+        let patterns: Vec<_> = patterns.into_iter().flat_map(|map| map.values()).collect();
+        let additional = schemas(parts, "additionalProperties");
+        let is_closed = additional.iter().any(|schema| schema.is_false());
+        let value = match (is_closed, patterns.as_slice()) {
+            (true, []) => {
                 let (fields, rest) = (Vec::new(), None);
-                self.define(&place, map, Shape::Struct { fields, rest })
+                return self.define(place, texts(parts), Shape::Struct { fields, rest });
             }
-            (Some(schema @ Value::Object(_)), None) => {
-                let at = place.child("Value", "additionalProperties");
-                Type::Map(Box::new(self.lower(schema, at)))
+            (true, [only]) => {
+                let schema = parts.nodes().first().and_then(|part| part.find(only));
+                let at = place.child("Value", "patternProperties");
+                self.lower(schema.as_slice(), &at)
             }
-            _ => Type::Map(Box::new(Type::Value(None))),
-        }
+            (false, []) => self.lower(&additional, &place.child("Value", "additionalProperties")),
+            _ => Type::Value(None),
+        };
+        Type::Map(Box::new(value))
     }
 
     /// Returns the type of members that `properties` does not list, if a schema describes them.
-    fn rest(&mut self, map: &Schema, place: &Place) -> Option<Type> {
-        let conditional = CONDITIONAL.iter().any(|key| {
-            let value = map.get(*key);
-            value.is_some_and(|value| value != &Value::Bool(false))
-        });
-        match map.get("additionalProperties") {
-            _ if conditional => Some(Type::Value(None)),
-            None | Some(Value::Bool(false)) => None,
-            Some(schema) => {
-                let at = place.child("Additional", "additionalProperties");
-                Some(self.lower(schema, at))
-            }
+    fn rest(&mut self, parts: &Parts<'_>, place: &Place) -> Option<Type> {
+        let allows = |key: &&str| {
+            parts
+                .get(key)
+                .is_some_and(|value| value != &Value::Bool(false))
+        };
+        if CONDITIONAL.iter().any(allows) {
+            return Some(Type::Value(None));
         }
+        let schemas = schemas(parts, "additionalProperties");
+        let is_open = parts.get("additionalProperties").is_some();
+        let is_open = is_open && !schemas.iter().any(|schema| schema.is_false());
+        is_open.then(|| self.lower(&schemas, &place.child("Additional", "additionalProperties")))
     }
 
     fn field(
         &self,
         names: &mut Names,
         key: &str,
-        schema: &Value,
+        schema: Option<&Node<'_>>,
         ty: Type,
         required: Option<usize>,
     ) -> Field {
@@ -113,7 +113,7 @@ impl Lowering<'_> {
         Field {
             key: key.to_owned(),
             name: names.take(&value_name(key, "field")),
-            docs: field_docs(schema),
+            docs: schema.map_or_else(Vec::new, field_docs),
             ty,
             required,
             constant,
@@ -122,12 +122,9 @@ impl Lowering<'_> {
     }
 }
 
-fn field_docs(schema: &Value) -> Vec<String> {
-    let Some(map) = schema.as_object() else {
-        return Vec::new();
-    };
-    let mut lines = texts(map);
-    if let Some(value) = map.get("default").filter(|value| !value.is_null()) {
+fn field_docs(schema: &Node<'_>) -> Vec<String> {
+    let mut lines = texts(schema);
+    if let Some(value) = schema.get("default").filter(|value| !value.is_null()) {
         let value = docs::inline(&value.to_string());
         if value.len() <= 200 {
             if !lines.is_empty() {
@@ -137,18 +134,4 @@ fn field_docs(schema: &Value) -> Vec<String> {
         }
     }
     lines
-}
-
-fn required(map: &Schema) -> Vec<&str> {
-    let names = map.get("required").and_then(Value::as_array);
-    names
-        .into_iter()
-        .flatten()
-        .filter_map(Value::as_str)
-        .collect()
-}
-
-/// Escapes a part of a JSON pointer.
-fn pointer_part(key: &str) -> String {
-    key.replace('~', "~0").replace('/', "~1")
 }

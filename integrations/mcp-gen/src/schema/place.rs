@@ -1,5 +1,8 @@
 //! [`Place`]: where a schema is, and its type's name.
 
+use mcp_schema::limits;
+use mcp_types::shorten;
+
 use crate::names::type_name;
 
 /// Longest type name to which member names are added.
@@ -11,7 +14,7 @@ pub(super) struct Place {
     pub(super) name: String,
     /// The name without the tool, see [`Definition::label`](crate::types::Definition).
     pub(super) label: Option<String>,
-    /// The JSON pointer in the tool.
+    /// The JSON pointer in the tool, cut to [`limits::LOCATION`] characters.
     pub(super) path: String,
     pub(super) depth: usize,
     /// The type's reserved slot.
@@ -40,7 +43,7 @@ impl Place {
         Self {
             name,
             label: label.map(|label| format!("{label}{}", type_name(suffix, "Item"))),
-            path: format!("{}/{path}", self.path),
+            path: shorten(&format!("{}/{path}", self.path), limits::LOCATION).into(),
             depth: self.depth + 1,
             slot: None,
         }
@@ -57,18 +60,19 @@ impl Place {
     }
 
     /// Returns the place for another schema of the same type.
-    pub(super) fn rewritten(self) -> Self {
+    pub(super) fn rewritten(&self) -> Self {
         Self {
-            depth: self.depth + 1,
-            ..self
+            slot: self.slot,
+            ..self.inner()
         }
     }
 
     /// Returns the place of an object member.
-    pub(super) fn member(&self, key: &str, path: &str) -> Self {
+    pub(super) fn member(&self, key: &str) -> Self {
+        let step = key.replace('~', "~0").replace('/', "~1");
         Self {
             label: Some(type_name(key, "Item")),
-            ..self.child(key, path)
+            ..self.child(key, &format!("properties/{step}"))
         }
     }
 

@@ -1,99 +1,82 @@
-//! `$ref`: targets in the same schema, and recursion.
+//! `$ref`: shared types, and recursion.
 
-use percent_encoding::percent_decode_str;
-use serde_json::Value;
+use mcp_schema::{Keywords as _, Node};
 
-use super::lowering::{Lowering, RefTarget, Schema};
-use super::merge::has_structure;
+use super::Lowering;
+use super::combined::STRUCTURE;
 use super::place::Place;
 use crate::names::type_name;
 use crate::types::{Shape, Type};
 
-impl Lowering<'_> {
-    /// Converts a schema with `$ref` or `allOf`.
-    pub(super) fn combined(&mut self, map: &Schema, place: Place) -> Type {
-        if let Some(reference) = sole_reference(map) {
-            return self.reference(reference, place);
-        }
-        match self.flatten(map, 0) {
-            Ok(merged) => self.lower_map(&merged, place.rewritten()),
-            Err(reason) => self.any(&place, reason),
-        }
-    }
+/// The type of a schema that a `$ref` points to.
+pub(super) enum Target {
+    /// The schema is being converted. The flag says that a part of it refers to it.
+    Open {
+        slot: usize,
+        used: bool,
+    },
+    Done(Type),
+}
 
-    fn reference(&mut self, reference: &str, place: Place) -> Type {
-        match self.targets.get_mut(reference) {
-            Some(RefTarget::Done(ty)) => return ty.clone(),
-            Some(RefTarget::Open { slot, used }) => {
+/// Returns the text and the target of the reference that the schemas consist of, apart from texts and restrictions.
+pub(super) fn sole<'s>(schemas: &[Node<'s>]) -> Option<(&'s str, Node<'s>)> {
+    let mut references = schemas.iter().map(|schema| reference_of(*schema));
+    let first = references.next()??;
+    let is_same =
+        |other: Option<(_, Node<'s>)>| other.is_some_and(|other| other.1.id() == first.1.id());
+    references.all(is_same).then_some(first)
+}
+
+fn reference_of(schema: Node<'_>) -> Option<(&str, Node<'_>)> {
+    if STRUCTURE.iter().any(|key| schema.get(key).is_some()) {
+        return None;
+    }
+    // `allOf` with one reference is how older schemas describe a reference.
+    match (schema.references().next(), schema.list("allOf").as_slice()) {
+        (Some(own), []) if own.keyword == "$ref" => Some((own.text, own.target?)),
+        (None, [only]) => reference_of(*only),
+        _ => None,
+    }
+}
+
+impl Lowering<'_> {
+    pub(super) fn reference(&mut self, text: &str, schema: Node<'_>, place: &Place) -> Type {
+        match self.targets.get_mut(&schema.id()) {
+            Some(Target::Done(ty)) => return ty.clone(),
+            Some(Target::Open { slot, used }) => {
                 *used = true;
                 return Type::Named(*slot);
             }
             None => {}
         }
-        let target = match self.resolve(reference) {
-            Ok(target) => target.clone(),
-            Err(reason) => return self.any(&place, reason),
-        };
-        let name = reference.rsplit('/').next().unwrap_or_default();
+        let name = text.rsplit('/').next().unwrap_or_default();
         let name = match name {
             "" | "#" => place.name.clone(),
             name => type_name(name, &place.name),
         };
-        self.target(reference, &target, place.inner().named(name))
+        self.target(schema, &place.inner().named(name))
     }
 
     /// Converts the target of a reference, which may refer to itself.
-    pub(super) fn target(&mut self, reference: &str, schema: &Value, place: Place) -> Type {
+    pub(super) fn target(&mut self, schema: Node<'_>, place: &Place) -> Type {
         let slot = self.types.reserve(&place.name, place.label.as_deref());
-        let open = RefTarget::Open { slot, used: false };
-        self.targets.insert(reference.to_owned(), open);
+        let open = Target::Open { slot, used: false };
+        self.targets.insert(schema.id(), open);
         let place = Place {
             slot: Some(slot),
-            ..place
+            ..place.clone()
         };
-        let mut ty = self.lower(schema, place);
-        let used = match self.targets.get(reference) {
-            Some(RefTarget::Open { used, .. }) => *used,
-            _ => false,
-        };
+        let mut ty = self.lower(&[schema], &place);
+        let open = self.targets.get(&schema.id());
         if self.types.shape(slot).is_none() {
-            if used {
+            if matches!(open, Some(Target::Open { used: true, .. })) {
                 self.types.define(slot, Vec::new(), Shape::Newtype(ty));
                 ty = Type::Named(slot);
             } else {
                 self.types.release(slot)
             }
         }
-        self.targets
-            .insert(reference.to_owned(), RefTarget::Done(ty.clone()));
+        self.targets.insert(schema.id(), Target::Done(ty.clone()));
         ty
     }
-
-    /// Finds the target of a reference.
-    pub(super) fn resolve(&self, reference: &str) -> Result<&Value, String> {
-        let unknown = || {
-            let short: String = reference.chars().take(100).collect();
-            format!("`$ref` points to `{short}`, which is not in the schema")
-        };
-        let pointer = reference.strip_prefix('#').ok_or_else(unknown)?;
-        let pointer = percent_decode_str(pointer).decode_utf8();
-        let pointer = pointer.map_err(|_| unknown())?;
-        self.root.pointer(&pointer).ok_or_else(unknown)
-    }
-}
-
-/// Returns the reference if the schema has nothing else that decides the type.
-fn sole_reference(map: &Schema) -> Option<&str> {
-    let mut rest = map.clone();
-    let reference = rest.shift_remove("$ref");
-    if reference.is_some() && !has_structure(&rest) {
-        return map.get("$ref")?.as_str();
-    }
-    // `allOf` with one reference is how older schemas describe a reference.
-    let all = rest.shift_remove("allOf")?;
-    let only = all.as_array().filter(|all| all.len() == 1)?;
-    if reference.is_some() || has_structure(&rest) || only.first()?.as_object()?.len() != 1 {
-        return None;
-    }
-    map.get("allOf")?.get(0)?.get("$ref")?.as_str()
 }

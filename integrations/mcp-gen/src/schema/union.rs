@@ -1,85 +1,119 @@
 //! `anyOf`, `oneOf` and lists of types: options and enums.
 
-use serde_json::{Map, Value, json};
+use mcp_schema::{Keywords as _, Node, Parts, Type as Kind};
+use serde_json::Value;
 
-use super::lowering::{Lowering, Schema};
-use super::merge::has_structure;
+use super::combined::STRUCTURE;
 use super::place::Place;
+use super::{Lowering, Reason, texts};
 use crate::names::{Names, type_name, variant_name};
 use crate::types::{Shape, Table, Type};
 
 /// Most branches of a union.
 const MAX_BRANCHES: usize = 100;
 
-/// Returns the branches of `anyOf` or `oneOf`. `None` if the schema has none or both.
-pub(super) fn branches(map: &Schema) -> Option<Vec<Value>> {
-    match (map.get("anyOf"), map.get("oneOf")) {
-        (Some(list), None) | (None, Some(list)) => list.as_array().cloned(),
-        _ => None,
+/// A branch of a union.
+pub(super) enum Branch<'s> {
+    /// A schema of `anyOf` or `oneOf`.
+    Schema(Node<'s>),
+    /// One of several types.
+    Kind(Kind),
+}
+
+/// Returns the schemas of `anyOf` or `oneOf`. `None` if they do not change the type.
+pub(super) fn branches<'s>(parts: &Parts<'s>) -> Result<Option<Vec<Node<'s>>>, Reason> {
+    match (parts.get("anyOf"), parts.get("oneOf")) {
+        (None, None) => return Ok(None),
+        (Some(_), Some(_)) => return Err("only one of `anyOf` and `oneOf` has a type".into()),
+        _ => {}
     }
+    let branches = parts.alternatives();
+    if branches.is_empty() || branches.len() > MAX_BRANCHES {
+        return Err(format!("a union has 1 to {MAX_BRANCHES} branches").into());
+    }
+    // `anyOf` beside `properties` often says only which of them are required.
+    let keywords = ["properties", "$ref", "allOf", "anyOf", "oneOf"];
+    let adds_members = |branch: &Node<'_>| keywords.iter().any(|key| branch.get(key).is_some());
+    let is_union = parts.get("properties").is_none() || branches.iter().any(adds_members);
+    Ok(is_union.then_some(branches))
 }
 
 impl Lowering<'_> {
-    pub(super) fn union(&mut self, map: &Schema, branches: &[Value], place: Place) -> Type {
-        let mut base = map.clone();
-        base.shift_remove("anyOf");
-        base.shift_remove("oneOf");
-        if branches.is_empty() || branches.len() > MAX_BRANCHES {
-            return self.any(&place, format!("a union has 1 to {MAX_BRANCHES} branches"));
+    pub(super) fn union(
+        &mut self,
+        parts: &Parts<'_>,
+        branches: Vec<Node<'_>>,
+        place: &Place,
+    ) -> Result<Type, Reason> {
+        let values = branches.iter().map(|branch| branch.listed());
+        if let Some(values) = values.collect::<Option<Vec<_>>>() {
+            let strings = values.into_iter().flatten().map(Value::as_str);
+            if let Some(strings) = strings.collect::<Option<Vec<_>>>() {
+                return Ok(self.strings(parts, &strings, place));
+            }
         }
-        let adds_members = |branch: &Value| {
-            branch.as_object().is_some_and(|map| {
-                let keys = ["properties", "$ref", "allOf", "anyOf", "oneOf"];
-                keys.iter().any(|key| map.contains_key(*key))
-            })
+        let branches = branches.into_iter().map(Branch::Schema).collect();
+        Ok(self.one_of(parts, branches, texts(parts), place))
+    }
+
+    /// Converts a union in the schemas `parts`, which has the documentation `docs`.
+    pub(super) fn one_of(
+        &mut self,
+        parts: &Parts<'_>,
+        mut branches: Vec<Branch<'_>>,
+        docs: Vec<String>,
+        place: &Place,
+    ) -> Type {
+        let count = branches.len();
+        branches.retain(|branch| match branch {
+            Branch::Schema(schema) => !schema.is_null(),
+            Branch::Kind(kind) => *kind != Kind::Null,
+        });
+        let nullable = branches.len() < count;
+        let place = if nullable {
+            place.inner()
+        } else {
+            place.clone()
         };
-        // `anyOf` beside `properties` often says only which of them are required.
-        if base.contains_key("properties") && !branches.iter().any(adds_members) {
-            return self.lower_map(&base, place.rewritten());
-        }
-        if let Some(values) = constants(branches) {
-            let values: Vec<&str> = values.iter().map(String::as_str).collect();
-            return self.strings(&base, &values, &place);
-        }
-        let branches: Vec<Value> = branches
-            .iter()
-            .map(|branch| with_base(&base, branch))
-            .collect();
-        let is_null = |branch: &&Value| branch.get("type") == Some(&json!("null"));
-        let nullable = branches.iter().any(|branch| is_null(&branch));
-        let branches: Vec<&Value> = branches.iter().filter(|branch| !is_null(branch)).collect();
-        match (nullable, branches.as_slice()) {
-            (true, []) => Type::Null,
-            (false, [only]) => self.lower(only, place.rewritten()),
-            (true, [only]) => self.lower(only, place.inner()).optional(),
-            (true, _) => self.variants(&base, &branches, place.inner()).optional(),
-            (false, _) => self.variants(&base, &branches, place),
-        }
+        let ty = match branches.as_slice() {
+            [] => Type::Null,
+            [only] => self.branch(only, parts, &place.rewritten()),
+            _ => self.variants(parts, &branches, docs, &place),
+        };
+        if nullable { ty.optional() } else { ty }
     }
 
-    /// Converts a list of types, such as `["string", "null"]`.
-    pub(super) fn of_types(&mut self, names: &[Value], map: &Schema, place: Place) -> Type {
-        let mut base = map.clone();
-        base.shift_remove("type");
-        let branches: Vec<Value> = names
-            .iter()
-            .map(|name| {
-                let mut branch = base.clone();
-                branch.insert("type".to_owned(), name.clone());
-                Value::Object(branch)
-            })
-            .collect();
-        self.union(&Map::new(), &branches, place)
+    fn branch(&mut self, branch: &Branch<'_>, parts: &Parts<'_>, place: &Place) -> Type {
+        let ty = match branch {
+            Branch::Kind(kind) => self.of_kind(*kind, parts, place),
+            Branch::Schema(schema) if adds_structure(parts, schema) => {
+                let inner = parts.alternative(*schema, &self.walk, place.depth);
+                inner
+                    .map_err(Reason::from)
+                    .and_then(|inner| self.parts(&inner, place))
+            }
+            Branch::Schema(schema) => return self.lower(&[*schema], place),
+        };
+        ty.unwrap_or_else(|reason| self.any(place, &reason))
     }
 
-    fn variants(&mut self, base: &Schema, branches: &[&Value], place: Place) -> Type {
+    fn variants(
+        &mut self,
+        parts: &Parts<'_>,
+        branches: &[Branch<'_>],
+        docs: Vec<String>,
+        place: &Place,
+    ) -> Type {
         let mut variants: Vec<(String, Type)> = Vec::new();
         let mut nullable = false;
         for (index, branch) in branches.iter().enumerate() {
-            let hint = hint(branch);
+            let hint = match branch {
+                Branch::Schema(schema) => hint(*schema),
+                Branch::Kind(_) => None,
+            };
             let suffix = hint.as_deref().unwrap_or("Variant");
-            let ty = self.lower(branch, place.child(suffix, &format!("anyOf/{index}")));
-            let ty = match ty {
+            let at = place.child(suffix, &format!("anyOf/{index}"));
+            let ty = match self.branch(branch, parts, &at) {
                 Type::Option(inner) => {
                     nullable = true;
                     *inner
@@ -113,8 +147,11 @@ impl Lowering<'_> {
                     |(name, ty): (String, Type)| (names.take(&variant_name(&name, "Variant")), ty);
                 let variants = variants.into_iter().map(named).collect();
                 let slot = place.slot.filter(|_| !nullable);
-                let place = Place { slot, ..place };
-                self.define(&place, base, Shape::Union(variants))
+                let place = Place {
+                    slot,
+                    ..place.clone()
+                };
+                self.define(&place, docs, Shape::Union(variants))
             }
         };
         if nullable { ty.optional() } else { ty }
@@ -144,67 +181,33 @@ impl Lowering<'_> {
 }
 
 /// Names a variant by its reference, its constant member or its title.
-fn hint(branch: &Value) -> Option<String> {
-    let map = branch.as_object()?;
-    if let Some(reference) = map.get("$ref").and_then(Value::as_str) {
+fn hint(branch: Node<'_>) -> Option<String> {
+    if let Some(reference) = branch.text("$ref") {
         let name = reference.rsplit('/').next()?;
         return (!name.is_empty() && name != "#").then(|| name.to_owned());
     }
-    let properties = map.get("properties").and_then(Value::as_object);
-    let constant = properties
-        .into_iter()
-        .flat_map(Map::values)
-        .find_map(|member| {
-            let single = member.get("enum").and_then(Value::as_array);
-            let single = single
-                .filter(|values| values.len() == 1)
-                .and_then(|values| values.first());
-            member.get("const").or(single)?.as_str()
-        });
-    let title = map.get("title").and_then(Value::as_str);
-    let name = constant.or(title)?;
+    let mut members = branch.properties().into_iter();
+    let constant = members.find_map(|(_, member)| match member.listed()? {
+        [only] => only.as_str(),
+        _ => None,
+    });
+    let name = constant.or_else(|| branch.text("title"))?;
     Some(type_name(name, "Variant"))
 }
 
-/// Returns the strings if all branches are constants or enums of strings.
-fn constants(branches: &[Value]) -> Option<Vec<String>> {
-    let mut values = Vec::new();
-    for branch in branches {
-        let list = match (branch.get("const"), branch.get("enum")) {
-            (Some(value), None) => std::slice::from_ref(value),
-            (None, Some(Value::Array(list))) => list.as_slice(),
-            _ => return None,
-        };
-        for value in list {
-            values.push(value.as_str()?.to_owned());
-        }
-    }
-    Some(values)
-}
-
-/// Adds the keywords beside a union to a branch.
-fn with_base(base: &Schema, branch: &Value) -> Value {
-    let Some(map) = branch.as_object() else {
-        return branch.clone();
+/// Returns true if the keywords beside a union decide the type of a branch, together with those of the branch.
+fn adds_structure(parts: &Parts<'_>, branch: &Node<'_>) -> bool {
+    let beside = STRUCTURE
+        .iter()
+        .filter(|key| !["anyOf", "oneOf"].contains(key));
+    let mut beside = beside.filter_map(|key| Some((*key, parts.get(key)?)));
+    let repeats_type = |ty| {
+        let is_combined = ["$ref", "allOf"]
+            .iter()
+            .any(|key| branch.get(key).is_some());
+        is_combined || branch.get("type") == Some(ty)
     };
-    let repeats_type = base.get("type").is_some_and(|ty| {
-        map.contains_key("$ref") || map.contains_key("allOf") || map.get("type") == Some(ty)
-    });
-    let mut structure = base.clone();
-    structure.retain(|key, _| !["title", "description", "default", "examples"].contains(&&**key));
-    if repeats_type {
-        structure.shift_remove("type");
-    }
-    if !has_structure(&structure) {
-        return branch.clone();
-    }
-    // The keywords of the branch win: its texts describe it.
-    let mut combined = Schema::new();
-    combined.insert("allOf".to_owned(), json!([branch, structure]));
-    if let Some(title) = map.get("title") {
-        combined.insert("title".to_owned(), title.clone());
-    }
-    Value::Object(combined)
+    beside.any(|(key, value)| key != "type" || !repeats_type(value))
 }
 
 /// Order of variants: serde takes the first one that matches, so specific types come first.

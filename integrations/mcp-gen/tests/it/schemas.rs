@@ -20,7 +20,7 @@ pub(crate) fn generate(schema: &Value) -> Generated {
 /// Returns the type of the member `a`, as the generated file declares it.
 fn type_of(schema: Value) -> String {
     let root = json!({"type": "object", "properties": {"a": schema}, "required": ["a"],
-        "$defs": {"D": {"type": "object", "properties": {"x": {"type": "string"}}}}});
+        "$defs": {"D": {"$anchor": "D", "type": "object", "properties": {"x": {"type": "string"}}}}});
     let source = generate(&root).to_source().unwrap();
     let (_, after) = source.split_once("pub a: ").unwrap();
     after.split_once(",\n").unwrap().0.to_owned()
@@ -75,6 +75,37 @@ fn schemas_have_the_expected_types() {
             json!({"allOf": [{"type": "number"}, {"type": "integer"}]}),
             "i64",
         ),
+        (
+            json!({"type": "string", "nullable": true}),
+            "Option<String>",
+        ),
+        (json!({"$ref": "#/$defs/D", "nullable": true}), "Option<D>"),
+        (
+            json!({"anyOf": [{"type": "string"}, {"const": null}]}),
+            "Option<String>",
+        ),
+        (
+            json!({"allOf": [{"items": {"$ref": "#/$defs/D"}}, {"items": {"$ref": "#/%24defs/D"}}]}),
+            "Vec<D>",
+        ),
+        (json!({"$ref": "#D"}), "D"),
+        (
+            json!({"patternProperties": {"^x": {"type": "number"}, "^y": {}}, "additionalProperties": {"type": "string"}}),
+            "BTreeMap<String, Value>",
+        ),
+        (
+            json!({"allOf": [{"anyOf": [{"type": "string"}, {"type": "null"}]}, {"anyOf": [{"type": "string"}, {"type": "null"}]}]}),
+            "Option<String>",
+        ),
+        (
+            json!({"allOf": [{"enum": ["a", 1, null]}, {"enum": [null, 1, 2]}]}),
+            "Option<u64>",
+        ),
+        (
+            json!({"allOf": [{"type": ["string", "integer"]}, {"type": ["number", "null"]}]}),
+            "i64",
+        ),
+        (json!({"type": ["string", "date"]}), "String"),
         (json!({"not": {"type": "string"}}), "Value"),
         (
             json!({"type": "string", "pattern": "^a", "not": {"const": "ab"}}),
@@ -102,6 +133,14 @@ fn constructor_takes_members_in_the_order_of_required() {
         .map(|line| line.trim().split(':').next().unwrap());
     let names: Vec<_> = names.collect();
     assert_eq!(names, ["zebra", "cat", "any", "ant", "dog"], "{new}");
+}
+
+/// A second field would be required as well, with the name of the first one.
+#[test]
+fn repeated_required_member_is_one_field() {
+    let root = json!({"type": "object", "required": ["a", "a"]});
+    let source = generate(&root).to_source().unwrap();
+    assert!(!source.contains("a_2"), "{source}");
 }
 
 /// Two variants of one type would have two equal conversions, which the compiler refuses.
@@ -256,7 +295,38 @@ fn schemas_without_a_type_have_a_reason() {
             json!({"allOf": [{"type": "string"}, {"type": "number"}]}),
             "two different types",
         ),
+        (
+            json!({"allOf": [{"enum": [1, 2]}, {"enum": [3]}]}),
+            "two different enums",
+        ),
+        (
+            json!({"const": 1, "allOf": [{"const": 2}]}),
+            "two different constants",
+        ),
+        (
+            json!({"anyOf": [{"type": "string"}], "allOf": [{"anyOf": [{"type": "null"}]}]}),
+            "combines two `anyOf`",
+        ),
+        (
+            json!({"oneOf": [{"type": "string"}], "allOf": [{"oneOf": [{"type": "null"}]}]}),
+            "combines two `oneOf`",
+        ),
+        (
+            json!({"prefixItems": [{}], "allOf": [{"prefixItems": [{"type": "null"}]}]}),
+            "combines two `prefixItems`",
+        ),
+        (
+            json!({"items": [{}], "allOf": [{"items": [{"type": "null"}]}]}),
+            "combines two `items`",
+        ),
+        (
+            json!({"patternProperties": {"a": {}}, "allOf": [{"patternProperties": {"b": {}}}]}),
+            "combines two `patternProperties`",
+        ),
         (json!({"allOf": [false]}), "matches no value"),
+        (json!({"allOf": [{"$ref": "#/none"}]}), "not in the schema"),
+        (json!({"type": [{}, "string"]}), "a string or an array"),
+        (json!({"type": ["date"]}), "no type `[\"date\"]`"),
         (json!({"enum": [1, "a"]}), "different types"),
         (json!({"enum": []}), "no values"),
         (json!({"enum": 1}), "must be an array"),
@@ -314,7 +384,7 @@ fn large_schemas_are_bounded() {
         generate(&long)
             .report()
             .to_string()
-            .contains("more than 1 MiB")
+            .contains("more than 262144 bytes")
     );
     let mut branches = json!({"type": "string"});
     for _ in 0..20 {
@@ -325,6 +395,52 @@ fn large_schemas_are_bounded() {
         }
     }
     generate(&branches);
+}
+
+/// Each of 20 long names is in the paths of 100 parts without a type.
+#[test]
+fn paths_in_the_report_are_short() {
+    let part = |index: usize| (format!("p{index}"), json!({"$ref": "#/none"}));
+    let parts: serde_json::Map<_, _> = (0..100).map(part).collect();
+    let long = |index: usize| {
+        let part = json!({"allOf": [{"$ref": "#/$defs/D"}, {"type": "object"}]});
+        (format!("{index}{}", "x".repeat(10_000)), part)
+    };
+    let names: serde_json::Map<_, _> = (0..20).map(long).collect();
+    let root =
+        json!({"type": "object", "properties": names, "$defs": {"D": {"properties": parts}}});
+    let generated = generate(&root);
+    let notes = &generated.report().tools()[0].notes;
+    assert!(notes.len() > 1_000, "{}", notes.len());
+    assert!(notes.iter().all(|note| note.path.chars().count() <= 1_025));
+}
+
+/// A reference costs its own steps, not those of its target.
+#[test]
+fn large_definition_has_a_type_at_each_reference() {
+    let values: Vec<_> = (0..900)
+        .map(|index| format!("{index}{}", "x".repeat(60)))
+        .collect();
+    let properties: serde_json::Map<_, _> = (0..100)
+        .map(|index| (format!("p{index}"), json!({"$ref": "#/$defs/D"})))
+        .collect();
+    let root =
+        json!({"type": "object", "properties": properties, "$defs": {"D": {"enum": values}}});
+    assert_eq!(generate(&root).report().full(), 1);
+}
+
+/// A copy of a list costs steps, so that long lists are not compared at each of many places.
+#[test]
+fn comparisons_of_parts_are_bounded() {
+    let list: Vec<_> = (0..2_000).map(|index| json!({"const": index})).collect();
+    let part = json!({"allOf": [{"$ref": "#/$defs/A"}, {"$ref": "#/$defs/B"}]});
+    let names: serde_json::Map<_, _> = (0..400)
+        .map(|index| (format!("p{index}"), part.clone()))
+        .collect();
+    let definitions = json!({"A": {"not": {}, "patternProperties": {"a": {"enum": list}}}, "B": {"patternProperties": {"a": {"enum": list}}}});
+    let root = json!({"type": "object", "properties": names, "$defs": definitions});
+    let report = generate(&root).report().to_string();
+    assert!(report.contains("more than 10000 schemas"), "{report}");
 }
 
 #[test]
