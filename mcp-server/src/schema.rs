@@ -2,9 +2,9 @@
 //!
 //! | file | content, lowest first |
 //! |---|---|
+//! | `portable` | keywords that all models read |
 //! | `flatten` | alternatives at the root |
 //! | `optional` | optional properties without `null` |
-//! | `portable` | keywords that all models read |
 //! | `generate` | schemas of Rust types |
 //! | `lenient` | argument conversion to the types of a schema |
 //! | `explain` | mistakes in arguments, for language models |
@@ -27,4 +27,4 @@ pub(crate) use generate::{
     ArgumentSchema, generator, into_object, of_arguments, of_decoded_arguments, of_output,
 };
 pub(crate) use lenient::{convert_strings, repair, repair_value, whole_float};
-pub(crate) use portable::items_of;
+pub(crate) use portable::any_of;

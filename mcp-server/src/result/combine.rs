@@ -1,9 +1,10 @@
 //! Output schemas of lists, options and tuples of results.
 
+use mcp_schema::change_subschemas;
 use mcp_types::JsonObject;
 use serde_json::{Value, json};
 
-use crate::schema::items_of;
+use crate::schema::any_of;
 
 /// Name in `$defs` for a schema that contains a reference to its own root.
 const WHOLE: &str = "Whole";
@@ -38,7 +39,7 @@ pub(super) fn tuple(elements: Vec<Option<JsonObject>>) -> Option<JsonObject> {
     let schema = json!({
         "type": "array",
         "prefixItems": elements,
-        "items": items_of(&elements),
+        "items": any_of(&elements),
         "minItems": length,
         "maxItems": length,
     });
@@ -48,29 +49,47 @@ pub(super) fn tuple(elements: Vec<Option<JsonObject>>) -> Option<JsonObject> {
 /// Moves the definitions of a schema to `definitions`, where its references find them after it has become
 /// a part of another schema. A name that is taken gets a number.
 fn inner(mut schema: JsonObject, definitions: &mut JsonObject) -> Value {
-    let mut own = match schema.shift_remove("$defs") {
-        Some(Value::Object(own)) => own,
-        _ => JsonObject::new(),
-    };
-    if refers_to_whole(&Value::Object(schema.clone())) {
-        own.insert(WHOLE.to_owned(), schema.clone().into());
-    }
+    let mut refers_to_whole = false;
+    change_references(&mut schema, &mut |reference| {
+        refers_to_whole |= reference == "#"
+    });
+    let own = schema.get("$defs").and_then(Value::as_object).into_iter();
+    let own = own.flat_map(JsonObject::keys);
+    let own = own.map(|name| (reference_to(name), name.as_str()));
+    let whole = refers_to_whole.then(|| ("#".to_owned(), WHOLE));
     let mut renamed = Vec::new();
-    for name in own.keys() {
-        let taken = (2..).map(|number| format!("{name}{number}"));
-        let mut names = std::iter::once(name.clone()).chain(taken);
+    for (reference, name) in own.chain(whole) {
+        let numbered = (2..).map(|number| format!("{name}{number}"));
+        let mut names = std::iter::once(name.to_owned()).chain(numbered);
         if let Some(free) = names.find(|name| !definitions.contains_key(name)) {
-            renamed.push((name.clone(), free));
+            definitions.insert(free.clone(), Value::Null);
+            renamed.push((reference, free));
         }
     }
-    let mut schema = Value::Object(schema);
-    rename_references(&mut schema, &renamed);
-    for (name, mut definition) in own {
-        rename_references(&mut definition, &renamed);
-        let new = renamed.iter().find(|(old, _)| *old == name);
-        definitions.insert(new.map_or(name, |(_, new)| new.clone()), definition);
+    change_references(&mut schema, &mut |reference| {
+        if let Some((_, name)) = renamed.iter().find(|(old, _)| old == reference) {
+            *reference = reference_to(name);
+        }
+    });
+    let mut moved = match schema.shift_remove("$defs") {
+        Some(Value::Object(own)) => own.into_iter().map(|(_, definition)| definition).collect(),
+        _ => Vec::new(),
+    };
+    moved.extend(refers_to_whole.then(|| schema.clone().into()));
+    definitions.extend(renamed.into_iter().map(|(_, name)| name).zip(moved));
+    schema.into()
+}
+
+fn reference_to(name: &str) -> String {
+    format!("#/$defs/{name}")
+}
+
+/// Calls `change` with each reference in a schema.
+fn change_references(schema: &mut JsonObject, change: &mut impl FnMut(&mut String)) {
+    if let Some(Value::String(reference)) = schema.get_mut("$ref") {
+        change(reference);
     }
-    schema
+    change_subschemas(schema, |inner| change_references(inner, change));
 }
 
 fn outer(schema: Value, definitions: JsonObject) -> JsonObject {
@@ -81,45 +100,6 @@ fn outer(schema: Value, definitions: JsonObject) -> JsonObject {
         schema.insert("$defs".to_owned(), definitions.into());
     }
     schema
-}
-
-/// Returns whether a reference leads to the whole schema.
-fn refers_to_whole(schema: &Value) -> bool {
-    match schema {
-        Value::Object(members) => members
-            .iter()
-            .any(|(name, member)| (name == "$ref" && member == "#") || refers_to_whole(member)),
-        Value::Array(elements) => elements.iter().any(refers_to_whole),
-        _ => false,
-    }
-}
-
-/// Replaces `#/$defs/old` by `#/$defs/new`, and `#` by the definition of the whole schema.
-fn rename_references(schema: &mut Value, names: &[(String, String)]) {
-    match schema {
-        Value::Object(members) => {
-            for (name, member) in members.iter_mut() {
-                match member {
-                    Value::String(reference) if name == "$ref" => {
-                        let old = match reference.as_str() {
-                            "#" => Some(WHOLE),
-                            other => other.strip_prefix("#/$defs/"),
-                        };
-                        let new = names.iter().find(|(name, _)| Some(&**name) == old);
-                        if let Some((_, new)) = new {
-                            *reference = format!("#/$defs/{new}");
-                        }
-                    }
-                    other => rename_references(other, names),
-                }
-            }
-        }
-        Value::Array(elements) => {
-            let elements = elements.iter_mut();
-            elements.for_each(|element| rename_references(element, names));
-        }
-        _ => {}
-    }
 }
 
 #[cfg(test)]

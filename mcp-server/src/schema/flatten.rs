@@ -5,7 +5,9 @@
 //! the arguments rejects the invalid values.
 
 use mcp_types::JsonObject;
-use serde_json::{Value, json};
+use serde_json::Value;
+
+use super::portable::any_of;
 
 /// Merges the alternatives at the root into one object, if all of them are objects.
 pub(super) fn flatten(root: &mut JsonObject) {
@@ -30,21 +32,18 @@ fn as_object(schema: &Value) -> Option<JsonObject> {
 
 /// Returns an object schema that accepts each alternative's values.
 fn merge(alternatives: &[JsonObject]) -> JsonObject {
-    let mut properties: Vec<(&String, Vec<&Value>)> = Vec::new();
-    for alternative in alternatives {
-        let own = alternative.get("properties").and_then(Value::as_object);
-        for (name, schema) in own.into_iter().flatten() {
-            match properties.iter_mut().find(|(known, _)| *known == name) {
-                Some((_, schemas)) if schemas.contains(&schema) => {}
-                Some((_, schemas)) => schemas.push(schema),
-                None => properties.push((name, vec![schema])),
-            }
+    let mut properties: Vec<(&String, Vec<Value>)> = Vec::new();
+    let maps = alternatives.iter();
+    let maps = maps.filter_map(|alternative| alternative.get("properties")?.as_object());
+    for (name, schema) in maps.flatten() {
+        match properties.iter_mut().find(|(known, _)| *known == name) {
+            Some((_, schemas)) => schemas.push(schema.clone()),
+            None => properties.push((name, vec![schema.clone()])),
         }
     }
-    let properties: JsonObject = properties
-        .into_iter()
-        .map(|(name, schemas)| (name.clone(), merge_property(&schemas)))
-        .collect();
+    let properties = properties.into_iter();
+    let properties = properties.map(|(name, schemas)| (name.clone(), any_of(&schemas)));
+    let properties: JsonObject = properties.collect();
     let mut merged = JsonObject::new();
     merged.insert("properties".to_owned(), properties.into());
     let required = required_by_all(alternatives);
@@ -73,35 +72,6 @@ fn required_by_all(alternatives: &[JsonObject]) -> Vec<String> {
     let first = first.flat_map(required);
     let shared = first.filter(|name| alternatives.iter().all(|other| is_required(other, *name)));
     shared.map(str::to_owned).collect()
-}
-
-/// Merges the schemas of one property: into an enum if all are string constants, otherwise into `anyOf`.
-fn merge_property(schemas: &[&Value]) -> Value {
-    if let [single] = schemas {
-        return (*single).clone();
-    }
-    let constants: Option<Vec<_>> = schemas.iter().map(|schema| constants(schema)).collect();
-    match constants {
-        Some(constants) => {
-            let mut values = Vec::new();
-            for value in constants.into_iter().flatten() {
-                if !values.contains(&value) {
-                    values.push(value);
-                }
-            }
-            json!({"type": "string", "enum": values})
-        }
-        None => json!({"anyOf": schemas}),
-    }
-}
-
-/// Returns the allowed strings if the schema is an `enum` or a `const` of strings only.
-fn constants(schema: &Value) -> Option<Vec<Value>> {
-    let values = match schema.get("enum") {
-        Some(Value::Array(values)) => values,
-        _ => std::slice::from_ref(schema.get("const")?),
-    };
-    values.iter().all(Value::is_string).then(|| values.to_vec())
 }
 
 /// Adds the merged keywords to the root. The root's own properties and keywords take precedence.

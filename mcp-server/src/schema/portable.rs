@@ -25,17 +25,17 @@ pub(super) fn portable(schema: &mut JsonObject) {
     if let Some(Value::Array(elements)) = schema.get("prefixItems")
         && !schema.contains_key("items")
     {
-        let items = items_of(elements);
+        let items = any_of(elements);
         schema.insert("items".to_owned(), items);
     }
 }
 
-/// Returns the `items` of a tuple: a schema that accepts each of its elements.
-pub(crate) fn items_of(elements: &[Value]) -> Value {
+/// Returns a schema that accepts what one of the schemas accepts, such as the `items` of a tuple.
+pub(crate) fn any_of(schemas: &[Value]) -> Value {
     let mut different: Vec<&Value> = Vec::new();
-    for element in elements {
-        if !different.contains(&element) {
-            different.push(element);
+    for schema in schemas {
+        if !different.contains(&schema) {
+            different.push(schema);
         }
     }
     match different.as_slice() {
@@ -80,7 +80,11 @@ fn merge_constants(schema: &mut JsonObject) {
             let names: Vec<_> = names.collect();
             lines.push(format!("{}: {description}", names.join(", ")));
         }
-        values.extend(names);
+        for name in names {
+            if !values.contains(&name) {
+                values.push(name);
+            }
+        }
     }
     let description = Value::from(lines.join("\n"));
     schema.shift_remove("anyOf");
