@@ -40,7 +40,7 @@ pub use serde::Serialize;
 pub use serde_json::Value;
 
 pub use crate::ask::{Elicit, ElicitChoice, ElicitField};
-pub use crate::constraints::range::{Limit, Range, Ranged};
+pub use crate::constraints::range::{Range, Ranged};
 pub use crate::constraints::text::{Length, Measured, Patterned};
 pub use crate::extract::Prefix;
 pub use crate::result::{IntoToolResult, Json, ToolError};

@@ -6,6 +6,7 @@
 //! | `flatten` | alternatives at the root |
 //! | `optional` | optional properties without `null` |
 //! | `generate` | schemas of Rust types |
+//! | `input` | the argument schema of a route |
 //! | `lenient` | argument conversion to the types of a schema |
 //! | `explain` | mistakes in arguments, for language models |
 //! | `dropped` | arguments whose wrong values a type drops |
@@ -14,6 +15,7 @@ mod dropped;
 mod explain;
 mod flatten;
 mod generate;
+mod input;
 mod lenient;
 mod optional;
 mod portable;
@@ -26,5 +28,6 @@ pub(crate) use flatten::required;
 pub(crate) use generate::{
     ArgumentSchema, generator, into_object, of_arguments, of_decoded_arguments, of_output,
 };
+pub(crate) use input::InputSchema;
 pub(crate) use lenient::{convert_strings, repair, repair_value, whole_float};
 pub(crate) use portable::any_of;

@@ -13,9 +13,12 @@ use std::sync::Arc;
 use allocation_counter::measure;
 use futures::executor::block_on;
 use mcp_core::{Call, ClientContext, Exchange, Reply, ReplyTarget, Service};
+use mcp_macros::server;
+use mcp_schema::Schema;
 use mcp_server::middleware::{Next, RequestLog, from_fn};
-use mcp_server::{Args, Server, Tool, ToolExt};
-use mcp_types::{CallToolParams, Page, ProtocolVersion, RawObject};
+use mcp_server::{Args, RawArgs, Server, Tool, ToolExt};
+use mcp_types::{CallToolParams, JsonObject, Page, ProtocolVersion, RawObject};
+use serde_json::json;
 
 /// A call of a tool: the context, the handler's future, the list of content and the text in it.
 const PLAIN: u64 = 4;
@@ -150,4 +153,119 @@ fn large_string_is_copied_into_argument_and_message() {
     let answer = answer.unwrap().into_bytes();
     assert!(answer.windows(3).filter(|part| part == b"xxx").count() == LENGTH - 2);
     assert!(cost.bytes_total < 2 * LENGTH as u64 + LARGE_STRING_OVERHEAD);
+}
+
+/// Arguments with a large schema: one number, and many names that no call has.
+#[derive(serde::Deserialize)]
+struct Wide {
+    number: u32,
+}
+
+impl schemars::JsonSchema for Wide {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "Wide".into()
+    }
+
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        wide().into()
+    }
+}
+
+fn wide() -> JsonObject {
+    let number = json!({"type": "integer", "minimum": 1, "maximum": 9});
+    let others = (0..500).map(|n| (format!("other{n}"), json!({"type": "string"})));
+    let properties: JsonObject = [("number".to_owned(), number)]
+        .into_iter()
+        .chain(others)
+        .collect();
+    let schema = json!({"type": "object", "properties": properties, "required": ["number"]});
+    schema.as_object().unwrap().clone()
+}
+
+#[derive(serde::Deserialize, schemars::JsonSchema)]
+struct Loose {
+    #[serde(flatten)]
+    wide: Option<Wide>,
+}
+
+struct Desk;
+
+#[server(crate = mcp_server, routes = tools)]
+impl Desk {
+    #[tool]
+    fn named(wide: Wide) -> String {
+        wide.number.to_string()
+    }
+}
+
+/// A route reads its schema at the first call that needs it, and never again.
+#[test]
+fn failing_and_lenient_calls_do_not_read_the_schema_again() {
+    let typed = || Tool::new("typed").handler(|Args(wide): Args<Wide>| wide.number.to_string());
+    let loose = |Args(loose): Args<Loose>| loose.wide.map_or(0, |wide| wide.number).to_string();
+    let raw = Tool::new("raw").input_schema(wide());
+    let raw = raw.handler(|RawArgs(raw): RawArgs| raw.as_str().to_owned());
+    let strict = Server::new("test", "1.0.0")
+        .merge(Desk::tools())
+        .tool(typed())
+        .tool(Tool::new("loose").handler(loose));
+    let lenient = Server::new("test", "1.0.0").tool(typed()).tool(raw);
+    let lenient = lenient.lenient_arguments();
+    let (schema, target) = (wide(), target(&strict));
+    let facts = Arc::new(ClientContext::new(ProtocolVersion::LATEST));
+    let reading = measure(|| drop(Schema::parse(&schema).unwrap()));
+    for (server, name, arguments, expected) in [
+        (
+            &strict,
+            "named",
+            r#"{"wide":{"number":"x"}}"#,
+            "expected a whole number",
+        ),
+        (
+            &strict,
+            "named",
+            r#"{"wide":{"number":10}}"#,
+            "expected 1 to 9",
+        ),
+        (
+            &strict,
+            "typed",
+            r#"{"number":"x"}"#,
+            "expected a whole number",
+        ),
+        (&strict, "typed", r#"{"number":10}"#, "expected 1 to 9"),
+        (&strict, "typed", r#"{"number":5.0}"#, r#""5""#),
+        (
+            &strict,
+            "loose",
+            r#"{"number":"x"}"#,
+            "expected a whole number",
+        ),
+        (&lenient, "typed", r#"{"number":"5"}"#, r#""5""#),
+        (
+            &lenient,
+            "typed",
+            r#"{"number":"x"}"#,
+            "expected a whole number",
+        ),
+        (&lenient, "raw", r#"{"number":"5"}"#, r#"number\":5"#),
+        (&lenient, "raw", r#"{"number":10}"#, "expected 1 to 9"),
+    ] {
+        let call = || {
+            let arguments = RawObject::from_text(arguments.to_owned()).unwrap();
+            let call = Call::CallTool(CallToolParams::new(name, Some(arguments)));
+            let reply = block_on(server.call(Exchange::new(call, facts.clone())));
+            String::from_utf8_lossy(&target.encode(reply, Vec::new()).into_bytes()).into_owned()
+        };
+        let text = call();
+        assert!(text.contains(expected), "{name} {arguments}: {text}");
+        let again = measure(|| drop(call()));
+        let (count, limit) = (again.count_total, reading.count_total);
+        println!("{name} {arguments}: {count} allocations, reading the schema takes {limit}");
+        assert!(count < limit, "{name} {arguments}");
+    }
 }

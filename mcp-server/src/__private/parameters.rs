@@ -1,7 +1,7 @@
 //! The parameters of a function while its route is created.
 
 use mcp_core::PARAM_HEADER;
-use mcp_schema::{Keywords as _, Schema as ParsedSchema};
+use mcp_schema::{Keywords as _, Node, Schema as ParsedSchema};
 use mcp_types::JsonObject;
 use schemars::generate::SchemaGenerator;
 use schemars::{JsonSchema, Schema};
@@ -129,7 +129,8 @@ impl Parameters {
         }
         match &info.default {
             Some(Ok(value)) => {
-                let constraints = Constraints::from_schema(&schema);
+                // One that is too large is a problem of the whole schema.
+                let constraints = Constraints::from_schema(&schema).unwrap_or_default();
                 let violations = constraints
                     .map(|constraints| constraints.find_violations(value, ArgumentFormat::Json));
                 for violation in violations.unwrap_or_default() {
@@ -156,7 +157,6 @@ impl Parameters {
         if self.plan.has_arguments() {
             let schema = self.schema();
             self.spec.set_arguments(schema);
-            self.plan.set_schema(self.spec.input_schema.clone());
         }
         (self.spec, self.plan)
     }
@@ -176,18 +176,17 @@ impl Parameters {
         if !definitions.is_empty() {
             root.insert("$defs".to_owned(), definitions.into());
         }
-        let dropped = DroppedArguments::new(&root, self.dropped(&root));
-        let mut arguments = ArgumentSchema::from_object(root);
-        arguments.dropped = dropped;
-        arguments
+        let parsed = ParsedSchema::parse(&root);
+        let constraints = parsed.as_ref().map(Constraints::of).map_err(Clone::clone);
+        let names = parsed.map(|parsed| self.dropped(parsed.root()));
+        let dropped = DroppedArguments::new(&root, names.unwrap_or_default());
+        ArgumentSchema::new(root, constraints, dropped)
     }
 
     /// Returns the arguments whose types drop wrong values.
-    fn dropped(&self, root: &JsonObject) -> Vec<String> {
-        let parsed = ParsedSchema::parse(root).ok();
+    fn dropped(&self, root: Node<'_>) -> Vec<String> {
         let decoders = self.decoders.iter().filter(|(name, decode)| {
-            let root = parsed.as_ref().map(|parsed| parsed.root());
-            let schema = root.and_then(|root| root.property(name));
+            let schema = root.property(name);
             schema.is_some_and(|schema| schema::drops(schema, *decode))
         });
         decoders.map(|(name, _)| (*name).to_owned()).collect()

@@ -1,8 +1,6 @@
 //! Call arguments, split once and decoded by each parameter.
 
-use std::sync::Arc;
-
-use mcp_types::{JsonObject, RawJson};
+use mcp_types::RawJson;
 use serde::de::DeserializeOwned;
 
 use super::optional::absent_value;
@@ -15,8 +13,6 @@ use crate::schema::explain;
 pub struct ParameterPlan {
     /// One entry per parameter; `None` for extractors.
     parameters: Vec<Option<NamedArgument>>,
-    /// The published schema of the arguments.
-    schema: Option<Arc<JsonObject>>,
 }
 
 /// A parameter that is an argument.
@@ -38,10 +34,6 @@ pub struct ParameterReader<'a> {
 impl ParameterPlan {
     pub(super) fn push(&mut self, parameter: Option<NamedArgument>) {
         self.parameters.push(parameter);
-    }
-
-    pub(super) fn set_schema(&mut self, schema: Option<Arc<JsonObject>>) {
-        self.schema = schema;
     }
 
     pub(super) fn has_arguments(&self) -> bool {
@@ -73,7 +65,7 @@ impl ParameterPlan {
             Ok(()) => read(&mut self.reader(&mut call, &values)),
             Err(error) => Err(error.into()),
         };
-        result.map_err(|rejection| match (rejection, &self.schema) {
+        result.map_err(|rejection| match (rejection, call.input_schema()) {
             (Rejection::Arguments(error), Some(schema)) => {
                 let format = call.argument_format();
                 Rejection::Arguments(explain(error, schema, &arguments, format))
@@ -150,8 +142,7 @@ impl ParameterReader<'_> {
             .map_or("", |argument| argument.name);
         let value = self.values.get(index).copied().flatten();
         let value = value.filter(|value| !self.is_blank_in_form(index, *value));
-        let schema = self.plan.schema.as_deref();
-        let decode = |value| self.call.parse_argument(name, value, schema);
+        let decode = |value| self.call.parse_argument(name, value);
         match (value.map(decode).transpose()?.flatten(), default) {
             (Some(value), _) => Ok(value),
             (None, Some(default)) => Ok(default()),

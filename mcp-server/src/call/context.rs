@@ -14,6 +14,7 @@ use super::guard::CallGuard;
 use super::needs::HandlerNeeds;
 use crate::input_round::InputRound;
 use crate::request_state::Sealer;
+use crate::schema::InputSchema;
 use crate::state::{RouterStates, StateMap};
 use crate::validation::Validation;
 
@@ -53,6 +54,8 @@ pub struct CallContext(Box<Inner>);
 struct Inner {
     exchange: Exchange,
     route: RouteContext,
+    /// The argument schema of the handler's extractors.
+    input_schema: Option<InputSchema>,
     /// Signal that the call was answered or cancelled; only for handlers that need it.
     close_signal: Option<CloseSignal>,
     /// Only for handlers that ask, and clients that can be asked.
@@ -85,6 +88,7 @@ impl CallContext {
         Self(Box::new(Inner {
             exchange,
             route,
+            input_schema: None,
             close_signal: None,
             input_round: None,
             prepared: Vec::new(),
@@ -103,6 +107,15 @@ impl CallContext {
 
     pub(crate) fn set_variables(&mut self, variables: RawObject) {
         self.0.route.variables = Some(variables);
+    }
+
+    pub(super) fn set_input_schema(&mut self, schema: Option<&InputSchema>) {
+        self.0.input_schema = schema.cloned();
+    }
+
+    /// The schema of all arguments that the handler takes.
+    pub(crate) fn input_schema(&self) -> Option<&InputSchema> {
+        self.0.input_schema.as_ref()
     }
 
     /// Creates the resources that the handler needs. The guard has to live as long as the handler.

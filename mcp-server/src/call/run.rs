@@ -51,7 +51,7 @@ impl RouteSpec {
         E: 'static,
     {
         let (needs, preparations) = (self.needs, std::mem::take(&mut self.preparations));
-        let handler = Arc::new(handler);
+        let (handler, schema) = (Arc::new(handler), self.input_schema.clone());
         let prepare_and_run = move |call: CallContext| {
             if preparations.is_empty() {
                 return Either::Left(handler(call));
@@ -65,6 +65,7 @@ impl RouteSpec {
         };
         move |mut call: CallContext, target| -> BoxFuture<'static, Reply> {
             let masks_errors = call.masks_errors();
+            call.set_input_schema(schema.as_ref());
             match call.start_handler(needs) {
                 Ok(guard) => Box::pin(RunningHandler {
                     handler: Some(catch_panic(prepare_and_run(call))),

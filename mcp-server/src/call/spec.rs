@@ -1,22 +1,19 @@
 //! Requirements of a route handler.
 
 use std::any::{TypeId, type_name};
-use std::sync::Arc;
-
-use mcp_types::JsonObject;
 
 use super::needs::HandlerNeeds;
 use super::prepare::Preparations;
 use crate::change_kinds::ChangeKinds;
 use crate::constraints::Constraints;
-use crate::schema::{ArgumentSchema, DroppedArguments};
+use crate::schema::{ArgumentSchema, DroppedArguments, InputSchema};
 
 /// The requirements of a route handler. [`FromCall::describe`](crate::FromCall::describe) of each
 /// extractor adds its own when the route is created. One that uses others describes them:
 /// `State::<Db>::describe(spec)`.
 #[derive(Debug, Default)]
 pub struct RouteSpec {
-    pub(crate) input_schema: Option<Arc<JsonObject>>,
+    pub(crate) input_schema: Option<InputSchema>,
     pub(crate) constraints: Option<Constraints>,
     pub(crate) dropped: Option<DroppedArguments>,
     pub(crate) states: Vec<(TypeId, &'static str)>,
@@ -29,25 +26,19 @@ pub struct RouteSpec {
 }
 
 impl RouteSpec {
-    /// Sets the argument schema. The server checks its bounds, lengths, patterns and
-    /// uniqueness; the extractor has to check everything else.
-    ///
-    /// Two extractors that set a schema are a mistake, which
-    /// [`Server::check`](crate::Server::check) reports.
-    pub(crate) fn input_schema(&mut self, schema: JsonObject) {
-        self.set_arguments(ArgumentSchema {
-            constraints: Constraints::from_schema(&schema),
-            schema,
-            dropped: None,
-            problem: None,
-        });
-    }
-
+    /// Sets the argument schema, with the checks of the type that the arguments are decoded into.
     pub(crate) fn set_arguments(&mut self, arguments: ArgumentSchema) {
         self.problems.extend(arguments.problem);
         self.constraints = arguments.constraints;
         self.dropped = arguments.dropped;
-        let schema = Arc::new(arguments.schema);
+        self.set_input_schema(InputSchema::new(arguments.schema));
+    }
+
+    /// Sets the argument schema.
+    ///
+    /// Two extractors that set a schema are a mistake, which
+    /// [`Server::check`](crate::Server::check) reports.
+    pub(crate) fn set_input_schema(&mut self, schema: InputSchema) {
         if self.input_schema.replace(schema).is_some() {
             self.problem(
                 "more than one parameter describes the arguments; use one `Args<T>`, or plain \

@@ -9,7 +9,7 @@ use mcp_schema::limits::{HOPS, VALUE_STEPS};
 use mcp_types::{JsonObject, RawObject};
 use serde_json::Value;
 
-use super::node::{Constraints, Node};
+use super::node::{Check, Constraints, Node};
 use crate::rejection::ArgumentError;
 
 /// Bytes of a string that are copied or counted in one step.
@@ -146,16 +146,25 @@ impl<'a> ValueChecker<'a> {
         let value = format.decode(value, |string| {
             node.excludes_strings && self.spend(string.len())
         });
-        match &*value {
-            Value::Number(number) => {
-                if let Some(Err(reason)) = node.number.as_ref().map(|range| range.check(number)) {
-                    self.report(path, reason);
+        for check in &node.checks {
+            if let Err(reason) = self.check_own(check, &value) {
+                self.report(path, reason);
+                // The pattern of a string with a wrong length is another mistake only afterwards.
+                if value.is_string() {
+                    break;
                 }
             }
-            Value::String(string) => self.check_string(node, string, path),
-            Value::Array(elements) => self.check_array(node, elements, path),
-            Value::Object(members) => self.check_object(node, members, path),
-            Value::Null | Value::Bool(_) => {}
+        }
+        match &*value {
+            Value::Array(elements) => {
+                for (index, element) in elements.iter().enumerate() {
+                    if let Some(inner) = node.element(index) {
+                        self.check(inner, element, Path::Element(&path, index), 0);
+                    }
+                }
+            }
+            Value::Object(members) => self.check_members(node, members, path),
+            _ => {}
         }
         for &other in &node.all {
             self.check(other, &value, path, hops + 1);
@@ -163,38 +172,37 @@ impl<'a> ValueChecker<'a> {
         self.check_alternatives(node, &value, path, hops);
     }
 
-    fn check_string(&mut self, node: &Node, string: &str, path: Path<'_>) {
-        if let Some(limits) = &node.length
-            && self.spend(string.len() / BYTES_PER_STEP)
-            && let Err(reason) = limits.check(string.chars().count(), "character")
-        {
-            self.report(path, reason);
-        } else if let Some(pattern) = &node.pattern
-            && self.spend(pattern.steps(string))
-            && let Err(reason) = pattern.check(string)
-        {
-            self.report(path, reason);
-        }
-    }
-
-    fn check_array(&mut self, node: &Node, elements: &[Value], path: Path<'_>) {
-        if let Some(Err(reason)) = node
-            .elements
-            .map(|limit| limit.check(elements.len(), "element"))
-        {
-            self.report(path, reason);
-        }
-        if node.unique && elements.iter().all(|element| self.spend_on_hash(element)) {
-            let mut seen = HashSet::with_capacity(elements.len());
-            if let Some(duplicate) = elements.iter().find(|element| !seen.insert(*element)) {
-                let value = summarize(duplicate);
-                self.report(path, format!("{value} comes twice, expected each once"));
+    /// Checks a value against one constraint. Too few steps end the check as a whole.
+    fn check_own(&mut self, check: &Check, value: &Value) -> Result<(), String> {
+        match (check, value) {
+            (Check::Number(limits), Value::Number(number)) => limits.check(number),
+            (Check::Length(limits), Value::String(text))
+                if self.spend(text.len() / BYTES_PER_STEP) =>
+            {
+                limits.check(text.chars().count(), "character")
             }
-        }
-        for (index, element) in elements.iter().enumerate() {
-            if let Some(inner) = node.element(index) {
-                self.check(inner, element, Path::Element(&path, index), 0);
+            (Check::Pattern(pattern), Value::String(text)) if self.spend(pattern.steps(text)) => {
+                pattern.check(text)
             }
+            (Check::Elements(limits), Value::Array(elements)) => {
+                limits.check(elements.len(), "element")
+            }
+            (Check::Unique, Value::Array(elements))
+                if elements.iter().all(|element| self.spend_on_hash(element)) =>
+            {
+                let mut seen = HashSet::with_capacity(elements.len());
+                match elements.iter().find(|element| !seen.insert(*element)) {
+                    Some(twice) => {
+                        let twice = summarize(twice);
+                        Err(format!("{twice} comes twice, expected each once"))
+                    }
+                    None => Ok(()),
+                }
+            }
+            (Check::Members(limits), Value::Object(members)) => {
+                limits.check(members.len(), "member")
+            }
+            _ => Ok(()),
         }
     }
 
@@ -214,13 +222,7 @@ impl<'a> ValueChecker<'a> {
         }
     }
 
-    fn check_object(&mut self, node: &Node, members: &JsonObject, path: Path<'_>) {
-        if let Some(Err(reason)) = node
-            .members
-            .map(|limit| limit.check(members.len(), "member"))
-        {
-            self.report(path, reason);
-        }
+    fn check_members(&mut self, node: &Node, members: &JsonObject, path: Path<'_>) {
         if node.properties.is_empty() && node.additional.is_none() {
             return;
         }

@@ -2,22 +2,25 @@
 
 use std::ops::Bound;
 
-use mcp_schema::{Keywords as _, Node as SchemaNode, Schema, Type};
+use mcp_schema::{Keywords as _, Node as SchemaNode, Schema, SchemaError, Type};
 use mcp_types::JsonObject;
 use serde_json::{Number, Value};
 
 use super::limits::{CountLimits, NumberLimits, Pattern};
-use super::node::{Alternative, Constraints, Node};
-use super::range::{Limit, Range};
+use super::node::{Alternative, Check, Constraints, Node};
 
 impl Constraints {
-    /// Compiles the constraints of a schema. Returns `None` when no keyword remains to be checked: decoding
-    /// into Rust types checks the others. A schema that exceeds a limit for reading accepts every value.
-    pub(crate) fn from_schema(schema: &JsonObject) -> Option<Self> {
-        Self::of(&Schema::parse(schema).ok()?)
+    /// Compiles the constraints of a schema.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`SchemaError`] if the schema exceeds a limit for reading.
+    pub(crate) fn from_schema(schema: &JsonObject) -> Result<Option<Self>, SchemaError> {
+        Ok(Self::of(&Schema::parse(schema)?))
     }
 
-    /// Compiles the constraints of a parsed schema.
+    /// Compiles the constraints of a parsed schema. Returns `None` when no keyword remains to be checked: decoding
+    /// into Rust types checks the others.
     pub(crate) fn of(schema: &Schema<'_>) -> Option<Self> {
         let mut constraints = Self {
             nodes: (0..schema.len()).map(|_| Node::default()).collect(),
@@ -31,19 +34,28 @@ impl Constraints {
                 constraints.nodes[index] = constraints.node(next, &mut waiting);
             }
         }
-        let is_needed = constraints.nodes.iter().any(Node::is_restrictive);
+        let is_needed = constraints.nodes.iter().any(|node| !node.checks.is_empty());
         (is_needed || !constraints.unsupported_patterns.is_empty()).then_some(constraints)
     }
 
     /// Compiles one schema. Adds those that it refers to by their ids to `waiting`.
     fn node<'s>(&mut self, schema: SchemaNode<'s>, waiting: &mut Vec<SchemaNode<'s>>) -> Node {
-        let pattern = schema.text("pattern").and_then(|source| {
+        let pattern = schema.text("pattern").map(|source| {
             let pattern = Pattern::new(source);
             if pattern.is_none() {
                 self.unsupported_patterns.push(schema.pointer());
             }
             pattern
         });
+        let count = |min, max| count_limits(schema, min, max);
+        let checks = [
+            number_limits(schema).map(Check::Number),
+            count("minLength", "maxLength").map(Check::Length),
+            pattern.flatten().map(Check::Pattern),
+            count("minItems", "maxItems").map(Check::Elements),
+            schema.flag("uniqueItems").then_some(Check::Unique),
+            count("minProperties", "maxProperties").map(Check::Members),
+        ];
         // `None` for a schema that is not checked: `true` or `false`.
         let mut index = |inner: SchemaNode<'s>| {
             inner.object()?;
@@ -61,12 +73,7 @@ impl Constraints {
         let alternatives = alternatives.filter(|part| !part.is_false() && !part.is_null());
         let types = schema.types();
         Node {
-            number: number_limits(schema),
-            length: count_limits(schema, "minLength", "maxLength"),
-            pattern,
-            elements: count_limits(schema, "minItems", "maxItems"),
-            unique: schema.flag("uniqueItems"),
-            members: count_limits(schema, "minProperties", "maxProperties"),
+            checks: checks.into_iter().flatten().collect(),
             excludes_strings: !types.is_empty() && !types.contains(&Type::String),
             properties,
             additional: additional.and_then(&mut index),
@@ -105,13 +112,10 @@ pub(crate) fn integer_range(format: &str) -> Option<(i128, i128)> {
 
 /// Returns the limits of a number, unless they are the range of its Rust type.
 fn number_limits(schema: SchemaNode<'_>) -> Option<NumberLimits> {
-    let (type_min, type_max) = schema
-        .text("format")
-        .and_then(integer_range)
-        .map(|(min, max)| (Limit::Int(min), Limit::Int(max)))
-        .unzip();
-    let is_own = |bound: Bound<&Number>, of_type: Option<Limit>| match bound {
-        Bound::Included(limit) => Limit::from_json(limit) != of_type,
+    let range = schema.text("format").and_then(integer_range);
+    let (type_min, type_max) = range.unzip();
+    let is_own = |bound: Bound<&Number>, of_type: Option<i128>| match bound {
+        Bound::Included(limit) => of_type.is_none() || limit.as_i128() != of_type,
         Bound::Excluded(_) => true,
         Bound::Unbounded => false,
     };
@@ -119,8 +123,9 @@ fn number_limits(schema: SchemaNode<'_>) -> Option<NumberLimits> {
     let step = schema.get("multipleOf").and_then(Value::as_number);
     let is_needed = is_own(min, type_min) || is_own(max, type_max) || step.is_some();
     is_needed.then(|| NumberLimits {
-        range: Range::between(min, max),
-        step: step.and_then(Limit::from_json),
+        min: min.cloned(),
+        max: max.cloned(),
+        step: step.cloned(),
     })
 }
 

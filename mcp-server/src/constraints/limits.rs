@@ -1,31 +1,76 @@
 //! Limits on single values: numbers, counts, strings.
 
+use std::cmp::Ordering;
+use std::ops::Bound;
+
 use mcp_core::schema::summarize;
+use mcp_schema::compare;
 use regex_lite::{Regex, RegexBuilder};
 use serde_json::Number;
 
-use super::range::{Limit, Range};
-
 /// The limits of a number: `minimum`, `maximum`, their exclusive forms, `multipleOf`.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug)]
 pub(super) struct NumberLimits {
-    pub(super) range: Range,
-    pub(super) step: Option<Limit>,
+    pub(super) min: Bound<Number>,
+    pub(super) max: Bound<Number>,
+    pub(super) step: Option<Number>,
 }
 
 impl NumberLimits {
     pub(super) fn check(&self, number: &Number) -> Result<(), String> {
-        let Some(number) = Limit::from_json(number) else {
-            return Ok(());
-        };
-        self.range.check(number)?;
-        match self.step {
-            Some(step) if !number.is_multiple_of(step) => {
+        let Self { min, max, step } = self;
+        if !admits(min, number, Ordering::Greater) || !admits(max, number, Ordering::Less) {
+            let expected = self.range();
+            return Err(format!("{number} is out of range, expected {expected}"));
+        }
+        match step {
+            Some(step) if !is_multiple(number, step) => {
                 Err(format!("{number} is not a multiple of {step}"))
             }
             _ => Ok(()),
         }
     }
+
+    fn range(&self) -> String {
+        let bound = |bound: &Bound<Number>, included: &str, excluded: &str| match bound {
+            Bound::Included(limit) => Some(format!("{included} {limit}")),
+            Bound::Excluded(limit) => Some(format!("{excluded} {limit}")),
+            Bound::Unbounded => None,
+        };
+        if let (Bound::Included(min), Bound::Included(max)) = (&self.min, &self.max) {
+            return format!("{min} to {max}");
+        }
+        let bounds = [
+            bound(&self.min, "at least", "above"),
+            bound(&self.max, "at most", "below"),
+        ];
+        bounds
+            .into_iter()
+            .flatten()
+            .collect::<Vec<_>>()
+            .join(" and ")
+    }
+}
+
+/// Returns whether a number keeps to a bound. Numbers on the side `inside` do.
+fn admits(bound: &Bound<Number>, number: &Number, inside: Ordering) -> bool {
+    match bound {
+        Bound::Included(limit) => compare(number, limit) != Some(inside.reverse()),
+        Bound::Excluded(limit) => compare(number, limit) == Some(inside),
+        Bound::Unbounded => true,
+    }
+}
+
+/// Returns whether a number is a multiple of `step`, within the precision of floats.
+fn is_multiple(number: &Number, step: &Number) -> bool {
+    if let (Some(number), Some(step)) = (number.as_i128(), step.as_i128()) {
+        return number.checked_rem(step).is_none_or(|rest| rest == 0);
+    }
+    let (number, step) = (number.as_f64(), step.as_f64());
+    number.zip(step).is_none_or(|(number, step)| {
+        let times = number / step;
+        !times.is_finite() || (times - times.round()).abs() <= 1e-9 * times.abs().max(1.0)
+    })
 }
 
 /// Limits for a number of characters, elements or members.

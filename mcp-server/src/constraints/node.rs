@@ -13,18 +13,11 @@ pub(crate) struct Constraints {
     pub(crate) unsupported_patterns: Vec<String>,
 }
 
-/// Constraints of one value. A constraint applies only to values of its own JSON type.
+/// Constraints of one value.
 #[derive(Debug, Default)]
 pub(super) struct Node {
-    pub(super) number: Option<NumberLimits>,
-    /// Number of characters in a string.
-    pub(super) length: Option<CountLimits>,
-    pub(super) pattern: Option<Pattern>,
-    /// Number of elements in an array.
-    pub(super) elements: Option<CountLimits>,
-    pub(super) unique: bool,
-    /// Number of members in an object.
-    pub(super) members: Option<CountLimits>,
+    /// The node's own constraints.
+    pub(super) checks: Vec<Check>,
     /// The schema excludes strings, so a string argument contains a value as JSON.
     pub(super) excludes_strings: bool,
     /// Sorted by name. `None`: the property is not checked.
@@ -39,6 +32,21 @@ pub(super) struct Node {
     pub(super) all: Vec<usize>,
     /// Alternatives of which one has to accept the value.
     pub(super) any: Vec<Alternative>,
+}
+
+/// A constraint. It applies only to values of its own JSON type.
+#[derive(Debug)]
+pub(super) enum Check {
+    Number(NumberLimits),
+    /// Number of characters in a string.
+    Length(CountLimits),
+    Pattern(Pattern),
+    /// Number of elements in an array.
+    Elements(CountLimits),
+    /// No element of an array comes twice.
+    Unique,
+    /// Number of members in an object.
+    Members(CountLimits),
 }
 
 impl Node {
@@ -56,16 +64,6 @@ impl Node {
     /// Returns the node that checks an element.
     pub(super) fn element(&self, index: usize) -> Option<usize> {
         self.prefix.get(index).copied().unwrap_or(self.items)
-    }
-
-    /// Returns whether the node itself constrains anything, apart from nodes that it refers to.
-    pub(super) fn is_restrictive(&self) -> bool {
-        self.number.is_some()
-            || self.length.is_some()
-            || self.pattern.is_some()
-            || self.elements.is_some()
-            || self.unique
-            || self.members.is_some()
     }
 }
 

@@ -1,5 +1,7 @@
 //! Call arguments.
 
+use std::sync::{Arc, LazyLock};
+
 use mcp_core::Call;
 use mcp_types::{JsonObject, RawJson, RawObject};
 use schemars::JsonSchema;
@@ -10,7 +12,7 @@ use super::{json_arguments, string_arguments};
 use crate::call::{CallContext, RouteSpec};
 use crate::constraints::ArgumentFormat;
 use crate::rejection::{ArgumentError, Rejection};
-use crate::schema;
+use crate::schema::{self, ArgumentSchema, InputSchema, explain};
 
 /// The arguments, decoded into a type of yours. Its JSON Schema becomes the tool's input schema.
 ///
@@ -46,18 +48,20 @@ pub struct Args<T>(pub T);
 impl<T: DeserializeOwned + JsonSchema> FromCall for Args<T> {
     fn from_call(call: &mut CallContext) -> Result<Self, Rejection> {
         let mut arguments = call.take_arguments();
+        // An extractor that takes arguments without describing them has no schema in the route.
+        let schema = || match call.input_schema() {
+            Some(schema) => schema.clone(),
+            None => InputSchema::new(schema::of_arguments::<T>().schema),
+        };
         if call.is_form() {
-            remove_blanks(&mut arguments, || schema::of_arguments::<T>().schema);
+            remove_blanks(&mut arguments, schema);
         }
-        Ok(Self(if call.has_string_arguments() {
-            string_arguments::parse(&arguments).map_err(|error| {
-                let schema = schema::of_arguments::<T>().schema;
-                let format = ArgumentFormat::Strings;
-                schema::explain(error, &schema, &arguments, format)
-            })?
-        } else {
-            json_arguments::parse_described(&arguments, || schema::of_arguments::<T>().schema)?
-        }))
+        if !call.has_string_arguments() {
+            return Ok(Self(json_arguments::parse_described(&arguments, schema)?));
+        }
+        let parsed = string_arguments::parse(&arguments);
+        let explain = |error| explain(error, &schema(), &arguments, ArgumentFormat::Strings);
+        Ok(Self(parsed.map_err(explain)?))
     }
 
     fn describe(spec: &mut RouteSpec) {
@@ -66,7 +70,7 @@ impl<T: DeserializeOwned + JsonSchema> FromCall for Args<T> {
 }
 
 /// Removes optional arguments that the user left empty. `schema` is needed only if one is empty.
-fn remove_blanks(arguments: &mut RawObject, schema: impl FnOnce() -> JsonObject) {
+fn remove_blanks(arguments: &mut RawObject, schema: impl FnOnce() -> InputSchema) {
     let is_blank = |value: &RawJson<'_>| value.text().is_some_and(|text| text.trim().is_empty());
     let has_blank = arguments
         .as_raw()
@@ -80,7 +84,7 @@ fn remove_blanks(arguments: &mut RawObject, schema: impl FnOnce() -> JsonObject)
     };
     let schema = schema();
     parsed.retain(|name, value| {
-        let is_required = schema::required(&schema).any(|required| required == name);
+        let is_required = schema::required(schema.json()).any(|required| required == name);
         is_required || value.as_str().is_none_or(|text| !text.trim().is_empty())
     });
     if let Ok(filled) = RawObject::from_value(&parsed) {
@@ -89,7 +93,7 @@ fn remove_blanks(arguments: &mut RawObject, schema: impl FnOnce() -> JsonObject)
 }
 
 impl CallContext {
-    /// Decodes one argument. `schema` describes all arguments. Returns `None` for a value that counts as absent.
+    /// Decodes one argument. Returns `None` for a value that counts as absent.
     ///
     /// # Errors
     ///
@@ -98,12 +102,11 @@ impl CallContext {
         &self,
         name: &str,
         value: RawJson<'_>,
-        schema: Option<&JsonObject>,
     ) -> Result<Option<T>, ArgumentError> {
         if self.has_string_arguments() {
             string_arguments::parse_one(name, value)
         } else {
-            json_arguments::parse_one(name, value, schema)
+            json_arguments::parse_one(name, value, self.input_schema())
         }
     }
 
@@ -159,15 +162,18 @@ impl RawArgs {
     }
 }
 
+/// The schema of any arguments. All routes with [`RawArgs`] share it.
+static ANY: LazyLock<Arc<JsonObject>> = LazyLock::new(|| {
+    let any = ArgumentSchema::new(JsonObject::new(), Ok(None), None);
+    Arc::new(any.schema)
+});
+
 impl FromCall for RawArgs {
     fn from_call(call: &mut CallContext) -> Result<Self, Rejection> {
         Ok(Self(call.take_arguments()))
     }
 
     fn describe(spec: &mut RouteSpec) {
-        let mut any = JsonObject::new();
-        any.insert("type".to_owned(), "object".into());
-        any.insert("properties".to_owned(), JsonObject::new().into());
-        spec.input_schema(any);
+        spec.set_input_schema(InputSchema::new(ANY.clone()));
     }
 }

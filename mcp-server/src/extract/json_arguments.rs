@@ -1,7 +1,6 @@
 //! Decoding of arguments that may be any JSON: those of tools.
 
 use mcp_core::deserialize::{self, DeserializeError};
-use mcp_schema::Schema;
 use mcp_types::{JsonObject, RawJson, RawObject, without_position};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -9,7 +8,7 @@ use serde_json::Value;
 use super::reason::plain_reason;
 use crate::constraints::ArgumentFormat;
 use crate::rejection::ArgumentError;
-use crate::schema::{explain, repair, repair_value};
+use crate::schema::{InputSchema, explain, repair, repair_value};
 
 /// Decodes arguments into `T`.
 ///
@@ -28,7 +27,7 @@ pub(super) fn parse<T: DeserializeOwned>(arguments: &RawObject) -> Result<T, Arg
 /// Returns an [`ArgumentError`] with all mistakes.
 pub(super) fn parse_described<T: DeserializeOwned>(
     arguments: &RawObject,
-    schema: impl FnOnce() -> JsonObject,
+    schema: impl FnOnce() -> InputSchema,
 ) -> Result<T, ArgumentError> {
     deserialize::from_str(arguments.as_str()).or_else(|error| {
         let schema = schema();
@@ -55,17 +54,16 @@ pub(super) fn parse_described<T: DeserializeOwned>(
 pub(super) fn parse_one<T: DeserializeOwned>(
     name: &str,
     value: RawJson<'_>,
-    schema: Option<&JsonObject>,
+    schema: Option<&InputSchema>,
 ) -> Result<Option<T>, ArgumentError> {
     let error = match deserialize::from_str(value.as_str()) {
         Ok(decoded) => return Ok(Some(decoded)),
         Err(error) => argument_error(name, &error),
     };
     let repair = |schema| {
-        let schema = Schema::parse(schema).ok()?;
         let own = (name.to_owned(), value.read().ok()?);
         let mut arguments = Value::from(JsonObject::from_iter([own]));
-        repair_value(&mut arguments, &schema).then_some(arguments)
+        repair_value(&mut arguments, schema).then_some(arguments)
     };
     let Some(mut repaired) = schema.and_then(repair) else {
         return Err(error);

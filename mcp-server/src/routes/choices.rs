@@ -1,17 +1,19 @@
 //! Completion of arguments whose schema lists values: those whose type is an enum.
 
-use mcp_schema::{Keywords as _, Node, Schema};
-use mcp_types::{Completion, JsonObject};
+use mcp_schema::{Keywords as _, Node};
+use mcp_types::Completion;
 use serde_json::Value;
+
+use crate::schema::InputSchema;
 
 /// The listed values of arguments, by name.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Choices(Vec<(String, Vec<String>)>);
 
 impl Choices {
-    pub(super) fn from_schema(schema: Option<&JsonObject>) -> Self {
-        let schema = schema.and_then(|schema| Schema::parse(schema).ok());
-        let properties = schema.iter().flat_map(|schema| schema.root().properties());
+    pub(super) fn from_schema(schema: Option<&InputSchema>) -> Self {
+        let schema = schema.and_then(|schema| schema.parsed().ok()).into_iter();
+        let properties = schema.flat_map(|schema| schema.root().properties());
         let choices = properties.map(|(name, schema)| {
             let mut values = Vec::new();
             collect_values(schema, &mut values);

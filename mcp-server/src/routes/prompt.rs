@@ -87,7 +87,7 @@ impl PromptRoute {
         // No Rust type checks arguments that the author declares.
         let is_declared = !prompt.arguments.is_empty();
         if let (Some(schema), false) = (&spec.input_schema, is_declared) {
-            prompt.arguments = arguments_from_schema(schema);
+            prompt.arguments = arguments_from_schema(schema.json());
         }
         let constraints = spec.constraints.take();
         let run = spec.runner(handler, PromptError::from_rejection);
@@ -108,7 +108,7 @@ impl PromptRoute {
         Self {
             prompt: Arc::new(prompt),
             handler,
-            choices: Arc::new(Choices::from_schema(spec.input_schema.as_deref())),
+            choices: Arc::new(Choices::from_schema(spec.input_schema.as_ref())),
             completions: Vec::new(),
             spec: Arc::new(spec),
             scope: RouteScope::default(),

@@ -125,7 +125,7 @@ impl TemplateRoute {
     pub(crate) fn new(template: ResourceTemplate, mut handler: ResourceHandler) -> Self {
         let pattern = UriTemplate::parse(&template.uri_template);
         let spec = &mut handler.spec;
-        let choices = Choices::from_schema(spec.input_schema.as_deref());
+        let choices = Choices::from_schema(spec.input_schema.as_ref());
         match &pattern {
             Ok(pattern) => check_arguments(spec, pattern),
             Err(problem) => spec.problem(problem.as_str()),
@@ -255,7 +255,7 @@ impl TemplateRoute {
 /// Reports required arguments that are not variables: they would never have a value.
 fn check_arguments(spec: &mut RouteSpec, pattern: &UriTemplate) {
     let required = spec.input_schema.iter();
-    let required = required.flat_map(|schema| required_names(schema));
+    let required = required.flat_map(|schema| required_names(schema.json()));
     let unknown = required.filter(|name| !pattern.variables().any(|variable| variable == *name));
     let unknown =
         unknown.map(|name| format!("the argument `{name}` is not a variable of the template"));

@@ -18,7 +18,6 @@ use super::scope::sealed::Sealed;
 use super::scope::{RouteHandler, RouteScope, route_setters};
 use super::tool_checks::ToolChecks;
 use crate::call::{CallContext, CallTarget, RouteSpec, ServerTasks};
-use crate::constraints::Constraints;
 use crate::handler::Handler;
 use crate::result::{IntoToolResult, ToolError};
 use crate::validation::Validation;
@@ -73,18 +72,8 @@ impl ToolRoute {
         F: Fn(CallContext) -> Fut + Send + Sync + 'static,
         Fut: Future<Output = Result<R, ToolError>> + Send + 'static,
     {
-        let (generated, constraints) = (spec.input_schema.take(), spec.constraints.take());
-        let dropped = spec.dropped.take();
         let is_raw = !Arc::ptr_eq(&tool.input_schema, &Tool::new("").input_schema);
-        let has_no_arguments = generated.is_none() && !is_raw;
-        let constraints = if is_raw {
-            Constraints::from_schema(&tool.input_schema)
-        } else {
-            constraints
-        };
-        if let (Some(schema), false) = (generated, is_raw) {
-            tool.input_schema = schema;
-        }
+        let checks = ToolChecks::new(is_raw, &mut tool, &mut spec);
         if tool.output_schema.is_none() {
             tool.output_schema = Output::output_schema().map(Arc::new);
         }
@@ -101,7 +90,7 @@ impl ToolRoute {
             handler,
             spec: Arc::new(spec),
             param_headers: param_headers.map(Arc::new),
-            checks: ToolChecks::new(is_raw, has_no_arguments, constraints, dropped),
+            checks,
             task_mode: TaskMode::Never,
             wraps_structure,
             is_forwarded: false,
@@ -260,6 +249,9 @@ impl ToolRoute {
     // spec: TOOL-06
     pub(crate) fn schema_problems(&self, validation: &Validation) -> Vec<String> {
         let mut problems = self.checks.problems(&self.tool, validation);
+        if !self.is_forwarded {
+            problems.extend(self.checks.limit_problem(validation));
+        }
         let root = self.tool.input_schema.get("type");
         if !self.is_forwarded && root.is_none_or(|kind| kind != "object") {
             let given = root.map_or("is absent".to_owned(), |kind| format!("is {kind}"));

@@ -8,11 +8,11 @@ use mcp_core::{BoxFuture, Fault, Reply, wire};
 use mcp_types::{JsonObject, RawObject, Tool};
 use serde_json::Value;
 
-use crate::call::CallContext;
+use crate::call::{CallContext, RouteSpec};
 use crate::constraints::{ArgumentFormat, Constraints};
 use crate::rejection::{ArgumentError, Rejection};
 use crate::result::ToolError;
-use crate::schema::{DroppedArguments, convert_strings, explain};
+use crate::schema::{DroppedArguments, InputSchema, convert_strings, explain};
 use crate::validation::Validation;
 
 /// Checks of one tool.
@@ -22,6 +22,9 @@ pub(super) struct ToolChecks {
     is_raw: bool,
     /// The tool takes no arguments, as its schema says.
     has_no_arguments: bool,
+    /// The published input schema.
+    schema: InputSchema,
+    /// Constraints of the type's own schema, from before it was made fit for models.
     constraints: Option<Arc<Constraints>>,
     /// Arguments of a Rust type that drops wrong values.
     dropped: Option<Arc<DroppedArguments>>,
@@ -55,20 +58,35 @@ impl CompiledSchemas {
 }
 
 impl ToolChecks {
-    pub(super) fn new(
-        is_raw: bool,
-        has_no_arguments: bool,
-        constraints: Option<Constraints>,
-        dropped: Option<DroppedArguments>,
-    ) -> Self {
+    /// Takes the argument schema of the handler out of `spec` and publishes it, unless `is_raw`.
+    pub(super) fn new(is_raw: bool, tool: &mut Tool, spec: &mut RouteSpec) -> Self {
+        let generated = spec.input_schema.clone().filter(|_| !is_raw);
+        let has_no_arguments = generated.is_none() && !is_raw;
+        let schema = generated.unwrap_or_else(|| InputSchema::new(tool.input_schema.clone()));
+        tool.input_schema = schema.json().clone();
+        let (constraints, dropped) = (spec.constraints.take(), spec.dropped.take());
         Self {
             is_raw,
             has_no_arguments,
+            schema,
             constraints: constraints.map(Arc::new),
             dropped: dropped.filter(|_| !is_raw).map(Arc::new),
             own: None,
             compiled: Arc::default(),
         }
+    }
+
+    fn constraints(&self) -> Option<&Constraints> {
+        if self.is_raw {
+            self.schema.constraints()
+        } else {
+            self.constraints.as_deref()
+        }
+    }
+
+    /// Returns whether the arguments are checked by JSON Schema, and not by [constraints](Self::constraints).
+    fn is_validated(&self, validation: &Validation) -> bool {
+        self.own.is_some() || (self.is_raw && validation.validator.is_some())
     }
 
     /// Returns the schemas compiled by the server's validator, if it has one.
@@ -94,14 +112,14 @@ impl ToolChecks {
     pub(super) fn check_arguments(&self, tool: &Tool, call: &mut CallContext) -> Result<(), Reply> {
         if call.validation().lenient
             && let Some(arguments) = call.arguments()
-            && let Some(converted) = convert_strings(arguments, &tool.input_schema)
+            && let Some(converted) = convert_strings(arguments, &self.schema)
         {
             call.set_arguments(converted);
         }
         let kept = self.check_dropped(call);
         let own = self.own.clone().map(Ok);
         let input = own.or_else(|| self.compiled(tool, call.validation())?.input);
-        let checked = match (input, &self.constraints) {
+        let checked = match (input, self.constraints()) {
             _ if kept.is_err() => kept,
             (Some(Ok(check)), _) => check_json_schema(&*check, call.arguments()),
             (Some(Err(error)), _) => return Err(unusable_schema(tool, "input", &error)),
@@ -112,8 +130,7 @@ impl ToolChecks {
         checked.map_err(|error| {
             let error = match (self.is_raw, call.arguments()) {
                 (false, Some(arguments)) => {
-                    let format = ArgumentFormat::Json;
-                    explain(error, &tool.input_schema, arguments, format)
+                    explain(error, &self.schema, arguments, ArgumentFormat::Json)
                 }
                 _ => error,
             };
@@ -154,15 +171,21 @@ impl ToolChecks {
             .collect()
     }
 
+    /// Returns why the constraints of a raw schema cannot be checked.
+    pub(super) fn limit_problem(&self, validation: &Validation) -> Option<String> {
+        let is_needed = self.is_raw && !self.is_validated(validation);
+        let error = self.schema.parsed().err().filter(|_| is_needed)?;
+        Some(format!("its input schema: {error}"))
+    }
+
     /// Returns why clients may refuse the tool, and which parts of its schemas are not checked.
     pub(super) fn lints(&self, tool: &Tool, validation: &Validation) -> Vec<Lint> {
         let mut lints = schema::lint(tool);
-        let has_validator = self.is_raw && validation.validator.is_some();
-        let is_validated = has_validator || self.own.is_some();
+        let is_validated = self.is_validated(validation);
         if self.is_raw && !is_validated && is_restrictive(&tool.input_schema) {
             lints.push(Lint::unchecked(tool));
         }
-        if let (Some(constraints), false) = (&self.constraints, is_validated) {
+        if let (Some(constraints), false) = (self.constraints(), is_validated) {
             let pointers = constraints.unsupported_patterns.iter();
             lints
                 .extend(pointers.map(|pointer| {

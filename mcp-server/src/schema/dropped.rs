@@ -6,17 +6,17 @@
 //! before decoding. Calls of other tools pay nothing.
 
 use std::cell::Cell;
-use std::sync::Arc;
 
-use mcp_core::schema::Violation;
+use mcp_core::schema::Violations;
 use mcp_schema::{Keywords as _, Node, Schema, Type, Walk, change_subschemas};
 use mcp_types::{JsonObject, RawObject, without_position};
 use serde::de::DeserializeOwned;
-use serde_json::{Value, json};
+use serde_json::{Number, Value, json};
 
-use super::explain::{expected_by, mistakes_in};
+use super::explain::{expected_by, mistakes};
+use super::input::InputSchema;
 use super::lenient::repair_value;
-use crate::constraints::{ArgumentFormat, Constraints, integer_range, parts};
+use crate::constraints::{ArgumentFormat, integer_range, parts};
 use crate::rejection::ArgumentError;
 
 /// Limit on the members of a type that are tried. Further ones count as decoded.
@@ -38,8 +38,7 @@ pub(crate) fn decode<T: DeserializeOwned>(json: &str) -> Result<(), String> {
 pub(crate) struct DroppedArguments {
     names: Vec<String>,
     /// The schema of all arguments. It lists `null` where a type accepts it, and the bounds of number types.
-    schema: Schema<'static>,
-    bounds: Option<Constraints>,
+    schema: InputSchema,
 }
 
 impl DroppedArguments {
@@ -50,12 +49,8 @@ impl DroppedArguments {
         }
         let mut schema = schema.clone();
         bound_numbers(&mut schema);
-        let schema = Schema::shared(Arc::new(schema)).ok()?;
-        Some(Self {
-            names,
-            bounds: Constraints::of(&schema),
-            schema,
-        })
+        let schema = InputSchema::new(schema);
+        Some(Self { names, schema })
     }
 
     /// Returns the arguments of a type that are dropped.
@@ -90,12 +85,10 @@ impl DroppedArguments {
         let own = own.map(|(name, value)| (name.clone(), value.clone()));
         let mut own: Value = own.collect::<JsonObject>().into();
         let is_repaired = repair_value(&mut own, &self.schema);
-        let bounds = self.bounds.as_ref();
-        let format = ArgumentFormat::Json;
-        let mut found = mistakes_in("", &self.schema, &own, format, bounds);
+        let mut found = mistakes("", &self.schema, &own, ArgumentFormat::Json);
         // Decoding reports names that are missing or unknown among all arguments.
-        found.retain(|mistake: &Violation| !mistake.path.is_empty());
-        if let Some(violations) = mcp_core::schema::Violations::gather(found) {
+        found.retain(|mistake| !mistake.path.is_empty());
+        if let Some(violations) = Violations::gather(found) {
             return Err(violations.into());
         }
         if !is_repaired {
@@ -121,13 +114,9 @@ pub(crate) fn drops(schema: Node<'_>, decode: Decode) -> bool {
 fn bound_numbers(schema: &mut JsonObject) {
     let format = schema.get("format").and_then(Value::as_str);
     if let Some((min, max)) = format.and_then(integer_range) {
-        let number = |limit| match i64::try_from(limit) {
-            Ok(limit) => Some(Value::from(limit)),
-            Err(_) => u64::try_from(limit).ok().map(Value::from),
-        };
         for (keyword, limit) in [("minimum", min), ("maximum", max)] {
-            if let Some(limit) = number(limit) {
-                schema.entry(keyword).or_insert(limit);
+            if let Some(limit) = Number::from_i128(limit) {
+                schema.entry(keyword).or_insert(limit.into());
             }
         }
         schema.shift_remove("format");

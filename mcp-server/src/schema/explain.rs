@@ -2,16 +2,17 @@
 //!
 //! This runs only after decoding or a check has failed. It finds all mistakes at once: missing and unknown
 //! names, wrong types, values that are not in a list. Bounds, lengths and patterns are found by
-//! [`Constraints`].
+//! [`Constraints`](crate::constraints::Constraints).
 
 use std::collections::HashSet;
 
 use mcp_core::schema::{Violation, Violations, summarize};
-use mcp_schema::{Keywords as _, Node, Schema, Type, Walk};
+use mcp_schema::{Keywords, Node, Parts, Type, Walk};
 use mcp_types::{JsonObject, RawObject, escape_line, shorten};
 use serde_json::Value;
 
-use crate::constraints::{ArgumentFormat, Constraints, Path, all_of, is_blank, parts};
+use super::input::InputSchema;
+use crate::constraints::{ArgumentFormat, Path, all_of, is_blank, parts};
 use crate::rejection::ArgumentError;
 
 /// Limit on the expected names or values in one message.
@@ -26,51 +27,42 @@ const MAX_NAME_CHARS: usize = 64;
 /// Adds all mistakes in the arguments to the error of their decoder or check.
 pub(crate) fn explain(
     error: ArgumentError,
-    schema: &JsonObject,
+    schema: &InputSchema,
     arguments: &RawObject,
     format: ArgumentFormat,
 ) -> ArgumentError {
-    let found = mistakes(error.first_path(), schema, arguments, format);
+    let Ok(arguments) = arguments.parse::<Value>() else {
+        return error;
+    };
+    let found = mistakes(error.first_path(), schema, &arguments, format);
     error.merge(found)
 }
 
 /// Returns the mistakes in arguments, at most [`Violations::MAX`]. The value at the path `failed` cannot be
 /// decoded.
-fn mistakes(
+pub(super) fn mistakes(
     failed: &str,
-    schema: &JsonObject,
-    arguments: &RawObject,
-    format: ArgumentFormat,
-) -> Vec<Violation> {
-    let (Ok(arguments), Ok(schema)) = (arguments.parse::<Value>(), Schema::parse(schema)) else {
-        return Vec::new();
-    };
-    let bounds = Constraints::of(&schema);
-    mistakes_in(failed, &schema, &arguments, format, bounds.as_ref())
-}
-
-/// Returns the mistakes in parsed arguments. `bounds` are the constraints of the schema.
-pub(super) fn mistakes_in(
-    failed: &str,
-    schema: &Schema<'_>,
+    schema: &InputSchema,
     arguments: &Value,
     format: ArgumentFormat,
-    bounds: Option<&Constraints>,
 ) -> Vec<Violation> {
+    let Ok(parsed) = schema.parsed() else {
+        return Vec::new();
+    };
     let mut explainer = Explainer {
         walk: Walk::of_value(),
         format,
         failed,
         found: Vec::new(),
     };
-    explainer.object(schema.root(), arguments, Path::Root, 0);
+    explainer.object(parsed.root(), arguments, Path::Root, 0);
     let mut found = explainer.found;
-    if let Some(constraints) = bounds {
-        let bounds = constraints.find_violations(arguments, format);
-        let is_new = |bound: &Violation| found.iter().all(|known| known.path != bound.path);
-        let bounds: Vec<_> = bounds.into_iter().filter(is_new).collect();
-        found.extend(bounds);
-    }
+    let bounds = schema.constraints().into_iter();
+    let mut bounds: Vec<_> = bounds
+        .flat_map(|bounds| bounds.find_violations(arguments, format))
+        .collect();
+    bounds.retain(|bound| found.iter().all(|known| known.path != bound.path));
+    found.extend(bounds);
     found.truncate(Violations::MAX);
     found
 }
@@ -158,21 +150,15 @@ impl<'a> Explainer<'a> {
     fn members(&mut self, schema: Node<'_>, members: &JsonObject, path: Path<'_>) {
         let required = schema.required();
         let is_json = self.format == ArgumentFormat::Json;
-        let walk = &self.walk;
-        let is_blank = |name: &str, member: &Value| {
+        let blank = members.iter().filter(|(name, member)| {
             let own = schema.property(name).filter(|_| is_json);
-            own.is_some_and(|own| is_blank(member, own, required.contains(&name), walk))
-        };
-        let is_missing = |name: &&&str| {
-            let member = members.get(**name);
-            member.is_none_or(|member| is_blank(name, member))
-        };
-        let missing = required.iter().filter(is_missing);
+            let is_required = required.contains(&name.as_str());
+            own.is_some_and(|own| is_blank(member, own, is_required, &self.walk))
+        });
+        let blank: HashSet<_> = blank.map(|(name, _)| name.as_str()).collect();
+        let missing = required.iter();
+        let missing = missing.filter(|name| !members.contains_key(**name) || blank.contains(*name));
         let missing: Vec<_> = missing.map(|name| quoted(name)).collect();
-        let blank = members
-            .iter()
-            .filter(|(name, member)| is_blank(name, member));
-        let blank: HashSet<_> = blank.map(|(name, _)| name).collect();
         if !missing.is_empty() {
             self.report(path, format!("missing {}", join(&missing)));
         }
@@ -202,7 +188,7 @@ impl<'a> Explainer<'a> {
             let own = schema.property(name);
             // An optional property may be `null`, although the schema does not say so.
             let is_null = member.is_null() && own.is_some() && !required.contains(&name.as_str());
-            if is_null || blank.contains(name) {
+            if is_null || blank.contains(name.as_str()) {
                 continue;
             }
             if let Some(schema) = own.or(others) {
@@ -330,27 +316,20 @@ impl<'a> Explainer<'a> {
         is_wrong
     }
 
-    /// Returns the alternatives, or the schemas that they refer to, that have properties.
-    fn objects<'s>(&self, alternatives: &[Node<'s>]) -> Vec<Node<'s>> {
+    /// Returns the alternatives that have properties, with the schemas that they refer to.
+    fn objects<'s>(&self, alternatives: &[Node<'s>]) -> Vec<Parts<'s>> {
         let objects = alternatives.iter();
+        let objects = objects.filter_map(|object| Parts::of(*object, &self.walk, 0).ok());
         objects
-            .filter_map(|object| self.with_properties(*object, 0))
+            .filter(|object| object.get("properties").is_some_and(Value::is_object))
             .collect()
-    }
-
-    fn with_properties<'s>(&self, schema: Node<'s>, hops: usize) -> Option<Node<'s>> {
-        if schema.get("properties").is_some_and(Value::is_object) {
-            return Some(schema);
-        }
-        let target = self.walk.target(schema).filter(|_| self.walk.step(hops))?;
-        self.with_properties(target, hops + 1)
     }
 
     /// Returns whether the value has a constant member that identifies the alternative, such as its tag.
     fn has_its_constants(&self, alternative: Node<'_>, value: &Value) -> bool {
-        let object = self.with_properties(alternative, 0);
-        let properties = object.map(|object| object.properties());
-        properties.into_iter().flatten().any(|(name, schema)| {
+        let objects = self.objects(&[alternative]).into_iter();
+        let mut properties = objects.flat_map(|object| object.properties());
+        properties.any(|(name, schema)| {
             let is_constant = schema.listed().is_some_and(|values| values.len() == 1);
             let member = value.get(name).filter(|_| is_constant);
             member.is_some_and(|member| expected_by(schema, member, &self.walk, 0).is_none())
@@ -479,10 +458,10 @@ fn join_or(names: &[String]) -> String {
 
 #[cfg(test)]
 mod tests {
-    use mcp_types::RawObject;
     use serde_json::{Value, json};
 
     use crate::constraints::ArgumentFormat;
+    use crate::schema::InputSchema;
 
     /// Returns the mistakes of the one property `p`.
     fn mistakes(schema: Value, value: Value, format: ArgumentFormat) -> Vec<String> {
@@ -492,8 +471,8 @@ mod tests {
             "required": ["p"],
             "$defs": {"level": {"enum": ["low", "high"]}, "loop": {"$ref": "#/$defs/loop"}, "tile": {"properties": {"kind": {"enum": ["tile"]}}}},
         });
-        let arguments = RawObject::from_value(&json!({"p": value})).unwrap();
-        let found = super::mistakes("p", schema.as_object().unwrap(), &arguments, format);
+        let schema = InputSchema::new(schema.as_object().unwrap().clone());
+        let found = super::mistakes("p", &schema, &json!({"p": value}), format);
         found.iter().map(ToString::to_string).collect()
     }
 

@@ -1,7 +1,7 @@
 //! Schema generation from Rust types.
 
 use mcp_core::PARAM_HEADER;
-use mcp_schema::change_subschemas;
+use mcp_schema::{SchemaError, change_subschemas};
 use mcp_types::JsonObject;
 use schemars::generate::{SchemaGenerator, SchemaSettings};
 use schemars::{JsonSchema, Schema};
@@ -21,30 +21,26 @@ pub(crate) struct ArgumentSchema {
     pub(crate) constraints: Option<Constraints>,
     /// Arguments that are checked before decoding.
     pub(crate) dropped: Option<DroppedArguments>,
-    /// The reason why the type cannot describe arguments.
+    /// Why the schema cannot be that of arguments.
     pub(crate) problem: Option<String>,
 }
 
 impl ArgumentSchema {
-    /// The argument schema from an object schema.
-    pub(crate) fn from_object(root: JsonObject) -> Self {
-        let constraints = Constraints::from_schema(&root);
-        Self::new(root, constraints)
-    }
-
+    /// The published schema of an object, and what is checked in addition to decoding.
     // spec: TOOL-06
-    fn new(root: JsonObject, constraints: Option<Constraints>) -> Self {
-        let is_object = match root.get("type") {
-            Some(name) => name == "object",
-            None => !root.contains_key("$ref") && !root.contains_key("not"),
-        };
+    pub(crate) fn new(
+        root: JsonObject,
+        constraints: Result<Option<Constraints>, SchemaError>,
+        dropped: Option<DroppedArguments>,
+    ) -> Self {
         let mut root = type_and_properties_first(root);
         omit_null(&mut root);
+        let problem = constraints.as_ref().err();
         Self {
             schema: clean(root),
-            constraints,
-            dropped: None,
-            problem: (!is_object).then(String::new),
+            problem: problem.map(|error| format!("the schema of its arguments: {error}")),
+            constraints: constraints.unwrap_or_default(),
+            dropped,
         }
     }
 }
@@ -67,10 +63,13 @@ fn described<T: JsonSchema>(
     // Flattening removes keywords that are checked, so the constraints are compiled before.
     let constraints = Constraints::from_schema(&root);
     flatten(&mut root);
+    let is_object = match root.get("type") {
+        Some(name) => name == "object",
+        None => !root.contains_key("$ref") && !root.contains_key("not"),
+    };
     let dropped = dropped(&root);
-    let mut arguments = ArgumentSchema::new(root, constraints);
-    arguments.dropped = dropped;
-    if arguments.problem.is_some() {
+    let mut arguments = ArgumentSchema::new(root, constraints, dropped);
+    if !is_object {
         let name = T::schema_name();
         arguments.problem = Some(format!(
             "arguments are an object, and `{name}` is none; take them as a struct with named fields"

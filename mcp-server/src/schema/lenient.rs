@@ -6,45 +6,46 @@
 //! with `lenient_arguments`. A string is converted only where the schema accepts no string. A string that cannot be converted
 //! stays as it is, and the checks that follow report it.
 
-use mcp_schema::{Keywords as _, Node, Schema, Type, Walk};
-use mcp_types::{JsonObject, RawObject};
+use mcp_schema::{Keywords as _, Node, Type, Walk};
+use mcp_types::RawObject;
 use serde_json::{Number, Value};
 
+use super::input::InputSchema;
 use crate::constraints::{is_blank, parts, types};
 
 /// Converts strings in the arguments. Returns `None` when nothing changes.
-pub(crate) fn convert_strings(arguments: &RawObject, schema: &JsonObject) -> Option<RawObject> {
+pub(crate) fn convert_strings(arguments: &RawObject, schema: &InputSchema) -> Option<RawObject> {
     convert(arguments, schema, true)
 }
 
 /// Converts numbers such as `5.0` where the schema asks for an integer, and removes members that count as
 /// absent. Returns `None` when nothing changes.
-pub(crate) fn repair(arguments: &RawObject, schema: &JsonObject) -> Option<RawObject> {
+pub(crate) fn repair(arguments: &RawObject, schema: &InputSchema) -> Option<RawObject> {
     convert(arguments, schema, false)
 }
 
 /// Repairs parsed arguments. Returns whether anything changed.
-pub(crate) fn repair_value(arguments: &mut Value, schema: &Schema<'_>) -> bool {
+pub(crate) fn repair_value(arguments: &mut Value, schema: &InputSchema) -> bool {
     convert_value(arguments, schema, false)
 }
 
 fn convert(
     arguments: &RawObject,
-    schema: &JsonObject,
+    schema: &InputSchema,
     converts_strings: bool,
 ) -> Option<RawObject> {
     let mut value: Value = arguments.parse().ok()?;
-    let schema = Schema::parse(schema).ok()?;
-    let is_changed = convert_value(&mut value, &schema, converts_strings);
+    let is_changed = convert_value(&mut value, schema, converts_strings);
     is_changed.then(|| RawObject::from_value(&value).ok())?
 }
 
-fn convert_value(arguments: &mut Value, schema: &Schema<'_>, converts_strings: bool) -> bool {
+fn convert_value(arguments: &mut Value, schema: &InputSchema, converts_strings: bool) -> bool {
     let converter = Converter {
         walk: Walk::of_value(),
         converts_strings,
     };
-    converter.inner_values(arguments, schema.root(), 0)
+    let schema = schema.parsed();
+    schema.is_ok_and(|schema| converter.inner_values(arguments, schema.root(), 0))
 }
 
 struct Converter {
@@ -166,11 +167,11 @@ pub(crate) fn whole_float(float: f64) -> Option<i64> {
 
 #[cfg(test)]
 mod tests {
-    use mcp_schema::{Schema, Walk};
+    use mcp_schema::Walk;
     use mcp_types::RawObject;
     use serde_json::{Value, json};
 
-    use super::{Converter, convert_strings};
+    use super::{Converter, InputSchema, convert_strings};
 
     /// Converts the value of the one property `p`; `None` when nothing changes.
     fn property(schema: Value, value: Value) -> Option<Value> {
@@ -179,7 +180,8 @@ mod tests {
             "$defs": {"number": {"type": "number"}, "loop": {"$ref": "#/$defs/loop"}},
         });
         let arguments = RawObject::from_value(&json!({"p": value})).unwrap();
-        let converted = convert_strings(&arguments, schema.as_object().unwrap())?;
+        let schema = InputSchema::new(schema.as_object().unwrap().clone());
+        let converted = convert_strings(&arguments, &schema)?;
         Some(converted.parse::<Value>().unwrap()["p"].clone())
     }
 
@@ -261,7 +263,8 @@ mod tests {
         let deep = (0..100).fold(json!("5"), |inner, _| json!({"chain": inner, "wide": "5"}));
         let values = vec![json!("5"); 20_000];
         for value in [deep, json!({"wide": {"wide": "5"}, "list": values})] {
-            let parsed = Schema::parse(schema.as_object().unwrap()).unwrap();
+            let schema = InputSchema::new(schema.as_object().unwrap().clone());
+            let parsed = schema.parsed().unwrap();
             let converter = Converter {
                 walk: Walk::of_value(),
                 converts_strings: true,
@@ -272,7 +275,7 @@ mod tests {
             // Nothing in it has a type.
             assert_eq!(converted, value);
             let arguments = RawObject::from_value(&value).unwrap();
-            assert!(convert_strings(&arguments, schema.as_object().unwrap()).is_none());
+            assert!(convert_strings(&arguments, &schema).is_none());
         }
     }
 

@@ -1,10 +1,11 @@
 //! Checks of arguments against their schemas, lenient conversion, lints.
 
 use std::collections::HashSet;
+use std::sync::Arc;
 
-use mcp_core::schema::Severity;
+use mcp_core::schema::{Check, Severity, Violations};
 use mcp_macros::server;
-use mcp_server::{Args, RawArgs, Routes, Server, Tool, ToolExt};
+use mcp_server::{Args, IntoServer, RawArgs, Routes, Server, Tool, ToolExt};
 use mcp_types::JsonObject;
 use schemars::JsonSchema as Described;
 use serde::Deserialize;
@@ -198,4 +199,94 @@ fn lints_are_logged_once_and_for_added_tools() {
         second.starts_with("WARN the tool `c.d`, name: Claude"),
         "{second}"
     );
+}
+
+/// A schema with `count` properties.
+fn with_properties(count: usize) -> JsonObject {
+    let properties = (0..count).map(|n| (format!("p{n}"), json!({"maxLength": 1})));
+    let properties: JsonObject = properties.collect();
+    let schema = json!({"type": "object", "properties": properties});
+    schema.as_object().unwrap().clone()
+}
+
+/// A type with a schema that is too large to be read.
+#[derive(Deserialize)]
+struct Huge {}
+
+impl Described for Huge {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "Huge".into()
+    }
+
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        with_properties(4096).into()
+    }
+}
+
+struct Wholesale;
+
+#[server(crate = mcp_server)]
+impl Wholesale {
+    #[prompt]
+    fn offer(huge: Huge) -> String {
+        let Huge {} = huge;
+        String::new()
+    }
+}
+
+/// A check of all arguments.
+#[derive(Debug)]
+struct Any;
+
+impl Check for Any {
+    fn check(&self, _: &Value) -> Result<(), Violations> {
+        Ok(())
+    }
+}
+
+// spec: TOOL-20
+#[test]
+fn schema_beyond_the_limits_is_a_mistake_unless_the_tool_is_forwarded() {
+    let raw = |count| {
+        let tool = Tool::new("raw").input_schema(with_properties(count));
+        tool.handler(|RawArgs(raw): RawArgs| raw.as_str().to_owned())
+    };
+    let typed = Tool::new("typed").handler(|Args(Huge {}): Args<Huge>| "typed");
+    let limit = "the schema is made of more than 4096 schemas; make it smaller";
+    let offering = IntoServer::into_server(Wholesale);
+    let error = offering.tool(raw(4096)).tool(typed).check();
+    assert_eq!(
+        error.unwrap_err().problems(),
+        [
+            format!("the tool `raw`: its input schema: {limit}, at #/properties/p4095"),
+            format!(
+                "the tool `typed`: the schema of its arguments: {limit}, at #/properties/p4095"
+            ),
+            // The property `huge` is another schema.
+            format!(
+                "the prompt `offer`: the schema of its arguments: {limit}, at #/properties/huge/properties/p4093"
+            ),
+        ]
+    );
+    let largest = Server::new("shop", "1.0.0").tool(raw(4095));
+    assert_eq!(largest.check(), Ok(()));
+    assert!(call_error(&largest, "raw", r#"{"p4094": "long"}"#).contains("expected at most 1"));
+
+    // Such as a gateway has it: the tool's own server checks the arguments.
+    let forwarded = Server::new("gateway", "1.0.0").tool(raw(4096).forwarded());
+    assert_eq!(forwarded.check(), Ok(()));
+    let arguments = r#"{"p1":"long"}"#;
+    assert_eq!(call_text(&forwarded, "raw", arguments), arguments);
+    let running = Server::new("gateway", "1.0.0");
+    assert!(running.tools().add(raw(4096)).is_err());
+    running.tools().add(raw(4096).forwarded()).unwrap();
+    assert_eq!(call_text(&running, "raw", arguments), arguments);
+
+    // What another check reads is checked.
+    let checked = raw(4096).check_arguments_with(Arc::new(Any));
+    assert_eq!(Server::new("shop", "1.0.0").tool(checked).check(), Ok(()));
 }
