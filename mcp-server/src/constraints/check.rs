@@ -143,19 +143,20 @@ impl<'a> ValueChecker<'a> {
             return;
         }
         let format = self.format;
-        let value = format.decode(value, |string| {
+        let decoded = format.decode(value, |string| {
             node.excludes_strings && self.spend(string.len())
         });
+        let value = &*decoded;
         for check in &node.checks {
-            if let Err(reason) = self.check_own(check, &value) {
+            if let Err(reason) = self.check_own(check, value) {
                 self.report(path, reason);
-                // The pattern of a string with a wrong length is another mistake only afterwards.
+                // Whoever corrects the length of a string writes another string.
                 if value.is_string() {
                     break;
                 }
             }
         }
-        match &*value {
+        match value {
             Value::Array(elements) => {
                 for (index, element) in elements.iter().enumerate() {
                     if let Some(inner) = node.element(index) {
@@ -167,9 +168,9 @@ impl<'a> ValueChecker<'a> {
             _ => {}
         }
         for &other in &node.all {
-            self.check(other, &value, path, hops + 1);
+            self.check(other, value, path, hops + 1);
         }
-        self.check_alternatives(node, &value, path, hops);
+        self.check_alternatives(node, value, path, hops);
     }
 
     /// Checks a value against one constraint. Too few steps end the check as a whole.

@@ -35,6 +35,12 @@ impl Constraints {
             }
         }
         let is_needed = constraints.nodes.iter().any(|node| !node.checks.is_empty());
+        // Schemas come after those around them, so that whole trees without constraints are left out.
+        let mut accepts_all = is_known;
+        accepts_all.fill(false);
+        for (index, node) in constraints.nodes.iter_mut().enumerate().rev() {
+            accepts_all[index] = node.leave_out(&accepts_all);
+        }
         (is_needed || !constraints.unsupported_patterns.is_empty()).then_some(constraints)
     }
 

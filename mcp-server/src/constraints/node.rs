@@ -50,6 +50,22 @@ pub(super) enum Check {
 }
 
 impl Node {
+    /// Removes the links to nodes that accept every value. Returns whether it accepts every value itself.
+    pub(super) fn leave_out(&mut self, accepts_all: &[bool]) -> bool {
+        let is_needed = |index: &usize| !accepts_all[*index];
+        let properties = self.properties.iter_mut().map(|(_, link)| link);
+        let alternatives = self.any.iter_mut().map(|alternative| &mut alternative.node);
+        let own = [&mut self.additional, &mut self.items];
+        let links = properties.chain(&mut self.prefix).chain(alternatives);
+        let mut is_linked = false;
+        for link in links.chain(own) {
+            *link = link.filter(is_needed);
+            is_linked |= link.is_some();
+        }
+        self.all.retain(is_needed);
+        !is_linked && self.all.is_empty() && self.checks.is_empty()
+    }
+
     /// Returns the node that checks a member.
     pub(super) fn member(&self, name: &str) -> Option<usize> {
         let found = self

@@ -52,7 +52,7 @@ impl Range {
         self.with("exclusiveMaximum", to)
     }
 
-    /// JSON has no bounds beyond 64 bits, and no numbers there that an argument could be.
+    /// A bound beyond 64 bits is left out: no integer of JSON reaches it.
     fn with(mut self, keyword: &'static str, bound: impl Ranged) -> Self {
         let bound = serde_json::to_value(bound).ok();
         let bound = bound.filter(Value::is_number);
