@@ -93,7 +93,7 @@ impl State {
             return Ok(answer.clone());
         }
         let schema = tool.get("outputSchema").and_then(Value::as_object);
-        match schema.and_then(|schema| samples(schema, None, 0).next()) {
+        match schema.and_then(|schema| samples(schema, 0).next()) {
             Some(example) => Ok(CallToolResult::from_json(&example)?),
             None => Ok(CallToolResult::from_text(format!("example of {name}"))),
         }

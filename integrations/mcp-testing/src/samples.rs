@@ -1,21 +1,26 @@
 //! [`samples`]: values for a JSON Schema.
 
-use std::collections::{BTreeSet, HashSet};
-use std::iter::repeat;
+mod pattern;
+
+use std::collections::BTreeSet;
+use std::iter::{once, repeat};
 use std::ops::Bound;
+use std::slice;
 
 use fastrand::Rng;
-use mcp::schema::Validator;
 use mcp::types::JsonObject;
-use mcp_schema::{Keywords, Node, Schema, Type, Walk, limits};
+use mcp_schema::{Keywords as _, Node, Parts, Schema, Type, Walk, limits};
 use serde_json::{Map, Number, Value, json};
+
+use self::pattern::{MAX_TEXT, Pattern};
 
 /// Values of a sample, and bytes of their texts. What is beyond is `null`.
 const MAX_SIZE: usize = 200_000;
 /// Deepest nesting at which optional members and items are filled in: recursive schemas end.
 const OPTIONAL_DEPTH: usize = 3;
-/// Share of the size that a pattern takes, as it is compiled.
-const PATTERN_SIZE: usize = MAX_SIZE / 500;
+/// Share of the size that a pattern takes for each character of its text, as it is compiled and matches the text. 25 characters
+/// are added for the texts by format, and one for four bytes of the pattern.
+const PATTERN_SIZE: usize = 100;
 
 /// Texts by format. International forms have the same ones.
 const FORMATS: [(&str, &str); 15] = [
@@ -49,26 +54,6 @@ const NAMES: [(&str, &str); 9] = [
     ("sql", "SELECT 1"),
 ];
 
-/// Texts that patterns often ask for.
-const TEXTS: [&str; 16] = [
-    "example",
-    "a",
-    "A",
-    "1",
-    "123",
-    "abc",
-    "ABC",
-    "2026-01-31",
-    "12:00",
-    "en-US",
-    "#1a2b3c",
-    "1.2.3",
-    "AB-123",
-    "ada@example.com",
-    "https://example.com/",
-    "+1 555 0100",
-];
-
 /// Texts of random samples: other scripts, quotes, white space.
 const VARIED: [&str; 5] = [
     "example",
@@ -93,8 +78,8 @@ enum Style {
 /// others are random. They are the same ones for the same seed, and their size is bounded, whatever the schema is. A schema
 /// beyond the limits for reading (256 KiB, 4,096 subschemas, 128 levels, 64 references in a row) has `null` alone.
 ///
-/// Most of them match the schema. `not`, conditions and rare patterns are not considered: check the values. Without a
-/// validator no pattern is.
+/// Most of them match the schema. `not` and conditions are not considered: check the values. A text for a `pattern` is that of
+/// a format, or else a short one, such as `11111` for `^[0-9]{5}$`. Patterns with look-around, and very large ones, are not considered.
 ///
 /// # Examples
 ///
@@ -108,16 +93,12 @@ enum Style {
 ///     "required": ["city"],
 /// });
 /// let schema: JsonObject = serde_json::from_value(schema)?;
-/// let mut samples = mcp_testing::samples(&schema, None, 0);
+/// let mut samples = mcp_testing::samples(&schema, 0);
 /// assert_eq!(samples.next(), Some(json!({"city": "example", "days": 2})));
 /// assert_eq!(samples.next(), Some(json!({"city": "example"})));
 /// # Ok::<(), serde_json::Error>(())
 /// ```
-pub fn samples<'a>(
-    schema: &'a JsonObject,
-    validator: Option<&'a dyn Validator>,
-    seed: u64,
-) -> impl Iterator<Item = Value> + use<'a> {
+pub fn samples(schema: &JsonObject, seed: u64) -> impl Iterator<Item = Value> {
     let styles = [Style::Full, Style::Required].into_iter();
     let styles = (0..).zip(styles.chain(repeat(Style::Varied)));
     let schema = Schema::parse(schema);
@@ -127,7 +108,6 @@ pub fn samples<'a>(
         };
         let mut sampler = Sampler {
             walk: Walk::of_value(),
-            validator,
             random: Rng::with_seed(seed ^ index),
             style,
         };
@@ -135,43 +115,17 @@ pub fn samples<'a>(
     })
 }
 
-/// The schemas that apply to a value, with one alternative of each.
-struct Parts<'s>(Vec<Node<'s>>);
-
-impl<'s> Keywords<'s> for Parts<'s> {
-    fn nodes(&self) -> &[Node<'s>] {
-        &self.0
-    }
-}
-
-impl Parts<'_> {
-    fn limit(&self, keyword: &str) -> Option<usize> {
-        Some(usize::try_from(self.count(keyword)?).unwrap_or(usize::MAX))
-    }
-}
-
-struct Sampler<'a> {
+struct Sampler {
     walk: Walk,
-    validator: Option<&'a dyn Validator>,
     random: Rng,
     style: Style,
 }
 
-impl Sampler<'_> {
+impl Sampler {
     /// Counts values or bytes. Returns false if the sample is large enough.
     fn count(&self, size: usize) -> bool {
         let steps = size.saturating_mul(limits::VALUE_STEPS / MAX_SIZE);
         self.walk.spend(steps)
-    }
-
-    /// Returns the schemas of a member or an item, one for each part that has one.
-    fn inner<'s>(
-        &self,
-        parts: &Parts<'s>,
-        find: impl Fn(&Node<'s>) -> Option<Node<'s>>,
-    ) -> Vec<Node<'s>> {
-        self.walk.spend(parts.0.len());
-        parts.0.iter().filter_map(find).collect()
     }
 
     /// Returns a value. The number makes items of one array different.
@@ -183,47 +137,43 @@ impl Sampler<'_> {
             let is_small = self.count(value.to_string().len());
             return if is_small { value.clone() } else { Value::Null };
         }
-        let kinds = parts.kinds();
-        let mut plain = kinds.clone();
-        plain.retain(|kind| *kind != Type::Null);
+        let is_plain = |kind: &Type| *kind != Type::Null;
+        let (plain, null): (Vec<_>, Vec<_>) = parts.kinds().into_iter().partition(is_plain);
+        let is_number = parts.range() != (Bound::Unbounded, Bound::Unbounded);
         match self.pick(&plain) {
             Some(Type::Object) => self.object(&parts, depth),
             Some(Type::Array) => self.array(&parts, name, depth),
             Some(Type::Integer) => self.number(&parts, number, true),
             Some(Type::Number) => self.number(&parts, number, false),
-            Some(Type::Boolean) => json!(self.style != Style::Varied || self.random.bool()),
-            None if !kinds.is_empty() => Value::Null,
-            None if parts.range() != (Bound::Unbounded, Bound::Unbounded) => {
-                self.number(&parts, number, true)
-            }
+            Some(Type::Boolean) => json!(self.pick(&[true, false])),
+            None if !null.is_empty() => Value::Null,
+            None if is_number => self.number(&parts, number, true),
             _ => self.text(&parts, name, number),
         }
     }
 
-    /// Collects the schemas that apply to a value together with the first ones. Returns `None` beyond a limit.
-    fn parts<'s>(&mut self, mut waiting: Vec<Node<'s>>, depth: usize) -> Option<Parts<'s>> {
+    /// Collects the schemas that apply to a value, with one alternative of each. Returns `None` beyond a limit.
+    fn parts<'s>(&mut self, mut schemas: Vec<Node<'s>>, depth: usize) -> Option<Parts<'s>> {
         if depth > limits::SAMPLE_DEPTH || !self.count(1) {
             return None;
         }
-        let (mut nodes, mut known) = (Vec::new(), HashSet::new());
-        waiting.reverse();
-        while let Some(node) = waiting.pop() {
-            if !known.insert(node.id()) {
-                continue;
+        let mut seen = 0;
+        loop {
+            let parts = Parts::of_all(&schemas, &self.walk, depth).ok()?;
+            let count = schemas.len();
+            for node in &parts.nodes()[seen..] {
+                for keyword in ["anyOf", "oneOf"] {
+                    let mut plain = node.list(keyword);
+                    self.walk.spend(plain.len());
+                    plain.retain(|node| !node.is_null());
+                    schemas.extend(self.pick(&plain));
+                }
             }
-            self.walk.visit(node, depth).ok()?;
-            nodes.push(node);
-            let start = waiting.len();
-            waiting.extend(self.walk.target(node).into_iter().chain(node.list("allOf")));
-            for keyword in ["anyOf", "oneOf"] {
-                let mut plain = node.list(keyword);
-                self.walk.spend(plain.len());
-                plain.retain(|node| !node.is_null());
-                waiting.extend(self.pick(&plain));
+            if schemas.len() == count {
+                return Some(parts);
             }
-            waiting[start..].reverse();
+            seen = parts.nodes().len();
         }
-        Some(Parts(nodes))
     }
 
     /// Returns the first choice, or a random one in random samples.
@@ -237,16 +187,13 @@ impl Sampler<'_> {
 
     /// Returns a value that the schema names.
     fn given<'s>(&mut self, parts: &Parts<'s>) -> Option<&'s Value> {
-        let lists = ["enum", "examples"].into_iter();
-        let mut lists = lists.filter_map(|keyword| parts.get(keyword)?.as_array());
-        if let Some(value) = parts.get("const") {
-            return Some(value);
-        }
-        if let Some(values) = lists.find(|values| !values.is_empty()) {
-            return self.pick(values);
-        }
-        let default = parts.get("default").filter(|value| !value.is_null());
-        default.filter(|_| self.style != Style::Varied)
+        let one = |keyword| parts.get(keyword).map(slice::from_ref);
+        let list = |keyword| Some(parts.get(keyword)?.as_array()?.as_slice());
+        let is_fit = |values: &&[Value]| !values[0].is_null() && self.style != Style::Varied;
+        let default = one("default").filter(is_fit);
+        let lists = [one("const"), list("enum"), list("examples"), default];
+        let mut lists = lists.into_iter().flatten();
+        self.pick(lists.find(|values| !values.is_empty())?)
     }
 
     fn object(&mut self, parts: &Parts<'_>, depth: usize) -> Value {
@@ -259,10 +206,13 @@ impl Sampler<'_> {
             let is_full = self.style == Style::Full;
             let is_optional = is_full || self.style == Style::Varied && self.random.bool();
             let is_wanted = is_optional && depth < OPTIONAL_DEPTH || required.contains(name);
-            if !object.contains_key(name) && is_wanted && self.count(name.len()) {
-                let mut schemas = self.inner(parts, |part| part.property(name));
+            if !object.contains_key(name)
+                && is_wanted
+                && self.count(name.len() + parts.nodes().len())
+            {
+                let mut schemas = inner(parts, |part| part.property(name));
                 if schemas.is_empty() {
-                    schemas = self.inner(parts, |part| part.subschema("additionalProperties"));
+                    schemas = inner(parts, |part| part.subschema("additionalProperties"));
                 }
                 object.insert(name.to_owned(), self.value(schemas, name, 0, depth + 1));
             }
@@ -271,19 +221,16 @@ impl Sampler<'_> {
     }
 
     fn array(&mut self, parts: &Parts<'_>, name: &str, depth: usize) -> Value {
-        let least = parts.limit("minItems").unwrap_or(0);
-        let most = parts.limit("maxItems").unwrap_or(usize::MAX).max(least);
-        let wanted = match self.style {
-            _ if depth >= OPTIONAL_DEPTH => 0,
-            Style::Varied => self.random.usize(..4),
-            Style::Required | Style::Full => 1,
-        };
+        let least = limit(parts, "minItems").unwrap_or(0);
+        let most = limit(parts, "maxItems").unwrap_or(usize::MAX).max(least);
+        let wanted = self.pick(&[1, 0, 2, 3]).filter(|_| depth < OPTIONAL_DEPTH);
+        let wanted = wanted.map_or(0, |wanted| *wanted).clamp(least, most);
         let places = ["prefixItems", "items"].map(|keyword| parts.list(keyword).len());
         let places = places[0].max(places[1]);
         let mut items = Vec::new();
-        while items.len() < wanted.clamp(least, most).max(places) && self.count(1) {
+        while items.len() < wanted.max(places) && self.count(parts.nodes().len()) {
             let index = items.len();
-            let schemas = self.inner(parts, |part| part.element(index));
+            let schemas = inner(parts, |part| part.element(index));
             let number = if index < places { 0 } else { index };
             items.push(self.value(schemas, name, number, depth + 1));
         }
@@ -299,10 +246,8 @@ impl Sampler<'_> {
         };
         let (least, most) = parts.range();
         let (least, most) = (bound(least, step), bound(most, -step));
-        let wanted = match self.style {
-            Style::Varied => [-1.0, 0.0, 2.0, 7.0, 100.0, 65_536.0][self.random.usize(..6)],
-            _ => 1.0,
-        };
+        let wanted = self.pick(&[1.0, -1.0, 0.0, 7.0, 100.0, 65_536.0]);
+        let wanted = *wanted.unwrap_or(&1.0);
         let multiple = parts.get("multipleOf").and_then(Value::as_f64);
         let multiple = multiple.filter(|multiple| *multiple > 0.0);
         let wanted = least.map_or(wanted, |least| least.max(wanted));
@@ -329,36 +274,46 @@ impl Sampler<'_> {
         let name = name.to_lowercase();
         let by_name = NAMES.iter().find(|(part, _)| name.contains(part));
         let known = by_format.or(by_name).map(|(_, text)| *text);
-        let varied = match self.style {
-            Style::Varied => VARIED[self.random.usize(..VARIED.len())],
-            _ => TEXTS[0],
-        };
+        let varied = self.pick(&VARIED).map_or("", |text| *text);
         let mut text = known.unwrap_or(varied).to_owned();
         if number > 0 && by_format.is_none() {
             text = format!("{number}{text}");
         }
-        if let Some(pattern) = parts.get("pattern")
-            && self.count(PATTERN_SIZE)
-        {
-            let pattern = JsonObject::from_iter([("pattern".to_owned(), pattern.clone())]);
-            let check = self.validator.map(|validator| validator.compile(&pattern));
-            let fits = |text: &&str| match &check {
-                Some(Ok(check)) => check.check(&json!(text)).is_ok(),
-                _ => true,
-            };
-            let further = TEXTS.into_iter().chain(FORMATS.map(|(_, text)| text));
-            let found = [&*text].into_iter().chain(further).find(fits);
-            text = found.unwrap_or(&text).to_owned();
-        }
-        let least = parts.limit("minLength").unwrap_or(0);
-        let most = parts.limit("maxLength").unwrap_or(usize::MAX);
-        let missing = least.saturating_sub(text.chars().count());
-        if !self.count(text.len().saturating_add(missing)) {
+        let least = limit(parts, "minLength").unwrap_or(0);
+        let most = limit(parts, "maxLength").unwrap_or(usize::MAX);
+        if !self.count(text.len().saturating_add(least)) {
             return Value::Null;
         }
-        text.push_str(&"a".repeat(missing));
-        json!(text.chars().take(most).collect::<String>())
+        let fit = |text: String| -> String {
+            let missing = least.saturating_sub(text.chars().count());
+            (text + &"a".repeat(missing)).chars().take(most).collect()
+        };
+        let cost = |bytes: usize| PATTERN_SIZE * (25 + bytes / 4 + least);
+        let is_small = |bytes: usize| bytes.max(least) <= MAX_TEXT && self.count(cost(bytes));
+        let pattern = parts.text("pattern").filter(|text| is_small(text.len()));
+        let Some(pattern) = pattern.and_then(Pattern::parse) else {
+            return json!(fit(text));
+        };
+        let short = pattern.example(0, &self.walk);
+        let length = short.as_ref().map_or(0, |text| text.chars().count());
+        let more = least.saturating_sub(length).saturating_add(number);
+        let long = pattern.example(more, &self.walk);
+        let formats = FORMATS.iter().map(|(_, text)| (*text).to_owned());
+        let formats = formats.filter(|text| number == 0 && fit(text.clone()) == *text);
+        let texts = once(text.clone()).chain(formats);
+        let mut texts = texts.chain(long).chain(short).map(fit);
+        let found = texts.find(|text| pattern.regex.is_match(text));
+        json!(found.unwrap_or_else(|| fit(text)))
     }
+}
+
+/// Returns the schemas of a member or an item, one for each part that has one.
+fn inner<'s>(parts: &Parts<'s>, find: impl Fn(&Node<'s>) -> Option<Node<'s>>) -> Vec<Node<'s>> {
+    parts.nodes().iter().filter_map(find).collect()
+}
+
+fn limit(parts: &Parts<'_>, keyword: &str) -> Option<usize> {
+    Some(usize::try_from(parts.count(keyword)?).unwrap_or(usize::MAX))
 }
 
 #[cfg(test)]
@@ -386,7 +341,7 @@ mod tests {
 
     fn of(schema: &Value) -> Value {
         let schema = schema.as_object().unwrap();
-        samples(schema, None, 0).next().unwrap()
+        samples(schema, 0).next().unwrap()
     }
 
     /// A schema whose samples have 100,000 items.
@@ -434,6 +389,22 @@ mod tests {
             ),
             ("types", often(&json!({"type": vec!["null"; 100_000]}))),
             ("constants", often(&json!({"enum": vec![1; 1_000_000]}))),
+            (
+                "texts for patterns",
+                often(&json!({"pattern": format!("^{}$", "\\w".repeat(400)), "minLength": 900})),
+            ),
+            (
+                "large patterns",
+                often(&json!({"pattern": "(a?){9999}b", "minLength": 500})),
+            ),
+            (
+                "large classes",
+                often(&json!({"pattern": r"\p{L}".repeat(190)})),
+            ),
+            (
+                "repetitions of repetitions",
+                often(&json!({"pattern": "^(((a{1000}){1000}){1000}|((b?){1000}){1000}){1000}$"})),
+            ),
             (
                 "as many null alternatives as are read",
                 often(&json!({"anyOf": vec![json!({"type": "null"}); 4_000]})),

@@ -18,5 +18,6 @@ mod pairs;
 mod probing;
 mod returned;
 mod revisions;
+mod samples;
 mod schemas;
 mod visits;

@@ -67,7 +67,7 @@ pub(super) async fn examples(
                 "no-example",
                 format!("tool `{}`", tool.name),
                 "no arguments could be made that match the schema",
-                "add `examples` to the properties with a `pattern`; a model needs them, too",
+                "add `examples` to the schema or its properties; a model needs them, too",
             );
             check.add(found.warning());
         }

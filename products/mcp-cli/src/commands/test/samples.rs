@@ -26,7 +26,7 @@ impl Samples {
             let check = check.as_ref();
             check.is_none_or(|check| check.check(value).is_ok())
         };
-        let made = samples(schema, Some(&JsonSchema), seed).take(COUNT);
+        let made = samples(schema, seed).take(COUNT);
         let mut valid = Vec::new();
         for value in made.filter(matches) {
             if let Value::Object(args) = value
