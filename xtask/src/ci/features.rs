@@ -11,12 +11,13 @@ use crate::workspace::{FACADE, Workspace};
 /// that have a feature of their own.
 const CORE_FEATURES: &str = "server,macros,stdio,http,client";
 /// The crates of ours that these features compile.
-const CORE_CRATES: [&str; 9] = [
+const CORE_CRATES: [&str; 10] = [
     FACADE,
     "omnimcp-client",
     "omnimcp-core",
     "omnimcp-files",
     "omnimcp-macros",
+    "omnimcp-schema",
     "omnimcp-server",
     "omnimcp-transport-http",
     "omnimcp-transport-stdio",

@@ -23,7 +23,7 @@ mcp-server: mcp-core mcp-schema mcp-types
 mcp-transport-http: mcp-core mcp-types
 mcp-auth: mcp-core mcp-files mcp-transport-http mcp-types
 mcp-transport-stdio: mcp-core mcp-types
-mcp-client: mcp-auth mcp-core mcp-files mcp-transport-http mcp-transport-stdio mcp-types
+mcp-client: mcp-auth mcp-core mcp-files mcp-schema mcp-transport-http mcp-transport-stdio mcp-types
 mcp-tasks: mcp-core mcp-types
 mcp-telemetry: mcp-core mcp-types
 mcp-gen: mcp-client mcp-schema mcp-types

@@ -17,35 +17,21 @@ mod objects;
 mod values;
 mod view;
 
-use serde_json::Value;
+use std::collections::HashMap;
 
-use super::recorder::{Recorder, brief, pairs};
+use mcp_schema::{Keywords, Node, Schema, Walk, limits};
+use serde_json::{Map, Value, json};
+
+use super::recorder::{Recorder, pairs};
 use crate::catalog::difference::Impact;
-use comparison::{ANNOTATIONS, Comparison, DEFINITIONS, Delta};
+use comparison::{Comparison, DEFINITIONS, Delta, TOO_LARGE};
+use values::is_multiple;
 use view::View;
 
 pub(super) use comparison::Direction;
 
-/// Largest number of compared schema pairs.
-const MAX_STEPS: u32 = 10_000;
-/// Greatest depth of compared schemas.
-const MAX_DEPTH: u32 = 64;
-/// Longest path in bytes.
-const MAX_PATH: usize = 16_384;
-
-/// Keywords whose change cannot be decided. An equal value is not a difference.
-const OPAQUE: [&str; 10] = [
-    "$dynamicRef",
-    "$recursiveRef",
-    "contentSchema",
-    "dependencies",
-    "dependentRequired",
-    "dependentSchemas",
-    "else",
-    "if",
-    "not",
-    "then",
-];
+/// A keyword whose change cannot be decided costs a step for this many schemas in the documents: all can be part of it.
+const NODES_PER_STEP: usize = 64;
 
 pub(super) fn compare_schemas(
     old: &Value,
@@ -58,152 +44,153 @@ pub(super) fn compare_schemas(
     if old == new {
         return;
     }
-    let definitions = |of: &Value| DEFINITIONS.map(|name| of.get(name).cloned());
+    let is_same = |name: &&str| old.get(name) == new.get(name);
     let mut comparison = Comparison {
-        has_same_definitions: definitions(old) == definitions(new),
-        roots: (old, new),
         direction,
+        has_same_definitions: DEFINITIONS.iter().all(is_same),
+        size: 0,
         found: Vec::new(),
-        running: Vec::new(),
-        steps: 0,
+        pairs: HashMap::new(),
+        assumed: Vec::new(),
+        walk: Walk::of_schema(limits::STEPS),
         depth: 0,
     };
-    comparison.schema(old, new, path);
-    for (delta, path, reason) in comparison.found {
+    let read = |schema: &Value| match schema {
+        Value::Object(keywords) => keywords.clone(),
+        other => Map::from_iter([("allOf".to_owned(), json!([other]))]),
+    };
+    let (was, is) = (read(old), read(new));
+    if let (Ok(was), Ok(is)) = (Schema::parse(&was), Schema::parse(&is)) {
+        comparison.size = was.len() + is.len();
+        comparison.schema(was.root(), is.root(), "");
+    } else {
+        comparison.walk.spend(usize::MAX);
+    }
+    if comparison.walk.taken() == limits::STEPS {
+        comparison.add(Delta::Unknown, "", TOO_LARGE);
+    }
+    for (delta, inner, reason) in comparison.found {
         let (impact, effect) = judge(delta, direction);
+        let path = format!("{path}{inner}");
         recorder.add(impact, &path, format!("{reason}{effect}"));
     }
 }
 
 fn judge(delta: Delta, direction: Direction) -> (Impact, &'static str) {
-    match (delta, direction) {
-        (Delta::Narrower, Direction::Input) => (
-            Impact::Breaking,
-            "; the server refuses arguments that it accepted",
-        ),
-        (Delta::Wider, Direction::Output) => (
-            Impact::Breaking,
-            "; results need not match the schema that clients know",
-        ),
-        (Delta::Unknown, Direction::Input) => (
-            Impact::Breaking,
-            "; the server may refuse arguments that it accepted",
-        ),
-        (Delta::Unknown, Direction::Output) => (
-            Impact::Breaking,
-            "; results may not match the schema that clients know",
-        ),
-        (Delta::Narrower | Delta::Wider | Delta::Compatible, _) => (Impact::Compatible, ""),
-        (Delta::Annotation, _) => (Impact::Cosmetic, ""),
-    }
+    use Direction::{Input, Output};
+    let effect = match (delta, direction) {
+        (Delta::Narrower, Input) => "; the server refuses arguments that it accepted",
+        (Delta::Wider, Output) => "; results need not match the schema that clients know",
+        (Delta::Unknown, Input) => "; the server may refuse arguments that it accepted",
+        (Delta::Unknown, Output) => "; results may not match the schema that clients know",
+        (Delta::Narrower | Delta::Wider | Delta::Compatible, _) => return (Impact::Compatible, ""),
+        (Delta::Annotation, _) => return (Impact::Cosmetic, ""),
+    };
+    (Impact::Breaking, effect)
 }
 
-impl Comparison<'_> {
-    /// Compares two schemas at the same position.
-    fn schema(&mut self, old: &Value, new: &Value, path: &str) {
-        let (old_ref, new_ref) = (reference(old), reference(new));
-        if self.is_same(old, new) {
+impl Comparison {
+    /// Compares two schemas at the same position, unless they are the same or are being compared.
+    fn schema(&mut self, old: Node<'_>, new: Node<'_>, path: &str) {
+        let pair = (old.id(), new.id());
+        let known = self.pairs.get(&pair).copied();
+        if known.unwrap_or_else(|| self.is_equal(old, new)) {
             return;
         }
-        self.steps += 1;
-        if self.steps > MAX_STEPS || self.depth >= MAX_DEPTH || path.len() > MAX_PATH {
-            self.add(Delta::Unknown, path, "too large or too deep to compare");
-            return;
-        }
-        let is_reference = old_ref.is_some() || new_ref.is_some();
-        if is_reference {
-            let pair = (old.to_string(), new.to_string());
-            if self.running.contains(&pair) {
-                return;
-            }
-            self.running.push(pair);
-        }
-        let views = (View::new(old, self.roots.0), View::new(new, self.roots.1));
-        self.depth += 1;
-        self.views(&views.0, &views.1, path);
-        self.depth -= 1;
-        if is_reference {
-            self.running.pop();
+        self.pairs.insert(pair, true);
+        let (assumed, found) = (self.assumed.len(), self.found.len());
+        self.assumed.push(pair);
+        let (old, new) = (View::new(old, &self.walk), View::new(new, &self.walk));
+        self.views(&old, &new, path);
+        if self.found.len() > found {
+            let differing = self.assumed.drain(assumed..);
+            self.pairs.extend(differing.map(|pair| (pair, false)));
         }
     }
 
-    /// Returns true if both schemas are the same, together with the targets of their references.
-    fn is_same(&self, old: &Value, new: &Value) -> bool {
-        old == new && !has_references(old, self.has_same_definitions)
-    }
-
-    fn views(&mut self, old: &View, new: &View, path: &str) {
-        match (old, new) {
-            (View::Nothing, View::Nothing) => {}
-            (_, View::Nothing) => self.add(Delta::Narrower, path, "no value is accepted"),
-            (View::Nothing, _) => self.add(Delta::Wider, path, "values are accepted"),
-            (View::Keywords(old), View::Keywords(new)) => {
-                if self.alternatives(old, new, path) {
-                    return;
+    /// Compares two schemas with what applies to the same value. Without steps nothing is compared.
+    fn views(&mut self, old: &View<'_>, new: &View<'_>, path: &str) {
+        let steps = 1 + old.steps() + new.steps() + path.len() / limits::BYTES_PER_STEP;
+        let [was, is] = [old, new].map(|of| of.nodes().iter().any(|node| node.is_false()));
+        match (was, is) {
+            _ if self.depth > limits::NESTED => self.add(Delta::Unknown, path, TOO_LARGE),
+            _ if !self.walk.spend(steps) => {}
+            (true, true) => {}
+            (false, true) => self.add(Delta::Narrower, path, "no value is accepted"),
+            (true, false) => self.add(Delta::Wider, path, "values are accepted"),
+            (false, false) => {
+                self.depth += 1;
+                if !self.alternatives(old, new, path) {
+                    self.keywords(old, new, path);
                 }
-                self.keywords(old, new, path);
+                self.depth -= 1;
             }
         }
     }
 
     /// Compares all keywords except `anyOf` and `oneOf`.
-    fn keywords(&mut self, old: &view::Keywords, new: &view::Keywords, path: &str) {
-        self.values(old, new, path);
-        self.objects(old, new, path);
-        for (name, path, was, is) in pairs(old, new, path) {
-            // Equal schemas may have references whose targets differ.
-            let is_same = |value: &Value| {
-                !OPAQUE.contains(&name) || !has_references(value, self.has_same_definitions)
-            };
-            if was == is && was.is_none_or(is_same) {
-                continue;
-            }
-            if name == "default" {
-                let reason = match (was, is) {
-                    (None, Some(is)) => format!("added: {}", brief(is)),
-                    (Some(was), Some(is)) => format!("{} became {}", brief(was), brief(is)),
-                    _ => "removed".to_owned(),
-                };
-                self.add(Delta::Compatible, &path, reason);
-            } else if OPAQUE.contains(&name) || name == "$ref" {
-                self.add(Delta::Unknown, &path, "changed, and cannot be compared");
-            } else if ANNOTATIONS.contains(&name) || !is_known(name) {
-                let reason = match (was, is) {
-                    (None, _) => "added",
-                    (_, None) => "removed",
-                    _ => "changed",
-                };
-                self.add(Delta::Annotation, &path, reason);
+    fn keywords(&mut self, old: &View<'_>, new: &View<'_>, path: &str) {
+        self.enums(old, new, path);
+        self.items(old, new, path);
+        for (name, path, was, is) in pairs(old.keywords(), new.keywords(), path) {
+            match name {
+                "enum" | "const" | "items" | "prefixItems" | "additionalItems" | "nullable"
+                | "anyOf" | "oneOf" => {}
+                "type" => self.types(old, new, &path),
+                "minimum" | "exclusiveMinimum" | "minLength" | "minItems" | "minProperties"
+                | "minContains" => self.bound((was, is), &path, |was, is| is > was),
+                "maximum" | "exclusiveMaximum" | "maxLength" | "maxItems" | "maxProperties"
+                | "maxContains" => self.bound((was, is), &path, |was, is| is < was),
+                "multipleOf" => self.bound((was, is), &path, is_multiple),
+                "pattern" | "format" => self.bound((was, is), &path, |_, _| false),
+                "required" => self.required(old, new, &path),
+                "properties" => self.properties(old, new, &path),
+                "patternProperties" => self.patterns(old, new, &path),
+                "allOf" => {
+                    let all = [old, new].map(|of| of.inner(name).map(|(_, schema)| schema));
+                    let [was, is] = all.map(Iterator::collect::<Vec<_>>);
+                    self.list(&was, &is, &path);
+                }
+                "uniqueItems" => match (old.flag(name), new.flag(name)) {
+                    (false, true) => self.add(Delta::Narrower, &path, "items must be unique"),
+                    (true, false) => self.add(Delta::Wider, &path, "items may repeat"),
+                    _ => {}
+                },
+                "contentSchema" | "dependencies" | "dependentRequired" | "dependentSchemas"
+                | "else" | "if" | "not" | "then" => self.opaque(name, old, new, &path),
+                _ if old.refers(name) || new.refers(name) => self.opaque(name, old, new, &path),
+                _ => match (old.subschema(name), new.subschema(name)) {
+                    (None, None) => self.annotation(name, (was, is), &path),
+                    (was, is) => self.subschema(was, is, &path),
+                },
             }
         }
     }
-}
 
-/// Returns true for a keyword that `values`, `objects` or `alternatives` compares.
-fn is_known(name: &str) -> bool {
-    values::KEYWORDS.contains(&name)
-        || objects::KEYWORDS.contains(&name)
-        || alternatives::KEYWORDS.contains(&name)
-}
+    /// Compares a keyword whose change cannot be decided. Equal schemas may have references whose targets differ.
+    fn opaque(&mut self, name: &str, old: &View<'_>, new: &View<'_>, path: &str) {
+        let mut inner = old.inner(name).chain(new.inner(name));
+        self.walk.spend(self.size / NODES_PER_STEP);
+        if old.get(name) != new.get(name) || inner.any(|(_, schema)| self.refers(schema)) {
+            self.add(Delta::Unknown, path, "changed, and cannot be compared");
+        }
+    }
 
-fn reference(schema: &Value) -> Option<&str> {
-    schema.get("$ref")?.as_str()
-}
+    /// Returns true if both schemas are the same, together with the targets of their references.
+    fn is_equal(&self, old: Node<'_>, new: Node<'_>) -> bool {
+        let is_equal = old.object() == new.object() && old.is_false() == new.is_false();
+        is_equal && !self.refers(old) && !self.refers(new)
+    }
 
-/// Returns true if the schema has references whose targets may differ between the documents.
-fn has_references(schema: &Value, has_same_definitions: bool) -> bool {
-    let has = |value: &Value| has_references(value, has_same_definitions);
-    let is_shared = |target: &Value| {
-        let target = target.as_str().and_then(|target| target.strip_prefix("#/"));
-        let name = target.and_then(|path| path.split('/').next());
-        has_same_definitions && name.is_some_and(|name| DEFINITIONS.contains(&name))
-    };
-    match schema {
-        Value::Object(map) => map.iter().any(|(key, value)| match (&**key, value) {
-            ("$ref", Value::String(_)) => !is_shared(value),
-            _ => has(value),
-        }),
-        Value::Array(items) => items.iter().any(has),
-        _ => false,
+    /// Returns true if the schema has references whose targets may differ between the documents.
+    fn refers(&self, schema: Node<'_>) -> bool {
+        let is_shared = |target: Node<'_>| {
+            let pointer = target.pointer();
+            let first = pointer.split('/').nth(1).unwrap_or_default();
+            self.has_same_definitions && DEFINITIONS.contains(&first)
+        };
+        let mut inner = schema.subschemas();
+        schema.target().is_some_and(|target| !is_shared(target))
+            || inner.any(|inner| self.refers(inner.node))
     }
 }

@@ -1,6 +1,8 @@
 //! The state of a comparison, and the changes that it finds.
 
-use serde_json::Value;
+use std::collections::HashMap;
+
+use mcp_schema::{Id, Walk, limits};
 
 /// The direction of a schema's values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -30,13 +32,14 @@ pub(super) enum Delta {
 pub(super) const DEFINITIONS: [&str; 2] = ["$defs", "definitions"];
 
 /// Keywords that change no set of values.
-pub(super) const ANNOTATIONS: [&str; 13] = [
+pub(super) const ANNOTATIONS: [&str; 14] = [
     "$anchor",
     "$comment",
     "$id",
     "$schema",
     "contentEncoding",
     "contentMediaType",
+    "default",
     "deprecated",
     "description",
     "example",
@@ -46,21 +49,29 @@ pub(super) const ANNOTATIONS: [&str; 13] = [
     "writeOnly",
 ];
 
+/// The reason of a difference beyond the limits.
+pub(super) const TOO_LARGE: &str = "too large or too deep to compare";
+
 /// One comparison of two documents.
-pub(super) struct Comparison<'a> {
-    /// The documents, for references.
-    pub(super) roots: (&'a Value, &'a Value),
-    pub(super) has_same_definitions: bool,
+pub(super) struct Comparison {
     pub(super) direction: Direction,
+    pub(super) has_same_definitions: bool,
+    /// The number of schemas in both documents.
+    pub(super) size: usize,
     pub(super) found: Vec<(Delta, String, String)>,
-    /// The pairs of schemas with references that are being compared, for recursive schemas.
-    pub(super) running: Vec<(String, String)>,
-    pub(super) steps: u32,
-    pub(super) depth: u32,
+    /// Pairs of schemas, and whether they are the same. Pairs that are being compared count as the same, which ends recursion.
+    pub(super) pairs: HashMap<(Id, Id), bool>,
+    /// The pairs that are the same if those before them are.
+    pub(super) assumed: Vec<(Id, Id)>,
+    pub(super) walk: Walk,
+    pub(super) depth: usize,
 }
 
-impl Comparison<'_> {
+impl Comparison {
+    /// Adds a change. A long path for which no steps are left is that of the whole schema.
     pub(super) fn add(&mut self, delta: Delta, path: &str, reason: impl Into<String>) {
+        let is_left = self.walk.spend(path.len() / limits::BYTES_PER_STEP);
+        let path = if is_left { path } else { "" };
         self.found.push((delta, path.to_owned(), reason.into()));
     }
 }

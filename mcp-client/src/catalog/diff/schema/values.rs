@@ -1,200 +1,114 @@
 //! Keywords that limit a single value: types, enums, bounds, patterns.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 
+use mcp_schema::{Keywords, Type};
 use serde_json::Value;
 
 use super::super::recorder::{brief, join};
 use super::comparison::{Comparison, Delta};
-use super::view::Keywords;
-
-pub(super) const KEYWORDS: [&str; 18] = [
-    "type",
-    "enum",
-    "const",
-    "minimum",
-    "exclusiveMinimum",
-    "minLength",
-    "minItems",
-    "minProperties",
-    "minContains",
-    "maximum",
-    "exclusiveMaximum",
-    "maxLength",
-    "maxItems",
-    "maxProperties",
-    "maxContains",
-    "multipleOf",
-    "pattern",
-    "format",
-];
+use super::view::View;
 
 /// The types of JSON Schema. `integer` is a part of `number`.
 const TYPES: [&str; 7] = [
     "null", "boolean", "object", "array", "number", "string", "integer",
 ];
 
-impl Comparison<'_> {
-    pub(super) fn values(&mut self, old: &Keywords, new: &Keywords, path: &str) {
-        self.types(old, new, path);
-        self.enums(old, new, path);
-        for name in KEYWORDS {
-            let bound = match name {
-                name if name.starts_with("min") || name.ends_with("Minimum") => Bound::Lower,
-                "multipleOf" => Bound::Multiple,
-                name if name.starts_with("max") || name.ends_with("Maximum") => Bound::Upper,
-                "pattern" | "format" => Bound::Opaque,
-                _ => continue,
-            };
-            self.bound(name, bound, old.get(name), new.get(name), path);
-        }
-    }
+/// The older and the newer value of a keyword.
+type Change<'v> = (Option<&'v Value>, Option<&'v Value>);
 
-    fn types(&mut self, old: &Keywords, new: &Keywords, path: &str) {
+impl Comparison {
+    pub(super) fn types(&mut self, old: &View<'_>, new: &View<'_>, path: &str) {
         let (was, is) = (types(old), types(new));
-        let lost = was.difference(&is).next().is_some();
-        let gained = is.difference(&was).next().is_some();
-        let delta = match (lost, gained) {
-            (false, false) => return,
-            (true, false) => Delta::Narrower,
-            (false, true) => Delta::Wider,
-            (true, true) => Delta::Unknown,
+        let delta = match (was.is_subset(&is), is.is_subset(&was)) {
+            (true, true) => return,
+            (false, true) => Delta::Narrower,
+            (true, false) => Delta::Wider,
+            (false, false) => Delta::Unknown,
         };
-        let text = |of: &Keywords| of.get("type").map_or_else(|| "any type".to_owned(), brief);
-        let reason = format!("{} became {}", text(old), text(new));
-        self.add(delta, &join(path, "type"), reason);
+        let text = |of: &View<'_>| {
+            let text = of.get("type").map_or_else(|| "any type".to_owned(), brief);
+            let or_null = if of.flag("nullable") { " or null" } else { "" };
+            text + or_null
+        };
+        self.add(delta, path, format!("{} became {}", text(old), text(new)));
     }
 
-    fn enums(&mut self, old: &Keywords, new: &Keywords, path: &str) {
-        let (was, is) = (allowed(old), allowed(new));
-        let name = |of: &Keywords| {
-            if of.contains_key("const") {
-                "const"
-            } else {
-                "enum"
-            }
+    pub(super) fn enums(&mut self, old: &View<'_>, new: &View<'_>, path: &str) {
+        let path = |of: &View<'_>| {
+            let is_const = of.get("enum").is_none();
+            join(path, if is_const { "const" } else { "enum" })
         };
-        match (was, is) {
+        match (old.listed(), new.listed()) {
             (None, None) => {}
-            (None, Some(_)) => {
-                self.add(
-                    Delta::Narrower,
-                    &join(path, name(new)),
-                    "values are now listed",
-                );
-            }
-            (Some(_), None) => {
-                self.add(
-                    Delta::Wider,
-                    &join(path, name(old)),
-                    "all values are allowed",
-                );
-            }
+            (None, Some(_)) => self.add(Delta::Narrower, &path(new), "values are now listed"),
+            (Some(_), None) => self.add(Delta::Wider, &path(old), "all values are allowed"),
             (Some(was), Some(is)) => {
-                let path = join(path, name(new));
-                for value in was.iter().filter(|value| !is.contains(value)) {
+                let path = path(new);
+                let [old, new] = [was, is].map(HashSet::<&Value>::from_iter);
+                for value in was.iter().filter(|value| !new.contains(value)) {
                     let reason = format!("value {} removed", brief(value));
                     self.add(Delta::Narrower, &path, reason);
                 }
-                for value in is.iter().filter(|value| !was.contains(value)) {
+                for value in is.iter().filter(|value| !old.contains(value)) {
                     self.add(Delta::Wider, &path, format!("value {} added", brief(value)));
                 }
             }
         }
     }
 
-    fn bound(
-        &mut self,
-        name: &str,
-        bound: Bound,
-        old: Option<&Value>,
-        new: Option<&Value>,
-        path: &str,
-    ) {
-        let path = join(path, name);
-        match (old, new) {
-            (None, Some(is)) => {
-                self.add(Delta::Narrower, &path, format!("added: {}", brief(is)));
-            }
-            (Some(_), None) => self.add(Delta::Wider, &path, "removed"),
-            (Some(was), Some(is)) if was != is => {
-                let delta = bound.delta(was, is);
-                if let Some(delta) = delta {
-                    let reason = format!("{} became {}", brief(was), brief(is));
-                    self.add(delta, &path, reason);
-                }
-            }
-            _ => {}
-        }
-    }
-}
-
-/// The kind of a limit.
-#[derive(Debug, Clone, Copy)]
-enum Bound {
-    Lower,
-    Upper,
-    Multiple,
-    Opaque,
-}
-
-impl Bound {
-    /// Compares two different limits. `None` when they are the same number.
-    fn delta(self, old: &Value, new: &Value) -> Option<Delta> {
-        let (Some(was), Some(is)) = (old.as_f64(), new.as_f64()) else {
-            return Some(Delta::Unknown);
+    /// Compares a limit. `narrows` says whether the second number allows fewer values than the first one.
+    pub(super) fn bound(&mut self, change: Change<'_>, path: &str, narrows: fn(f64, f64) -> bool) {
+        let (old, new) = change;
+        let numbers = || old?.as_f64().zip(new?.as_f64());
+        let delta = match (old, new, numbers()) {
+            _ if old == new => return,
+            (None, ..) => Delta::Narrower,
+            (_, None, _) => Delta::Wider,
+            (.., Some((was, is))) if was.total_cmp(&is).is_eq() => return,
+            (.., Some((was, is))) if narrows(was, is) => Delta::Narrower,
+            (.., Some((was, is))) if narrows(is, was) => Delta::Wider,
+            _ => Delta::Unknown,
         };
-        if was.total_cmp(&is).is_eq() {
-            return None;
-        }
-        Some(match self {
-            Self::Lower if is > was => Delta::Narrower,
-            Self::Upper if is < was => Delta::Narrower,
-            Self::Lower | Self::Upper => Delta::Wider,
-            Self::Multiple if is_multiple(is, was) => Delta::Narrower,
-            Self::Multiple if is_multiple(was, is) => Delta::Wider,
-            Self::Multiple | Self::Opaque => Delta::Unknown,
-        })
+        self.add(delta, path, text(change));
+    }
+
+    /// Compares a keyword that changes no set of values.
+    pub(super) fn annotation(&mut self, keyword: &str, change: Change<'_>, path: &str) {
+        let (delta, reason) = match change {
+            (old, new) if old == new => return,
+            _ if keyword == "default" => (Delta::Compatible, text(change)),
+            (None, _) => (Delta::Annotation, "added".to_owned()),
+            (_, None) => (Delta::Annotation, "removed".to_owned()),
+            _ => (Delta::Annotation, "changed".to_owned()),
+        };
+        self.add(delta, path, reason);
     }
 }
 
-fn is_multiple(value: f64, of: f64) -> bool {
+fn text(change: Change<'_>) -> String {
+    match change {
+        (None, Some(is)) => format!("added: {}", brief(is)),
+        (Some(was), Some(is)) => format!("{} became {}", brief(was), brief(is)),
+        _ => "removed".to_owned(),
+    }
+}
+
+pub(super) fn is_multiple(of: f64, value: f64) -> bool {
     of != 0.0 && (value / of).fract() == 0.0
 }
 
-/// Returns the accepted types, with `integer` in each set that has `number`.
-fn types(schema: &Keywords) -> BTreeSet<&str> {
-    let mut types: BTreeSet<_> = match schema.get("type") {
-        Some(Value::String(name)) => [name.as_str()].into(),
-        Some(Value::Array(names)) => names.iter().filter_map(Value::as_str).collect(),
-        _ => match allowed(schema) {
-            Some(values) => values.into_iter().map(type_of).collect(),
-            None => TYPES.into(),
-        },
+/// Returns the accepted types, with `integer` in each set that has `number`. An unknown name is a type of its own.
+fn types<'s>(schema: &View<'s>) -> BTreeSet<&'s str> {
+    let known = schema.types();
+    let mut types: BTreeSet<&str> = match (schema.get("type"), schema.listed()) {
+        _ if !known.is_empty() => known.into_iter().map(Type::as_str).collect(),
+        (Some(Value::String(name)), _) if !name.eq_ignore_ascii_case("any") => [&**name].into(),
+        (None, Some(all)) => all.iter().map(|one| Type::of(one).as_str()).collect(),
+        _ => TYPES.into(),
     };
     if types.contains("number") {
         types.insert("integer");
     }
     types
-}
-
-fn type_of(value: &Value) -> &'static str {
-    match value {
-        Value::Null => "null",
-        Value::Bool(_) => "boolean",
-        Value::Object(_) => "object",
-        Value::Array(_) => "array",
-        Value::String(_) => "string",
-        Value::Number(number) if number.is_f64() => "number",
-        Value::Number(_) => "integer",
-    }
-}
-
-/// Returns the listed values.
-fn allowed(schema: &Keywords) -> Option<Vec<&Value>> {
-    match (schema.get("const"), schema.get("enum")) {
-        (Some(value), _) => Some(vec![value]),
-        (None, Some(Value::Array(values))) => Some(values.iter().collect()),
-        _ => None,
-    }
 }

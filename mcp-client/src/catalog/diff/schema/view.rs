@@ -1,57 +1,137 @@
 //! A schema with its references resolved.
 
-use serde_json::{Map, Value};
+use std::iter;
 
-use super::comparison::DEFINITIONS;
+use mcp_schema::{Keywords, Node, Place, Walk, limits};
+use mcp_types::shorten;
+use serde_json::Value;
 
-pub(super) type Keywords = Map<String, Value>;
+use super::comparison::{ANNOTATIONS, DEFINITIONS};
 
-/// Longest chain of references.
-const MAX_REFERENCES: usize = 16;
+/// This many schemas in a view cost one step.
+const NODES_PER_STEP: usize = 4;
 
-/// A schema as its keywords.
-pub(super) enum View {
-    /// The schema `false`.
-    Nothing,
-    /// All other schemas. `true` has no keywords.
-    Keywords(Keywords),
+/// A schema and the targets of its references; for an alternative, also the schemas around it. Of two keywords the nearer one
+/// counts.
+///
+/// Unlike [`Parts`](mcp_schema::Parts) it leaves out the schemas in `allOf`: a change in the farther one must be seen, too.
+#[derive(Default)]
+pub(super) struct View<'s> {
+    nodes: Vec<Node<'s>>,
+    /// The keywords with the alternatives, each with the number of nodes inside of it.
+    splits: Vec<(usize, &'static str)>,
 }
 
-impl View {
-    /// Resolves references into the same document. Keywords next to a reference replace those of its
-    /// target. Other references stay as they are.
-    pub(super) fn new(schema: &Value, root: &Value) -> Self {
-        let mut keywords = match schema {
-            Value::Bool(false) => return Self::Nothing,
-            Value::Object(map) => map.clone(),
-            _ => return Self::Keywords(Keywords::new()),
-        };
-        for _ in 0..MAX_REFERENCES {
-            let Some(target) = keywords
-                .get("$ref")
-                .and_then(|reference| resolve(reference, root))
-            else {
-                break;
-            };
-            match target {
-                Value::Bool(false) => return Self::Nothing,
-                Value::Object(target) => {
-                    keywords.remove("$ref");
-                    let mut merged = target.clone();
-                    merged.extend(keywords);
-                    keywords = merged;
-                }
-                _ => {
-                    keywords.remove("$ref");
-                }
+impl<'s> View<'s> {
+    pub(super) fn new(node: Node<'s>, walk: &Walk) -> Self {
+        let view = Self::default().alternative(Some(node), "", walk);
+        view.unwrap_or_default()
+    }
+
+    /// Returns an alternative in the keyword `split` of this schema. Without a node it is the schema itself, without annotations.
+    /// `None` for a reference back to this schema, which accepts nothing more.
+    pub(super) fn alternative(
+        &self,
+        node: Option<Node<'s>>,
+        split: &'static str,
+        walk: &Walk,
+    ) -> Option<Self> {
+        let mut nodes = Vec::new();
+        let mut next = node;
+        while let Some(node) = next.filter(|node| !has(&nodes, *node)) {
+            if has(&self.nodes, node) {
+                return None;
             }
+            nodes.push(node);
+            next = walk.target(node);
         }
-        // They would be repeated in each alternative.
-        keywords.retain(|name, _| !DEFINITIONS.contains(&&**name));
-        Self::Keywords(keywords)
+        let inside = nodes.len();
+        nodes.extend(&self.nodes);
+        walk.spend(nodes.len() / NODES_PER_STEP);
+        let around = self.splits.iter();
+        let around = around.map(|(count, split)| (inside + count, *split));
+        let splits = iter::once((inside, split)).chain(around).collect();
+        Some(Self { nodes, splits })
+    }
+
+    /// Returns the steps of a comparison with it, in addition to one for the pair. Each alternative repeats what is around it.
+    pub(super) fn steps(&self) -> usize {
+        let inside = self.splits.first().map_or(0, |(inside, _)| *inside);
+        let (own, around) = self.nodes.split_at(inside);
+        let sizes = own.iter().map(|node| node.weight() - 1).sum::<usize>();
+        let others = around.iter().map(|node| node.weight()).sum::<usize>();
+        sizes + (own.len() + others) / NODES_PER_STEP
+    }
+
+    /// Returns the keywords that count, the nearest last.
+    pub(super) fn keywords(&self) -> impl Iterator<Item = (&'s String, &'s Value)> {
+        let nodes = self.nodes.iter().enumerate().rev();
+        nodes.flat_map(move |(index, node)| {
+            let keywords = node.object().into_iter().flatten();
+            keywords.filter(move |(name, _)| self.counts(index, *node, name))
+        })
+    }
+
+    /// Returns true if a keyword is a reference.
+    pub(super) fn refers(&self, keyword: &str) -> bool {
+        let mut references = self.nodes.iter().flat_map(|node| node.references());
+        references.any(|reference| reference.keyword == keyword)
+    }
+
+    /// Returns the schemas in a keyword with the names that they have in a map, the nearest last.
+    pub(super) fn inner(&self, keyword: &str) -> impl Iterator<Item = (&'s str, Node<'s>)> {
+        let all = self.nodes.iter().rev().flat_map(|node| node.subschemas());
+        let all = all.filter(move |inner| inner.keyword == keyword);
+        all.map(|inner| match inner.place {
+            Place::Name(name) => (name, inner.node),
+            _ => ("", inner.node),
+        })
+    }
+
+    /// Returns the schema as it is written, shortened for messages. Writing it takes steps.
+    pub(super) fn text(&self, walk: &Walk) -> String {
+        let first = self.nodes.first();
+        let mut json = first.map(|node| node.to_json()).unwrap_or_default();
+        if let Value::Object(keywords) = &mut json {
+            keywords.retain(|name, _| !self.is_hidden(0, name));
+        }
+        let text = json.to_string();
+        walk.spend(text.len() / limits::BYTES_PER_STEP);
+        shorten(&text, 60).into_owned()
+    }
+
+    /// Returns true if a keyword of a node counts. References that are followed do not.
+    fn counts(&self, index: usize, node: Node<'_>, keyword: &str) -> bool {
+        let mut own = node.references().filter(|own| own.keyword == keyword);
+        let is_followed = |target| has(&self.nodes, target);
+        !self.is_hidden(index, keyword) && !own.any(|own| own.target.is_some_and(is_followed))
+    }
+
+    /// Returns true if a keyword of a node is compared elsewhere. An alternative has the constraints around it, not the annotations.
+    fn is_hidden(&self, index: usize, keyword: &str) -> bool {
+        let mut splits = self.splits.iter().filter(|(inside, _)| index >= *inside);
+        let is_outside = |split| split == keyword || ANNOTATIONS.contains(&keyword);
+        DEFINITIONS.contains(&keyword) || splits.any(|(_, split)| is_outside(*split))
     }
 }
 
-fn resolve<'a>(reference: &Value, root: &'a Value) -> Option<&'a Value> {
-    root.pointer(reference.as_str()?.strip_prefix('#')?)
+impl<'s> Keywords<'s> for View<'s> {
+    fn nodes(&self) -> &[Node<'s>] {
+        &self.nodes
+    }
+
+    fn all<'a>(&'a self, keyword: &'a str) -> impl Iterator<Item = &'s Value> + 'a
+    where
+        's: 'a,
+    {
+        let nodes = self.nodes.iter().enumerate();
+        nodes.filter_map(move |(index, node)| {
+            let value = node.object()?.get(keyword)?;
+            self.counts(index, *node, keyword).then_some(value)
+        })
+    }
+}
+
+fn has(nodes: &[Node<'_>], node: Node<'_>) -> bool {
+    nodes.iter().any(|known| known.id() == node.id())
 }
