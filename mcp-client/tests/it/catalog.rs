@@ -1,5 +1,6 @@
 //! Differences between snapshots, by tables.
 
+mod hostile;
 mod items;
 mod schemas;
 mod snapshots;

@@ -64,6 +64,7 @@ pub(super) fn compare_schemas(
         comparison.size = was.len() + is.len();
         comparison.schema(was.root(), is.root(), "");
     } else {
+        // A schema beyond the limits for reading is as one beyond the steps.
         comparison.walk.spend(usize::MAX);
     }
     if comparison.walk.taken() == limits::STEPS {
