@@ -24,7 +24,6 @@ mod union;
 
 use std::collections::HashMap;
 use std::error::Error;
-use std::ops::Bound;
 
 use mcp_schema::{Id, Keywords, Node, Parts, Schema, Type as Kind, Walk, limits};
 use serde_json::{Map, Value};
@@ -45,8 +44,13 @@ type Reason = Box<dyn Error>;
 /// Converts a tool's schema at `path`. `name` names the type, if it needs a name.
 pub(crate) fn lower(json: &Value, name: &str, path: &str, types: &mut Table) -> (Type, Vec<Note>) {
     let title = json.get("title").and_then(Value::as_str);
-    let label = title.map(|title| type_name(title, name));
-    let place = Place::root(name, label, path);
+    let place = Place {
+        name: name.to_owned(),
+        label: title.map(|title| type_name(title, name)),
+        path: path.to_owned(),
+        depth: 0,
+        slot: None,
+    };
     let mut lowering = Lowering {
         types,
         targets: HashMap::new(),
@@ -108,13 +112,23 @@ impl Lowering<'_> {
     /// Converts the schemas of a value: one, or those that parts of an `allOf` have for it. None: any value.
     fn lower(&mut self, schemas: &[Node<'_>], place: &Place) -> Type {
         // OpenAPI 3.0 has this keyword in place of the type `null`.
-        let ty = if schemas.iter().any(|schema| schema.flag("nullable")) {
-            let ty = self.convert(schemas, &place.inner());
-            ty.map(Type::optional)
-        } else {
-            self.convert(schemas, place)
-        };
+        let nullable = schemas.iter().any(|schema| schema.flag("nullable"));
+        let ty = self.optional(nullable, place, |this, place| this.convert(schemas, place));
         ty.unwrap_or_else(|reason| self.any(place, &reason))
+    }
+
+    /// Converts a type at its place, or at the place in an option.
+    fn optional(
+        &mut self,
+        nullable: bool,
+        place: &Place,
+        convert: impl FnOnce(&mut Self, &Place) -> Result<Type, Reason>,
+    ) -> Result<Type, Reason> {
+        if nullable {
+            convert(self, &place.inner()).map(Type::optional)
+        } else {
+            convert(self, place)
+        }
     }
 
     fn convert(&mut self, schemas: &[Node<'_>], place: &Place) -> Result<Type, Reason> {
@@ -141,28 +155,20 @@ impl Lowering<'_> {
         if let Some(branches) = union::branches(parts)? {
             return self.union(parts, branches, place);
         }
-        match kinds.as_slice() {
-            [] => Ok(Type::Value(None)),
-            [kind] => self.of_kind(*kind, parts, place),
-            _ => {
-                let branches = kinds.into_iter().map(union::Branch::Kind).collect();
-                Ok(self.one_of(parts, branches, Vec::new(), place))
-            }
+        if kinds.is_empty() {
+            return Ok(Type::Value(None));
         }
+        self.of_kinds(parts, kinds, place)
     }
 
     fn of_kind(&mut self, kind: Kind, parts: &Parts<'_>, place: &Place) -> Result<Type, Reason> {
+        let mut minimum = ["minimum", "exclusiveMinimum"].iter();
+        let minimum = minimum.find_map(|key| parts.get(key)?.as_f64());
         match kind {
             Kind::Null => Ok(Type::Null),
             Kind::Boolean => Ok(Type::Bool),
-            Kind::Integer => Ok(match parts.range().0 {
-                Bound::Included(minimum) | Bound::Excluded(minimum)
-                    if minimum.as_f64() >= Some(0.0) =>
-                {
-                    Type::Unsigned
-                }
-                _ => Type::Integer,
-            }),
+            Kind::Integer if minimum >= Some(0.0) => Ok(Type::Unsigned),
+            Kind::Integer => Ok(Type::Integer),
             Kind::Number => Ok(Type::Number),
             Kind::String => Ok(Type::Text),
             Kind::Array => self.array(parts, place),

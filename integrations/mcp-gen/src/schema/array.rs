@@ -1,6 +1,6 @@
 //! Arrays: lists and tuples.
 
-use mcp_schema::{Keywords as _, Node, Parts};
+use mcp_schema::{Keywords as _, Parts};
 use serde_json::Value;
 
 use super::combined::schemas;
@@ -22,7 +22,19 @@ impl Lowering<'_> {
         let items = schemas(parts, rest);
         let is_closed = items.iter().any(|item| item.is_false());
         if !prefix.is_empty() {
-            return self.tuple(parts, &prefix, is_closed, place);
+            let length = prefix.len();
+            let is = |keyword: &str| parts.count(keyword) == u64::try_from(length).ok();
+            if !is("minItems") || !(is_closed || is("maxItems")) || length > MAX_TUPLE {
+                let reason =
+                    "the array has items of different schemas and no fixed length up to 12";
+                let item = self.any(place, &reason.into());
+                return Ok(Type::List(Box::new(item)));
+            }
+            let items = prefix.iter().enumerate().map(|(index, schema)| {
+                let at = place.child(&format!("Item{index}"), &format!("prefixItems/{index}"));
+                self.lower(&[*schema], &at)
+            });
+            return Ok(Type::Tuple(items.collect()));
         }
         let mut at = place.child("Item", "items");
         let title = items.first().and_then(|item| item.text("title"));
@@ -33,26 +45,5 @@ impl Lowering<'_> {
             self.lower(&items, &at)
         };
         Ok(Type::List(Box::new(item)))
-    }
-
-    fn tuple(
-        &mut self,
-        parts: &Parts<'_>,
-        prefix: &[Node<'_>],
-        is_closed: bool,
-        place: &Place,
-    ) -> Result<Type, Reason> {
-        let length = prefix.len();
-        let is = |keyword: &str| parts.count(keyword) == u64::try_from(length).ok();
-        if !is("minItems") || !(is_closed || is("maxItems")) || length > MAX_TUPLE {
-            let reason = "the array has items of different schemas and no fixed length up to 12";
-            let item = self.any(place, &reason.into());
-            return Ok(Type::List(Box::new(item)));
-        }
-        let items = prefix.iter().enumerate().map(|(index, schema)| {
-            let at = place.child(&format!("Item{index}"), &format!("prefixItems/{index}"));
-            self.lower(&[*schema], &at)
-        });
-        Ok(Type::Tuple(items.collect()))
     }
 }

@@ -21,41 +21,30 @@ impl Lowering<'_> {
     ) -> Result<Type, Reason> {
         let count = values.len();
         values.retain(|value| !value.is_null());
-        if values.len() == count {
-            self.values(parts, &values, place)
-        } else if values.is_empty() {
-            Ok(Type::Null)
-        } else {
-            let ty = self.values(parts, &values, &place.inner())?;
-            Ok(ty.optional())
+        if values.is_empty() && count > 0 {
+            return Ok(Type::Null);
         }
-    }
-
-    fn values(
-        &mut self,
-        parts: &Parts<'_>,
-        values: &[&Value],
-        place: &Place,
-    ) -> Result<Type, Reason> {
-        let all = |is: fn(&Value) -> bool| values.iter().all(|value| is(value));
-        if values.is_empty() {
-            Err("`enum` has no values".into())
-        } else if all(Value::is_string) {
-            let strings: Vec<&str> = values.iter().filter_map(|value| value.as_str()).collect();
-            Ok(self.strings(parts, &strings, place))
-        } else if all(Value::is_boolean) {
-            Ok(Type::Bool)
-        } else if all(Value::is_u64) {
-            Ok(Type::Unsigned)
-        } else if all(Value::is_i64) {
-            Ok(Type::Integer)
-        } else if all(Value::is_number) {
-            Ok(Type::Number)
-        } else if all(|value| value.is_object() || value.is_array()) {
-            Err("a constant object or array has no Rust type".into())
-        } else {
-            Err("the values of `enum` have different types".into())
-        }
+        self.optional(values.len() < count, place, |this, place| {
+            let all = |is: fn(&Value) -> bool| values.iter().all(|value| is(value));
+            if values.is_empty() {
+                Err("`enum` has no values".into())
+            } else if all(Value::is_string) {
+                let strings: Vec<_> = values.iter().filter_map(|value| value.as_str()).collect();
+                Ok(this.strings(parts, &strings, place))
+            } else if all(Value::is_boolean) {
+                Ok(Type::Bool)
+            } else if all(Value::is_u64) {
+                Ok(Type::Unsigned)
+            } else if all(Value::is_i64) {
+                Ok(Type::Integer)
+            } else if all(Value::is_number) {
+                Ok(Type::Number)
+            } else if all(|value| value.is_object() || value.is_array()) {
+                Err("a constant object or array has no Rust type".into())
+            } else {
+                Err("the values of `enum` have different types".into())
+            }
+        })
     }
 
     /// Defines an enum whose variants are the distinct strings.

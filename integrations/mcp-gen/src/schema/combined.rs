@@ -9,19 +9,14 @@ use serde_json::Value;
 
 use super::Reason;
 
-/// Keywords that decide the type, apart from `$ref` and `allOf`. A schema without them adds only restrictions or texts.
-pub(super) const STRUCTURE: [&str; 11] = [
-    "anyOf",
-    "oneOf",
+/// Keywords with the members and elements of a type.
+pub(super) const MEMBERS: [&str; 6] = [
     "additionalProperties",
-    "const",
-    "enum",
     "items",
     "patternProperties",
     "prefixItems",
     "properties",
     "required",
-    "type",
 ];
 /// Keywords that have no type if they differ in two schemas. `items` is one where it is a list.
 const SINGLE: [&str; 5] = [
@@ -116,18 +111,16 @@ pub(super) fn kinds(parts: &Parts<'_>) -> Result<Vec<Kind>, Reason> {
 
 /// Returns the types that `type` names in a schema, with the integers among the numbers.
 fn types(part: &Node<'_>, names: &Value) -> Result<Vec<Kind>, Reason> {
-    let are_names = match names {
-        Value::Array(names) => names.iter().all(Value::is_string),
-        name => name.is_string(),
-    };
-    if !are_names {
-        return Err("`type` is a string or an array of strings".into());
-    }
     let mut kinds = part.types();
-    if kinds.is_empty() {
+    // Draft 3 has schemas in the list.
+    let has_schemas = names
+        .as_array()
+        .is_some_and(|names| names.iter().any(Value::is_object));
+    if kinds.is_empty() || has_schemas {
         let names = names.to_string();
         let names = shorten(names.trim_matches('"'), 50);
-        return Err(format!("JSON has no type `{names}`").into());
+        let rule = "`type` is a string or an array of strings";
+        return Err(format!("JSON has no type `{names}`: {rule}").into());
     }
     if kinds.contains(&Kind::Number) {
         kinds.push(Kind::Integer);
@@ -159,16 +152,19 @@ pub(super) fn schemas<'s>(parts: &Parts<'s>, keyword: &str) -> Vec<Node<'s>> {
     schemas.filter(|schema| !schema.is_true()).collect()
 }
 
-/// Returns the properties with their schemas, without those that accept each value.
+/// Returns the named and the required members with their schemas, without those that accept each value.
 pub(super) fn members<'s>(parts: &Parts<'s>) -> Vec<(&'s str, Vec<Node<'s>>)> {
+    let named = parts.nodes().iter().flat_map(|part| part.properties());
+    let named = named.map(|(key, schema)| (key, Some(schema)));
+    let required = parts.required().into_iter().map(|key| (key, None));
     let mut members = Vec::new();
     let mut places = HashMap::new();
-    for (key, schema) in parts.nodes().iter().flat_map(|part| part.properties()) {
+    for (key, schema) in named.chain(required) {
         let place = *places.entry(key).or_insert(members.len());
         if place == members.len() {
             members.push((key, Vec::new()));
         }
-        let schema = Some(schema).filter(|schema| !schema.is_true());
+        let schema = schema.filter(|schema| !schema.is_true());
         members[place].1.extend(schema);
     }
     members

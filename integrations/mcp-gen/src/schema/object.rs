@@ -33,25 +33,29 @@ impl Lowering<'_> {
         if members.len() > MAX_FIELDS {
             return Err(format!("the object has more than {MAX_FIELDS} members").into());
         }
-        let mut required = HashMap::new();
-        for key in parts.required() {
-            let position = required.len();
-            required.entry(key).or_insert(position);
-        }
-        if members.is_empty() && required.is_empty() {
+        if members.is_empty() {
             return Ok(self.map(parts, place));
         }
+        // A repeated name has its first position.
+        let positions = parts.required().into_iter().enumerate().rev();
+        let positions: HashMap<_, _> = positions.map(|(position, key)| (key, position)).collect();
         let mut names = Names::with_reserved(&RESERVED);
         let mut fields = Vec::new();
         for (key, schemas) in members {
             let ty = self.lower(&schemas, &place.member(key));
-            let position = required.remove(key);
-            fields.push(self.field(&mut names, key, schemas.first(), ty, position));
-        }
-        let mut unlisted: Vec<_> = required.into_iter().collect();
-        unlisted.sort_unstable_by_key(|(_, position)| *position);
-        for (key, position) in unlisted.into_iter().take(MAX_FIELDS) {
-            fields.push(self.field(&mut names, key, None, Type::Value(None), Some(position)));
+            let shape = match ty {
+                Type::Named(slot) => self.types.shape(slot),
+                _ => None,
+            };
+            fields.push(Field {
+                key: key.to_owned(),
+                name: names.take(&value_name(key, "field")),
+                docs: schemas.first().map_or_else(Vec::new, field_docs),
+                constant: matches!(shape, Some(Shape::Choice(values)) if values.len() == 1),
+                ty,
+                required: positions.get(key).copied(),
+                is_json_text: false,
+            });
         }
         let rest = self.rest(parts, place);
         let rest = rest.map(|ty| (names.take("additional"), ty));
@@ -94,31 +98,6 @@ impl Lowering<'_> {
         let is_open = parts.get("additionalProperties").is_some();
         let is_open = is_open && !schemas.iter().any(|schema| schema.is_false());
         is_open.then(|| self.lower(&schemas, &place.child("Additional", "additionalProperties")))
-    }
-
-    fn field(
-        &self,
-        names: &mut Names,
-        key: &str,
-        schema: Option<&Node<'_>>,
-        ty: Type,
-        required: Option<usize>,
-    ) -> Field {
-        let constant = match &ty {
-            Type::Named(slot) => {
-                matches!(self.types.shape(*slot), Some(Shape::Choice(values)) if values.len() == 1)
-            }
-            _ => false,
-        };
-        Field {
-            key: key.to_owned(),
-            name: names.take(&value_name(key, "field")),
-            docs: schema.map_or_else(Vec::new, field_docs),
-            ty,
-            required,
-            constant,
-            is_json_text: false,
-        }
     }
 }
 

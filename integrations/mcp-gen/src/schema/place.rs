@@ -22,16 +22,6 @@ pub(super) struct Place {
 }
 
 impl Place {
-    pub(super) fn root(name: &str, label: Option<String>, path: &str) -> Self {
-        Self {
-            name: name.to_owned(),
-            label,
-            path: path.to_owned(),
-            depth: 0,
-            slot: None,
-        }
-    }
-
     /// Returns the place of a part: `suffix` continues the name, and `path` the pointer.
     pub(super) fn child(&self, suffix: &str, path: &str) -> Self {
         let name = if self.name.len() > MAX_NAME {

@@ -3,7 +3,7 @@
 use mcp_schema::{Keywords as _, Node};
 
 use super::Lowering;
-use super::combined::STRUCTURE;
+use super::combined::MEMBERS;
 use super::place::Place;
 use crate::names::type_name;
 use crate::types::{Shape, Type};
@@ -28,7 +28,9 @@ pub(super) fn sole<'s>(schemas: &[Node<'s>]) -> Option<(&'s str, Node<'s>)> {
 }
 
 fn reference_of(schema: Node<'_>) -> Option<(&str, Node<'_>)> {
-    if STRUCTURE.iter().any(|key| schema.get(key).is_some()) {
+    let structure = ["anyOf", "const", "enum", "oneOf", "type"];
+    let mut structure = structure.iter().chain(&MEMBERS);
+    if structure.any(|key| schema.get(key).is_some()) {
         return None;
     }
     // `allOf` with one reference is how older schemas describe a reference.

@@ -3,7 +3,7 @@
 use mcp_schema::{Keywords as _, Node, Parts, Type as Kind};
 use serde_json::Value;
 
-use super::combined::STRUCTURE;
+use super::combined::MEMBERS;
 use super::place::Place;
 use super::{Lowering, Reason, texts};
 use crate::names::{Names, type_name, variant_name};
@@ -11,14 +11,6 @@ use crate::types::{Shape, Table, Type};
 
 /// Most branches of a union.
 const MAX_BRANCHES: usize = 100;
-
-/// A branch of a union.
-pub(super) enum Branch<'s> {
-    /// A schema of `anyOf` or `oneOf`.
-    Schema(Node<'s>),
-    /// One of several types.
-    Kind(Kind),
-}
 
 /// Returns the schemas of `anyOf` or `oneOf`. `None` if they do not change the type.
 pub(super) fn branches<'s>(parts: &Parts<'s>) -> Result<Option<Vec<Node<'s>>>, Reason> {
@@ -45,75 +37,69 @@ impl Lowering<'_> {
         branches: Vec<Node<'_>>,
         place: &Place,
     ) -> Result<Type, Reason> {
-        let values = branches.iter().map(|branch| branch.listed());
-        if let Some(values) = values.collect::<Option<Vec<_>>>() {
-            let strings = values.into_iter().flatten().map(Value::as_str);
+        let lists = branches.iter().map(|branch| branch.listed());
+        if let Some(lists) = lists.collect::<Option<Vec<_>>>() {
+            let strings = lists.into_iter().flatten().map(Value::as_str);
             if let Some(strings) = strings.collect::<Option<Vec<_>>>() {
                 return Ok(self.strings(parts, &strings, place));
             }
         }
-        let branches = branches.into_iter().map(Branch::Schema).collect();
-        Ok(self.one_of(parts, branches, texts(parts), place))
-    }
-
-    /// Converts a union in the schemas `parts`, which has the documentation `docs`.
-    pub(super) fn one_of(
-        &mut self,
-        parts: &Parts<'_>,
-        mut branches: Vec<Branch<'_>>,
-        docs: Vec<String>,
-        place: &Place,
-    ) -> Type {
         let count = branches.len();
-        branches.retain(|branch| match branch {
-            Branch::Schema(schema) => !schema.is_null(),
-            Branch::Kind(kind) => *kind != Kind::Null,
-        });
+        let branches = branches.into_iter().filter(|branch| !branch.is_null());
+        let branches: Vec<_> = branches.map(|branch| (hint(branch), branch)).collect();
         let nullable = branches.len() < count;
-        let place = if nullable {
-            place.inner()
-        } else {
-            place.clone()
-        };
-        let ty = match branches.as_slice() {
-            [] => Type::Null,
-            [only] => self.branch(only, parts, &place.rewritten()),
-            _ => self.variants(parts, &branches, docs, &place),
-        };
-        if nullable { ty.optional() } else { ty }
+        let only = place.rewritten();
+        let is_only = branches.len() == 1 && !nullable;
+        let place = if is_only { &only } else { place };
+        self.optional(nullable, place, |this, place| {
+            let convert = |this: &mut Self, branch: Node<'_>, at: &Place| {
+                if adds_structure(parts, branch) {
+                    let inner = parts.alternative(branch, &this.walk, at.depth)?;
+                    this.parts(&inner, at)
+                } else {
+                    Ok(this.lower(&[branch], at))
+                }
+            };
+            Ok(this.variants(branches, texts(parts), place, convert))
+        })
     }
 
-    fn branch(&mut self, branch: &Branch<'_>, parts: &Parts<'_>, place: &Place) -> Type {
-        let ty = match branch {
-            Branch::Kind(kind) => self.of_kind(*kind, parts, place),
-            Branch::Schema(schema) if adds_structure(parts, schema) => {
-                let inner = parts.alternative(*schema, &self.walk, place.depth);
-                inner
-                    .map_err(Reason::from)
-                    .and_then(|inner| self.parts(&inner, place))
-            }
-            Branch::Schema(schema) => return self.lower(&[*schema], place),
-        };
-        ty.unwrap_or_else(|reason| self.any(place, &reason))
-    }
-
-    fn variants(
+    /// Converts a list of types, such as `["string", "null"]`.
+    pub(super) fn of_kinds(
         &mut self,
         parts: &Parts<'_>,
-        branches: &[Branch<'_>],
+        kinds: Vec<Kind>,
+        place: &Place,
+    ) -> Result<Type, Reason> {
+        let nullable = kinds.contains(&Kind::Null);
+        let kinds = kinds.into_iter().filter(|kind| *kind != Kind::Null);
+        let kinds = kinds.map(|kind| (None, kind)).collect();
+        self.optional(nullable, place, |this, place| {
+            let convert = |this: &mut Self, kind, at: &Place| this.of_kind(kind, parts, at);
+            Ok(this.variants(kinds, Vec::new(), place, convert))
+        })
+    }
+
+    /// Converts branches, each with the name of its variant if it has one.
+    fn variants<T>(
+        &mut self,
+        branches: Vec<(Option<String>, T)>,
         docs: Vec<String>,
         place: &Place,
+        convert: impl Fn(&mut Self, T, &Place) -> Result<Type, Reason>,
     ) -> Type {
+        let is_only = branches.len() == 1;
         let mut variants: Vec<(String, Type)> = Vec::new();
         let mut nullable = false;
-        for (index, branch) in branches.iter().enumerate() {
-            let hint = match branch {
-                Branch::Schema(schema) => hint(*schema),
-                Branch::Kind(_) => None,
+        for (index, (hint, branch)) in branches.into_iter().enumerate() {
+            let at = if is_only {
+                place.clone()
+            } else {
+                let suffix = hint.as_deref().unwrap_or("Variant");
+                place.child(suffix, &format!("anyOf/{index}"))
             };
-            let suffix = hint.as_deref().unwrap_or("Variant");
-            let at = place.child(suffix, &format!("anyOf/{index}"));
-            let ty = match self.branch(branch, parts, &at) {
+            let ty = convert(self, branch, &at);
+            let ty = match ty.unwrap_or_else(|reason| self.any(&at, &reason)) {
                 Type::Option(inner) => {
                     nullable = true;
                     *inner
@@ -127,7 +113,7 @@ impl Lowering<'_> {
                 ty => ty,
             };
             if !variants.iter().any(|(_, known)| known.is_same(&ty)) {
-                let name = hint.unwrap_or_else(|| self.kind(&ty));
+                let name = hint.unwrap_or_else(|| kind(&ty, self.types).0.to_owned());
                 variants.push((name, ty));
             }
         }
@@ -137,46 +123,21 @@ impl Lowering<'_> {
         if variants.iter().any(|(_, ty)| *ty == Type::Integer) {
             variants.retain(|(_, ty)| *ty != Type::Unsigned);
         }
-        variants.sort_by_key(|(_, ty)| rank(ty, self.types));
+        variants.sort_by_key(|(_, ty)| kind(ty, self.types).1);
         let ty = match variants.len() {
             0 => Type::Null,
             1 => variants.remove(0).1,
             _ => {
                 let mut names = Names::default();
-                let named =
-                    |(name, ty): (String, Type)| (names.take(&variant_name(&name, "Variant")), ty);
-                let variants = variants.into_iter().map(named).collect();
-                let slot = place.slot.filter(|_| !nullable);
-                let place = Place {
-                    slot,
-                    ..place.clone()
-                };
+                for (name, _) in &mut variants {
+                    *name = names.take(&variant_name(name, "Variant"));
+                }
+                let mut place = place.clone();
+                place.slot = place.slot.filter(|_| !nullable);
                 self.define(&place, docs, Shape::Union(variants))
             }
         };
         if nullable { ty.optional() } else { ty }
-    }
-
-    /// Names a variant by its type.
-    fn kind(&self, ty: &Type) -> String {
-        let name = match ty {
-            Type::Value(_) => "Other",
-            Type::Null => "Null",
-            Type::Bool => "Bool",
-            Type::Integer | Type::Unsigned => "Integer",
-            Type::Number => "Number",
-            Type::Text => "String",
-            Type::List(_) => "List",
-            Type::Tuple(_) => "Tuple",
-            Type::Map(_) => "Object",
-            Type::Option(inner) | Type::Boxed(inner) => return self.kind(inner),
-            Type::Named(slot) => match self.types.shape(*slot) {
-                Some(Shape::Choice(_)) => "Choice",
-                Some(Shape::Struct { .. }) => "Object",
-                _ => "Variant",
-            },
-        };
-        name.to_owned()
     }
 }
 
@@ -196,48 +157,42 @@ fn hint(branch: Node<'_>) -> Option<String> {
 }
 
 /// Returns true if the keywords beside a union decide the type of a branch, together with those of the branch.
-fn adds_structure(parts: &Parts<'_>, branch: &Node<'_>) -> bool {
-    let beside = STRUCTURE
-        .iter()
-        .filter(|key| !["anyOf", "oneOf"].contains(key));
-    let mut beside = beside.filter_map(|key| Some((*key, parts.get(key)?)));
-    let repeats_type = |ty| {
-        let is_combined = ["$ref", "allOf"]
-            .iter()
-            .any(|key| branch.get(key).is_some());
-        is_combined || branch.get("type") == Some(ty)
-    };
-    beside.any(|(key, value)| key != "type" || !repeats_type(value))
+fn adds_structure(parts: &Parts<'_>, branch: Node<'_>) -> bool {
+    let is_combined = branch.get("$ref").or(branch.get("allOf")).is_some();
+    let repeats_type = is_combined || branch.get("type") == parts.get("type");
+    let adds_type = !repeats_type && parts.get("type").is_some();
+    adds_type || MEMBERS.iter().any(|key| parts.get(key).is_some())
 }
 
-/// Order of variants: serde takes the first one that matches, so specific types come first.
-fn rank(ty: &Type, types: &Table) -> (u8, usize) {
-    match ty {
-        Type::Null => (0, 0),
-        Type::Bool => (1, 0),
-        Type::Unsigned => (2, 0),
-        Type::Integer => (3, 0),
-        Type::Number => (4, 0),
-        Type::Text => (6, 0),
-        Type::Tuple(_) => (7, 0),
+/// Returns the name of a variant with this type, and its order: serde takes the first one that matches, so specific types
+/// come first.
+fn kind(ty: &Type, types: &Table) -> (&'static str, (u8, usize)) {
+    let (name, order) = match ty {
+        Type::Null => ("Null", 0),
+        Type::Bool => ("Bool", 1),
+        Type::Unsigned => ("Integer", 2),
+        Type::Integer => ("Integer", 3),
+        Type::Number => ("Number", 4),
+        Type::Text => ("String", 6),
+        Type::Tuple(_) => ("Tuple", 7),
         // serde reads structs from arrays as well, so lists come before them.
-        Type::List(_) => (8, 0),
-        Type::Option(inner) | Type::Boxed(inner) => rank(inner, types),
+        Type::List(_) => ("List", 8),
+        Type::Option(inner) | Type::Boxed(inner) => return kind(inner, types),
         Type::Named(slot) => match types.shape(*slot) {
-            Some(Shape::Choice(_)) => (5, 0),
+            Some(Shape::Choice(_)) => ("Choice", 5),
             Some(Shape::Struct { fields, .. }) => {
-                let required = fields
-                    .iter()
-                    .filter(|field| field.required.is_some())
-                    .count();
-                let constant = fields
-                    .iter()
-                    .any(|field| field.required.is_some() && field.constant);
-                (if constant { 9 } else { 10 }, usize::MAX - required)
+                let required = fields.iter().filter(|field| field.required.is_some());
+                let order = if required.clone().any(|field| field.constant) {
+                    9
+                } else {
+                    10
+                };
+                return ("Object", (order, usize::MAX - required.count()));
             }
-            _ => (10, usize::MAX),
+            _ => return ("Variant", (10, usize::MAX)),
         },
-        Type::Map(_) => (11, 0),
-        Type::Value(_) => (12, 0),
-    }
+        Type::Map(_) => ("Object", 11),
+        Type::Value(_) => ("Other", 12),
+    };
+    (name, (order, 0))
 }
