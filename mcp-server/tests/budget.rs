@@ -197,8 +197,8 @@ struct Desk;
 #[server(crate = mcp_server, routes = tools)]
 impl Desk {
     #[tool]
-    fn named(wide: Wide) -> String {
-        wide.number.to_string()
+    fn named(number: u32, other: Option<Wide>) -> String {
+        other.map_or(number, |other| other.number).to_string()
     }
 }
 
@@ -222,14 +222,15 @@ fn failing_and_lenient_calls_do_not_read_the_schema_again() {
         (
             &strict,
             "named",
-            r#"{"wide":{"number":"x"}}"#,
+            r#"{"number":"x"}"#,
             "expected a whole number",
         ),
+        (&strict, "named", r#"{"number":5.0}"#, r#""5""#),
         (
             &strict,
             "named",
-            r#"{"wide":{"number":10}}"#,
-            "expected 1 to 9",
+            r#"{"number":1,"other":{"number":"x"}}"#,
+            "expected a whole number",
         ),
         (
             &strict,
