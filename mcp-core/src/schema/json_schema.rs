@@ -9,8 +9,7 @@ use mcp_schema::Keywords as _;
 use mcp_types::{JsonObject, shorten};
 use serde_json::Value;
 
-use super::limits::{Cost, TooMuchWork, read};
-use super::patterns::Patterns;
+use super::limits::{Cost, read};
 use super::validate::{property_path, summarize};
 use super::{Check, SchemaError, Validator, Violation, Violations};
 
@@ -55,11 +54,10 @@ impl Validator for JsonSchema {
     fn compile(&self, schema: &JsonObject) -> Result<Arc<dyn Check>, SchemaError> {
         let parsed = read(schema)?;
         let cost = Cost::new(&parsed)?;
-        let patterns = Patterns::new(&parsed)?;
         let schema = Value::Object(schema.clone());
         // spec: JSCH-01
         let validator = jsonschema::options()
-            .with_pattern_options(patterns.options())
+            .with_pattern_options(cost.patterns.options())
             // An annotation in all drafts: draft-07 and older ones would parse each string.
             .should_validate_formats(false)
             .offline()
@@ -69,7 +67,6 @@ impl Validator for JsonSchema {
         Ok(Arc::new(Compiled {
             validator,
             cost,
-            patterns,
             has_alternatives,
         }))
     }
@@ -79,7 +76,6 @@ impl Validator for JsonSchema {
 struct Compiled {
     validator: jsonschema::Validator,
     cost: Cost,
-    patterns: Patterns,
     /// The schema has `anyOf` or `oneOf`, whose error contains all errors of all alternatives.
     has_alternatives: bool,
 }
@@ -90,108 +86,69 @@ const MAX_LISTING_WORK: u64 = 10_000;
 
 impl Check for Compiled {
     fn check(&self, value: &Value) -> Result<(), Violations> {
-        let unchecked = |error: TooMuchWork| Violations::unchecked(error.to_string());
-        let affordable = self.cost.check(value).map_err(unchecked)?;
-        let matched = self.patterns.check(affordable.matched_bytes);
-        matched.map_err(unchecked)?;
-        if affordable.units > MAX_LISTING_WORK {
-            return self.check_large(value);
-        }
-        let errors = self.validator.iter_errors(value);
-        let violations = errors.map(|error| Violation::new(path(&error), reason(&error)));
-        match Violations::gather(violations) {
-            Some(violations) => Err(violations),
-            None => Ok(()),
-        }
-    }
-}
-
-impl Compiled {
-    /// Checks a value whose errors would need too much memory.
-    fn check_large(&self, value: &Value) -> Result<(), Violations> {
-        if self.validator.is_valid(value) {
-            return Ok(());
-        }
-        let first = if self.has_alternatives {
+        let found = if self.cost.check(value)? <= MAX_LISTING_WORK {
+            Violations::gather(
+                self.validator
+                    .iter_errors(value)
+                    .map(|error| violation(&error)),
+            )
+        } else if !self.has_alternatives {
+            let error = self.validator.validate(value).err();
+            error.map(|error| violation(&error).into())
+        } else if self.validator.is_valid(value) {
             None
         } else {
-            self.validator.validate(value).err()
+            let reason = "does not match the schema; the value is too large to say where";
+            Some(Violation::new("", reason).into())
         };
-        Err(match first {
-            Some(error) => Violation::new(path(&error), reason(&error)).into(),
-            None => Violation::new(
-                "",
-                "does not match the schema; the value is too large to say where",
-            )
-            .into(),
-        })
+        found.map_or(Ok(()), Err)
     }
 }
 
-fn path(error: &ValidationError<'_>) -> String {
+fn violation(error: &ValidationError<'_>) -> Violation {
     let location: &Location = error.instance_path();
-    let path = location
-        .into_iter()
-        .fold(String::new(), |path, segment| match segment {
-            LocationSegment::Property(name) => property_path(&path, &name),
-            LocationSegment::Index(index) => format!("{path}[{index}]"),
-        });
-    cut(&path)
+    let segments = location.into_iter();
+    let path = segments.fold(String::new(), |path, segment| match segment {
+        LocationSegment::Property(name) => property_path(&path, &name),
+        LocationSegment::Index(index) => format!("{path}[{index}]"),
+    });
+    Violation::new(cut(&path), reason(error))
 }
 
 /// Describes the expected and the actual value.
 fn reason(error: &ValidationError<'_>) -> String {
-    let got = || summarize(error.instance());
-    match error.kind() {
+    let expected = match error.kind() {
         ValidationErrorKind::Required { property } => {
-            format!("missing `{}`", property.as_str().unwrap_or_default())
-        }
-        ValidationErrorKind::Type { kind } => {
-            let kinds: Vec<_> = match kind {
-                TypeKind::Single(kind) => vec![kind.to_string()],
-                TypeKind::Multiple(kinds) => kinds.iter().map(|kind| kind.to_string()).collect(),
-            };
-            format!("expected {}, got {}", kinds.join(" or "), got())
-        }
-        ValidationErrorKind::Enum { options } => {
-            let options = options.as_array().map_or(&[][..], Vec::as_slice);
-            format!(
-                "expected one of {}, got {}",
-                list(options.iter().map(summarize)),
-                got()
-            )
-        }
-        ValidationErrorKind::Constant { expected_value } => {
-            format!("expected {}, got {}", summarize(expected_value), got())
+            return format!("missing `{}`", property.as_str().unwrap_or_default());
         }
         ValidationErrorKind::AdditionalProperties { unexpected }
         | ValidationErrorKind::UnevaluatedProperties { unexpected } => {
             let names = unexpected.iter().map(|name| format!("`{}`", cut(name)));
-            format!("unknown {}", list(names))
+            return format!("unknown {}", list(names));
         }
         ValidationErrorKind::AnyOf { context } | ValidationErrorKind::OneOfNotValid { context } => {
-            alternatives(context)
+            // Alternatives that all fail, by the first error of each.
+            let first = context.iter().filter_map(|errors| errors.first());
+            let reasons = first.map(|error| format!("({})", violation(error)));
+            return cut(&format!("fits none of the alternatives: {}", list(reasons)));
         }
-        ValidationErrorKind::Pattern { pattern } => {
-            format!(
-                "expected text that matches `{}`, got {}",
-                cut(pattern),
-                got()
-            )
+        ValidationErrorKind::Type { kind } => match kind {
+            TypeKind::Single(kind) => kind.to_string(),
+            TypeKind::Multiple(kinds) => {
+                let kinds: Vec<_> = kinds.iter().map(|kind| kind.to_string()).collect();
+                kinds.join(" or ")
+            }
+        },
+        ValidationErrorKind::Enum { options } => {
+            let options = options.as_array().into_iter().flatten();
+            format!("one of {}", list(options.map(summarize)))
         }
+        ValidationErrorKind::Constant { expected_value } => summarize(expected_value),
+        ValidationErrorKind::Pattern { pattern } => format!("text that matches `{}`", cut(pattern)),
         // These messages contain the value, which may be long.
-        _ => cut(&error.to_string()),
-    }
-}
-
-/// Describes alternatives that all fail, by the first error of each.
-fn alternatives(context: &[Vec<ValidationError<'static>>]) -> String {
-    let reasons = context.iter().filter_map(|errors| {
-        let error = errors.first()?;
-        let violation = Violation::new(path(error), reason(error));
-        Some(format!("({violation})"))
-    });
-    cut(&format!("fits none of the alternatives: {}", list(reasons)))
+        _ => return cut(&error.to_string()),
+    };
+    format!("expected {expected}, got {}", summarize(error.instance()))
 }
 
 /// The maximum length of a list in an error message.

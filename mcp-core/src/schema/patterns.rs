@@ -8,7 +8,6 @@ use mcp_types::JsonObject;
 use serde_json::{Value, json};
 
 use super::SchemaError;
-use super::limits::TooMuchWork;
 
 /// The maximum size of one compiled pattern in bytes: 1 MiB.
 const MAX_SIZE: usize = 1 << 20;
@@ -43,20 +42,18 @@ impl Patterns {
     /// Returns [`SchemaError`] when a pattern is invalid, when it needs backtracking, and when the
     /// patterns are too large.
     pub(super) fn new(schema: &Schema<'_>) -> Result<Self, SchemaError> {
-        let schemas = schema.nodes().filter_map(Node::object);
-        let sources: Vec<_> = schemas.flat_map(sources).collect();
-        let (mut largest, mut total) = (0, 0);
-        for source in &sources {
+        let (mut patterns, mut total) = (Self::default(), 0);
+        for source in schema.nodes().filter_map(Node::object).flat_map(sources) {
             let size = size(source, MAX_TOTAL_SIZE - total)?;
             total += size;
-            largest = largest.max(size);
+            patterns.count += 1;
+            patterns.largest = patterns.largest.max(size);
         }
-        let count = sources.len();
-        Ok(Self { count, largest })
+        Ok(patterns)
     }
 
     /// Returns the options of the engine, which matches in linear time.
-    pub(super) fn options(&self) -> PatternOptions<LinearEngine> {
+    pub(super) fn options(self) -> PatternOptions<LinearEngine> {
         let (min, max) = CACHE_RANGE;
         let cache = (MAX_CACHE / self.count.max(1)).clamp(min, max);
         PatternOptions::regex()
@@ -64,20 +61,10 @@ impl Patterns {
             .dfa_size_limit(cache)
     }
 
-    /// Checks that matching stays within the limit, if patterns read at most `bytes` bytes together.
-    ///
-    /// # Errors
-    ///
-    /// Returns [`TooMuchWork`] when it does not.
-    pub(super) fn check(self, bytes: u64) -> Result<(), TooMuchWork> {
-        if self.count == 0 {
-            return Ok(());
-        }
+    /// Returns true if matching stays within the limit when patterns read at most `bytes` bytes together.
+    pub(super) fn allow(self, bytes: u64) -> bool {
         let steps_per_byte = 1 + self.largest as u64 / BYTES_PER_STEP;
-        match bytes.saturating_mul(steps_per_byte) {
-            0..=MAX_STEPS => Ok(()),
-            _ => Err(TooMuchWork),
-        }
+        bytes.saturating_mul(steps_per_byte) <= MAX_STEPS
     }
 }
 
@@ -101,12 +88,9 @@ fn size(source: &str, available: usize) -> Result<usize, SchemaError> {
         let options = jsonschema::options().with_pattern_options(options);
         options.offline().build(&schema).is_ok()
     };
-    let limit = available.min(MAX_SIZE);
     let sizes = std::iter::successors(Some(MIN_SIZE), |size| Some(size * 2));
-    let size = sizes
-        .take_while(|size| *size <= limit)
-        .find(|size| compiles(*size));
-    size.ok_or_else(|| {
+    let mut sizes = sizes.take_while(|size| *size <= available.min(MAX_SIZE));
+    sizes.find(|size| compiles(*size)).ok_or_else(|| {
         if compiles(4 * MAX_SIZE) {
             return SchemaError::PatternsTooLarge {
                 pattern: source.chars().take(100).collect(),

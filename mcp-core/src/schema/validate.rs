@@ -32,38 +32,9 @@ pub trait Check: fmt::Debug + Send + Sync {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SchemaError {
-    /// The schema is too large.
-    #[error("the schema has {bytes} bytes, and at most {limit} are taken; make it smaller")]
-    TooLarge {
-        /// The size of the schema in bytes.
-        bytes: usize,
-        /// The limit in bytes.
-        limit: usize,
-    },
-    /// The schema is nested too deeply.
-    #[error(
-        "the schema is deeper than {limit} levels, at {location}; make it flatter with `$defs`"
-    )]
-    TooDeep {
-        /// The location: a JSON Pointer.
-        location: String,
-        /// The limit of levels.
-        limit: usize,
-    },
-    /// The schema has too many subschemas.
-    #[error("the schema is made of more than {limit} schemas; make it smaller")]
-    TooManySchemas {
-        /// The limit of subschemas.
-        limit: usize,
-    },
-    /// The names of properties and definitions are too long: each schema below a name has a location with it.
-    #[error(
-        "the locations of the schema's parts have more than {limit} bytes together; shorten the names"
-    )]
-    NamesTooLong {
-        /// The limit in bytes.
-        limit: usize,
-    },
+    /// The schema exceeds a limit: bytes, subschemas, levels, bytes of their locations, references in a row.
+    #[error("{0}")]
+    TooLarge(String),
     /// Compiling the schema makes too many nodes.
     #[error(
         "compiling the schema makes more than {limit} nodes: below `unevaluatedProperties` and \
@@ -72,17 +43,6 @@ pub enum SchemaError {
     )]
     TooManyNodes {
         /// The node limit.
-        limit: usize,
-    },
-    /// Too many references lead from one schema to the next.
-    #[error(
-        "a path through the references of the schema has more than {limit} steps, at {location}; \
-         refer to the last schema directly"
-    )]
-    TooManySteps {
-        /// The location: a JSON Pointer.
-        location: String,
-        /// The limit of steps.
         limit: usize,
     },
     /// The regular expressions in the schema are too large, alone or together.

@@ -7,10 +7,12 @@
 //! thread with a deadline returns no memory.
 
 use std::collections::HashSet;
-use std::collections::hash_map::DefaultHasher;
-use std::hash::{Hash, Hasher};
+use std::hash::{BuildHasher as _, BuildHasherDefault, DefaultHasher};
 
-use super::graph::{Graph, Node, Reference};
+use mcp_schema::Limit;
+
+use super::graph::{Again, Node, Reference};
+use super::too_large;
 use crate::schema::SchemaError;
 
 /// The maximum number of nodes. One takes about a kilobyte.
@@ -24,73 +26,54 @@ const MAX_FOLLOWED: usize = 8;
 ///
 /// # Errors
 ///
-/// Returns [`SchemaError::TooManyNodes`], or [`SchemaError::TooManySteps`] for a path with more than
-/// [`MAX_NESTED`] nodes.
-pub(super) fn check(graph: &Graph<'_>) -> Result<(), SchemaError> {
+/// Returns [`SchemaError`] when it makes more, and for a path with more than [`MAX_NESTED`] nodes.
+pub(super) fn check(nodes: &[Node<'_>]) -> Result<(), SchemaError> {
     let mut compilation = Compilation {
-        graph,
+        nodes,
         left: MAX_NODES,
         targets: HashSet::new(),
-        waiting: vec![(0, Scope(0))],
-        open: [vec![0; graph.nodes.len()], vec![0; graph.nodes.len()]],
+        waiting: vec![Path::default()],
+        open: Vec::new(),
     };
-    while let Some((index, scope)) = compilation.waiting.pop() {
-        compilation.compile(index, scope, Depth::default())?;
+    while let Some(path) = compilation.waiting.pop() {
+        compilation.compile(path)?;
     }
     Ok(())
 }
 
-/// A hash of the resources that the path has left through references. The compiler compiles a target once
-/// per scope, because the scope decides where a `$dynamicRef` leads.
-#[derive(Clone, Copy, PartialEq, Eq, Hash)]
-struct Scope(u64);
-
-/// The depth of a path.
+/// A path of the compiler.
 #[derive(Clone, Copy, Default)]
-struct Depth {
-    nodes: usize,
+struct Path {
+    /// The schema at the end.
+    index: usize,
+    /// A hash of the resources that the path has left through references. The compiler compiles a target
+    /// once per scope, because the scope decides where a `$dynamicRef` leads.
+    scope: u64,
+    nested: usize,
     /// The number of followed references.
     followed: usize,
 }
 
-impl Depth {
-    fn below(self) -> Self {
-        Self {
-            nodes: self.nodes + 1,
-            ..self
-        }
-    }
-}
-
-/// The subject of an `unevaluated…` keyword: the members or the elements that other keywords evaluate.
-#[derive(Clone, Copy)]
-enum Kind {
-    Properties,
-    Items,
-}
-
 struct Compilation<'g, 'a> {
-    graph: &'g Graph<'a>,
+    nodes: &'g [Node<'a>],
     /// The number of nodes that the limit still allows.
     left: usize,
-    /// The references that were followed or deferred. The text counts: the compiler compiles a target again
-    /// for each spelling.
-    targets: HashSet<(&'a str, usize, Scope)>,
+    /// The references that were followed or deferred, with their scopes. The text counts: the compiler
+    /// compiles a target again for each spelling.
+    targets: HashSet<(&'a str, usize, u64)>,
     /// The deferred targets.
-    waiting: Vec<(usize, Scope)>,
-    /// For each [`Kind`], how often the current path visits each schema.
-    open: [Vec<u32>; 2],
+    waiting: Vec<Path>,
+    /// The schemas that the current path visits, each with the number of the keyword.
+    open: Vec<(usize, usize)>,
 }
 
 impl<'g, 'a> Compilation<'g, 'a> {
     /// Counts the node that a schema becomes, and checks both limits.
-    fn node(&mut self, index: usize, depth: Depth) -> Result<&'g Node<'a>, SchemaError> {
-        let node = &self.graph.nodes[index];
-        if depth.nodes > MAX_NESTED {
-            return Err(SchemaError::TooManySteps {
-                location: node.location(),
-                limit: MAX_NESTED,
-            });
+    fn node(&mut self, path: Path) -> Result<&'g Node<'a>, SchemaError> {
+        let node = &self.nodes[path.index];
+        if path.nested > MAX_NESTED {
+            let limit = Limit::Nested(MAX_NESTED);
+            return Err(too_large(limit.at(node.schema.pointer())));
         }
         let limit = MAX_NODES;
         let left = self.left.checked_sub(node.schema.weight());
@@ -99,89 +82,87 @@ impl<'g, 'a> Compilation<'g, 'a> {
     }
 
     /// Walks the compiler's paths through a schema.
-    fn compile(&mut self, index: usize, scope: Scope, depth: Depth) -> Result<(), SchemaError> {
-        let node = self.node(index, depth)?;
-        for &child in &node.children {
-            self.compile(child, scope, depth.below())?;
+    fn compile(&mut self, path: Path) -> Result<(), SchemaError> {
+        let node = self.node(path)?;
+        for part in &node.parts {
+            self.compile(path.below(part.index))?;
         }
         for reference in &node.references {
-            let (target, scope) = (reference.target, scope.after(node, reference));
-            if !self.targets.insert((reference.text, target, scope)) {
+            let target = path.behind(node, reference);
+            if !self
+                .targets
+                .insert((reference.text, target.index, target.scope))
+            {
                 continue;
             }
-            if depth.followed < MAX_FOLLOWED {
-                let depth = Depth {
-                    nodes: depth.nodes + 1,
-                    followed: depth.followed + 1,
-                };
-                self.compile(target, scope, depth)?;
+            if path.followed < MAX_FOLLOWED {
+                let followed = path.followed + 1;
+                self.compile(Path { followed, ..target })?;
             } else {
-                self.waiting.push((target, scope));
+                let (nested, followed) = (0, 0);
+                self.waiting.push(Path {
+                    nested,
+                    followed,
+                    ..target
+                });
             }
         }
-        if node.unevaluated.of_properties {
-            self.visit(Kind::Properties, index, scope, false, depth.below())?;
-        }
-        if node.unevaluated.of_items {
-            self.visit(Kind::Items, index, scope, false, depth.below())?;
+        for part in &node.parts {
+            if let Again::Unevaluated(keyword) = part.again {
+                self.visit(keyword, path.below(path.index), false)?;
+            }
         }
         Ok(())
     }
 
-    /// Walks the compiler's paths when it collects what a schema evaluates. `is_new`: the path has just
-    /// followed a reference, so the compiler compiles the subschemas again for this path.
-    fn visit(
-        &mut self,
-        kind: Kind,
-        index: usize,
-        scope: Scope,
-        is_new: bool,
-        depth: Depth,
-    ) -> Result<(), SchemaError> {
-        let node = self.node(index, depth)?;
-        self.open[kind as usize][index] += 1;
-        let unevaluated = &node.unevaluated;
-        for &branch in &unevaluated.branches {
-            if is_new {
-                self.compile(branch, scope, depth.below())?;
+    /// Walks the compiler's paths when an `unevaluated…` keyword collects what a schema evaluates. `is_new`:
+    /// the path has just followed a reference, so the compiler compiles the subschemas again for this path.
+    fn visit(&mut self, keyword: usize, path: Path, is_new: bool) -> Result<(), SchemaError> {
+        let node = self.node(path)?;
+        self.open.push((keyword, path.index));
+        for part in &node.parts {
+            let below = path.below(part.index);
+            match part.again {
+                Again::No => continue,
+                Again::Condition => self.visit(keyword, below, is_new)?,
+                _ if is_new => self.compile(below)?,
+                _ => {}
             }
-            self.visit(kind, branch, scope, false, depth.below())?;
-        }
-        for &visited in &unevaluated.visited {
-            self.visit(kind, visited, scope, is_new, depth.below())?;
-        }
-        if is_new {
-            let lists = [
-                &unevaluated.members,
-                &unevaluated.elements,
-                &unevaluated.compiled,
-            ];
-            for &compiled in lists.into_iter().flatten() {
-                self.compile(compiled, scope, depth.below())?;
+            if let Again::Branch = part.again {
+                self.visit(keyword, below, false)?;
             }
         }
         for reference in &node.references {
-            let target = reference.target;
             // A schema that refers to itself is visited once.
-            if self.open[kind as usize][target] == 0 {
-                let scope = scope.after(node, reference);
-                self.visit(kind, target, scope, true, depth.below())?;
+            if !self.open.contains(&(keyword, reference.target)) {
+                self.visit(keyword, path.behind(node, reference), true)?;
             }
         }
-        self.open[kind as usize][index] -= 1;
+        self.open.pop();
         Ok(())
     }
 }
 
-impl Scope {
-    /// Returns the scope behind a reference. It stays the same within a resource, except that the first
-    /// reference always opens a scope.
-    fn after(self, from: &Node<'_>, reference: &Reference<'_>) -> Self {
-        if from.schema.resource() == reference.resource && self.0 != 0 {
-            return self;
+impl Path {
+    fn below(self, index: usize) -> Self {
+        let nested = self.nested + 1;
+        Self {
+            index,
+            nested,
+            ..self
         }
-        let mut hasher = DefaultHasher::new();
-        (self.0, from.schema.resource()).hash(&mut hasher);
-        Self(hasher.finish() | 1)
+    }
+
+    /// The path behind a reference. The scope stays the same within a resource, except that the first
+    /// reference always opens one.
+    fn behind(self, from: &Node<'_>, reference: &Reference<'_>) -> Self {
+        let below = self.below(reference.target);
+        let resource = from.schema.resource();
+        if resource == reference.resource && self.scope != 0 {
+            return below;
+        }
+        let hasher = BuildHasherDefault::<DefaultHasher>::default();
+        let scope = hasher.hash_one((self.scope, resource)) | 1;
+        Self { scope, ..below }
     }
 }

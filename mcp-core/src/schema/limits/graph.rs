@@ -1,39 +1,60 @@
-//! The subschemas of a schema as a graph.
+//! The subschemas of a schema: what each is evaluated on, and where its references lead.
 
-use mcp_schema::{Id, Keywords as _, Node as Subschema, Place, Schema};
+use mcp_schema::{Id, Keywords as _, Limit, Node as Subschema, Place, Schema};
 
+use super::too_large;
 use crate::schema::SchemaError;
 
 /// The maximum nesting depth of a schema.
 const MAX_DEPTH: usize = 64;
 /// The maximum number of references that lead from one schema to the next, all for the same value.
-const MAX_STEPS: usize = 64;
+const MAX_ROW: usize = 64;
 
-/// The subschemas of a schema, and the order in which they are evaluated.
-pub(super) struct Graph<'a> {
-    pub(super) nodes: Vec<Node<'a>>,
-}
-
+/// A schema of the document. Its index is that of its id.
 pub(super) struct Node<'a> {
     pub(super) schema: Subschema<'a>,
-    /// The subschemas that are compiled and evaluated on the same value, or below it.
-    pub(super) children: Vec<usize>,
+    /// The subschemas that are compiled and evaluated with it.
+    pub(super) parts: Vec<Part>,
     pub(super) references: Vec<Reference<'a>>,
-    /// The subschemas and the targets of references that are evaluated on the same value.
-    pub(super) same: Vec<usize>,
-    /// The subschemas at most one of which evaluates each member of an object.
-    pub(super) named: Vec<usize>,
-    /// The subschemas at most one of which evaluates each element of an array.
-    pub(super) indexed: Vec<usize>,
-    /// The subschemas that may be evaluated on every member.
-    pub(super) members: Vec<usize>,
-    /// The subschemas that may be evaluated on every element.
-    pub(super) elements: Vec<usize>,
-    pub(super) unevaluated: Unevaluated,
 }
 
-/// The target of a reference.
-#[derive(Debug, Clone, Copy)]
+pub(super) struct Part {
+    pub(super) index: usize,
+    pub(super) on: On,
+    pub(super) again: Again,
+}
+
+/// The values that a subschema is evaluated on.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum On {
+    /// The same value.
+    Value,
+    /// One member: at most one such subschema evaluates each.
+    Member,
+    Members,
+    /// One element: at most one such subschema evaluates each.
+    Element,
+    Elements,
+}
+
+/// The use of a subschema by `unevaluatedProperties` and `unevaluatedItems` of its schema, or of one around
+/// it, when they find what is evaluated.
+#[derive(Clone, Copy)]
+pub(super) enum Again {
+    No,
+    /// Evaluated once more, and visited.
+    Branch,
+    /// Visited.
+    Condition,
+    /// Evaluated once more on elements.
+    Inner,
+    /// Evaluated once more, and itself such a keyword: 0 on members, 1 on elements.
+    Unevaluated(usize),
+    /// Only compiled once more.
+    Compiled,
+}
+
+/// A reference of a schema.
 pub(super) struct Reference<'a> {
     pub(super) text: &'a str,
     pub(super) target: usize,
@@ -41,82 +62,34 @@ pub(super) struct Reference<'a> {
     pub(super) resource: Id,
 }
 
-/// The subschemas that `unevaluatedProperties` and `unevaluatedItems` visit in this schema, in order to
-/// find what is evaluated: those of this schema itself, and those of schemas that contain it.
-#[derive(Default)]
-pub(super) struct Unevaluated {
-    /// The schema has `unevaluatedProperties`.
-    pub(super) of_properties: bool,
-    /// The schema has `unevaluatedItems`.
-    pub(super) of_items: bool,
-    /// Evaluated on the same value once more, and visited: `allOf`, `anyOf`, `oneOf`, `if`.
-    pub(super) branches: Vec<usize>,
-    /// Only visited: `then`, `else`, `dependentSchemas`.
-    pub(super) visited: Vec<usize>,
-    /// Evaluated once more on members: `unevaluatedProperties`.
-    pub(super) members: Vec<usize>,
-    /// Evaluated once more on elements: `unevaluatedItems`, `contains`.
-    pub(super) elements: Vec<usize>,
-    /// Compiled, but not evaluated once more: `additionalProperties`, `patternProperties`.
-    pub(super) compiled: Vec<usize>,
+/// Returns the roles of the subschemas in a keyword's value. `None`: evaluated only through references.
+fn roles(keyword: &str, place: Place<'_>) -> Option<(On, Again)> {
+    Some(match keyword {
+        "allOf" | "anyOf" | "oneOf" | "if" => (On::Value, Again::Branch),
+        "then" | "else" | "dependentSchemas" => (On::Value, Again::Condition),
+        "not" | "dependencies" => (On::Value, Again::No),
+        "properties" => (On::Member, Again::No),
+        "patternProperties" | "additionalProperties" => (On::Members, Again::Compiled),
+        "propertyNames" => (On::Members, Again::No),
+        "unevaluatedProperties" => (On::Members, Again::Unevaluated(0)),
+        "unevaluatedItems" => (On::Elements, Again::Unevaluated(1)),
+        "contains" => (On::Elements, Again::Inner),
+        "$defs" | "definitions" | "contentSchema" => return None,
+        _ if matches!(place, Place::Index(_)) => (On::Element, Again::No),
+        _ => (On::Elements, Again::No),
+    })
 }
 
-impl<'a> Graph<'a> {
-    /// Creates the graph of a schema.
-    ///
-    /// # Errors
-    ///
-    /// Returns [`SchemaError`] when the schema is too deep, or when a reference cannot be resolved.
-    pub(super) fn new(schema: &'a Schema<'a>) -> Result<Self, SchemaError> {
-        let named = |node: Subschema<'a>| Some((node.text("$dynamicAnchor")?, node));
-        let dynamic: Vec<_> = schema.nodes().filter_map(named).collect();
-        let nodes = schema.nodes().map(|node| Node::new(node, &dynamic));
-        let nodes = nodes.collect::<Result<_, _>>()?;
-        Ok(Self { nodes })
-    }
-
-    /// Sorts the schemas so that each comes after those that are evaluated on the same value.
-    ///
-    /// # Errors
-    ///
-    /// Returns [`SchemaError`] when a schema refers to itself without end, and when too many references
-    /// are in a row.
-    pub(super) fn order(&self) -> Result<Vec<usize>, SchemaError> {
-        let mut is_open = vec![false; self.nodes.len()];
-        // For each sorted schema, the number of references in a row that are followed for one value.
-        let mut steps: Vec<Option<usize>> = vec![None; self.nodes.len()];
-        let mut order = Vec::with_capacity(self.nodes.len());
-        for start in 0..self.nodes.len() {
-            // The schemas on the path, each with the number of its visited subschemas.
-            let mut path = vec![(start, 0)];
-            while let Some((index, tried)) = path.pop() {
-                if steps[index].is_some() {
-                    continue;
-                }
-                let node = &self.nodes[index];
-                if tried == 0 && std::mem::replace(&mut is_open[index], true) {
-                    return Err(SchemaError::Endless(node.location()));
-                }
-                if let Some(&next) = node.same.get(tried) {
-                    path.extend([(index, tried + 1), (next, 0)]);
-                    continue;
-                }
-                let below = node.same.iter().filter_map(|&below| steps[below]);
-                let references = node.references.iter();
-                let targets = references.filter_map(|reference| Some(steps[reference.target]? + 1));
-                let longest = below.chain(targets).max().unwrap_or(0);
-                if longest > MAX_STEPS {
-                    return Err(SchemaError::TooManySteps {
-                        location: node.location(),
-                        limit: MAX_STEPS,
-                    });
-                }
-                steps[index] = Some(longest);
-                order.push(index);
-            }
-        }
-        Ok(order)
-    }
+/// Returns all subschemas.
+///
+/// # Errors
+///
+/// Returns [`SchemaError`] when the schema is too deep, or when a reference cannot be resolved.
+pub(super) fn nodes<'a>(schema: &'a Schema<'a>) -> Result<Vec<Node<'a>>, SchemaError> {
+    let named = |node: Subschema<'a>| Some((node.text("$dynamicAnchor")?, node));
+    let dynamic: Vec<_> = schema.nodes().filter_map(named).collect();
+    let nodes = schema.nodes().map(|node| Node::new(node, &dynamic));
+    nodes.collect()
 }
 
 impl<'a> Node<'a> {
@@ -125,31 +98,16 @@ impl<'a> Node<'a> {
         schema: Subschema<'a>,
         dynamic: &[(&'a str, Subschema<'a>)],
     ) -> Result<Self, SchemaError> {
-        let mut node = Self {
-            schema,
-            children: Vec::new(),
-            references: Vec::new(),
-            same: Vec::new(),
-            named: Vec::new(),
-            indexed: Vec::new(),
-            members: Vec::new(),
-            elements: Vec::new(),
-            unevaluated: Unevaluated {
-                of_properties: schema.get("unevaluatedProperties").is_some(),
-                of_items: schema.get("unevaluatedItems").is_some(),
-                ..Unevaluated::default()
-            },
-        };
         if schema.depth() > MAX_DEPTH {
-            return Err(SchemaError::TooDeep {
-                location: node.location(),
-                limit: MAX_DEPTH,
-            });
+            let limit = Limit::Depth(MAX_DEPTH);
+            return Err(too_large(limit.at(schema.pointer())));
         }
-        for sub in schema.subschemas() {
-            let is_indexed = matches!(sub.place, Place::Index(_));
-            node.add_subschema(sub.keyword, is_indexed, sub.node.id().index());
-        }
+        let parts = schema.subschemas().filter_map(|sub| {
+            let (on, again) = roles(sub.keyword, sub.place)?;
+            let index = sub.node.id().index();
+            Some(Part { index, on, again })
+        });
+        let mut references = Vec::new();
         for reference in schema.references() {
             let text = reference.text;
             // spec: JSCH-05
@@ -162,47 +120,64 @@ impl<'a> Node<'a> {
             let others = dynamic.iter();
             let others = others.filter(|(own, _)| is_dynamic && *own == anchor);
             let others = others.map(|(_, target)| (*target, target.resource()));
-            for (target, resource) in [(target, resource)].into_iter().chain(others) {
-                let target = target.id().index();
-                node.same.push(target);
-                node.references.push(Reference {
-                    text,
-                    target,
-                    resource,
-                });
+            let targets = [(target, resource)].into_iter().chain(others);
+            references.extend(targets.map(|(target, resource)| Reference {
+                text,
+                target: target.id().index(),
+                resource,
+            }));
+        }
+        Ok(Self {
+            schema,
+            parts: parts.collect(),
+            references,
+        })
+    }
+
+    /// Iterates over the schemas that are evaluated on the same value.
+    fn same(&self) -> impl Iterator<Item = usize> {
+        let parts = self.parts.iter().filter(|part| part.on == On::Value);
+        let targets = self.references.iter().map(|reference| reference.target);
+        parts.map(|part| part.index).chain(targets)
+    }
+}
+
+/// Sorts the schemas so that each comes after those that are evaluated on the same value.
+///
+/// # Errors
+///
+/// Returns [`SchemaError`] when a schema refers to itself without end, and when too many references are in
+/// a row.
+pub(super) fn order(nodes: &[Node<'_>]) -> Result<Vec<usize>, SchemaError> {
+    let mut is_open = vec![false; nodes.len()];
+    // For each sorted schema, the number of references in a row that are followed for one value.
+    let mut rows: Vec<Option<usize>> = vec![None; nodes.len()];
+    let mut order = Vec::with_capacity(nodes.len());
+    // Schemas to sort, and whether those that come before them are sorted.
+    let mut waiting: Vec<_> = (0..nodes.len()).map(|index| (index, false)).collect();
+    while let Some((index, is_next)) = waiting.pop() {
+        let node = &nodes[index];
+        if rows[index].is_some() {
+            continue;
+        }
+        if !is_next {
+            if std::mem::replace(&mut is_open[index], true) {
+                return Err(SchemaError::Endless(format!("#{}", node.schema.pointer())));
             }
+            waiting.push((index, true));
+            waiting.extend(node.same().map(|next| (next, false)));
+            continue;
         }
-        Ok(node)
-    }
-
-    pub(super) fn location(&self) -> String {
-        format!("#{}", self.schema.pointer())
-    }
-
-    fn add_subschema(&mut self, keyword: &str, is_indexed: bool, index: usize) {
-        let list = match keyword {
-            "allOf" | "anyOf" | "oneOf" | "not" | "if" | "then" | "else" | "dependentSchemas"
-            | "dependencies" => &mut self.same,
-            "properties" => &mut self.named,
-            "patternProperties"
-            | "additionalProperties"
-            | "unevaluatedProperties"
-            | "propertyNames" => &mut self.members,
-            // Evaluated only through a reference.
-            "$defs" | "definitions" | "contentSchema" => return,
-            _ if is_indexed => &mut self.indexed,
-            _ => &mut self.elements,
-        };
-        list.push(index);
-        self.children.push(index);
-        let unevaluated = &mut self.unevaluated;
-        match keyword {
-            "allOf" | "anyOf" | "oneOf" | "if" => unevaluated.branches.push(index),
-            "then" | "else" | "dependentSchemas" => unevaluated.visited.push(index),
-            "unevaluatedProperties" => unevaluated.members.push(index),
-            "unevaluatedItems" | "contains" => unevaluated.elements.push(index),
-            "additionalProperties" | "patternProperties" => unevaluated.compiled.push(index),
-            _ => {}
+        let same = node.same().filter_map(|next| rows[next]);
+        let targets = node.references.iter();
+        let targets = targets.filter_map(|reference| Some(rows[reference.target]? + 1));
+        let row = same.chain(targets).max().unwrap_or(0);
+        if row > MAX_ROW {
+            let limit = Limit::References(MAX_ROW);
+            return Err(too_large(limit.at(node.schema.pointer())));
         }
+        rows[index] = Some(row);
+        order.push(index);
     }
+    Ok(order)
 }

@@ -25,48 +25,40 @@ pub(super) struct Size {
 
 impl Size {
     pub(super) fn of(value: &Value) -> Self {
-        Self::at(value, 0)
+        let mut size = Self::default();
+        size.add(value, 0);
+        size
     }
 
-    fn at(value: &Value, depth: usize) -> Self {
-        let mut size = Self {
-            values: 1,
-            depth,
-            ..Self::default()
-        };
+    /// The number of values and bytes that a comparison with all of them takes.
+    fn compared(self) -> u64 {
+        self.values + (self.string_bytes + self.key_bytes) / 16
+    }
+
+    fn add(&mut self, value: &Value, depth: usize) {
+        let before = self.compared();
+        self.values += 1;
+        self.depth = self.depth.max(depth);
         match value {
             // A deeper value is not traversed.
             _ if depth > MAX_LEVELS => {}
-            Value::String(text) => size.string_bytes = text.len() as u64,
+            Value::String(text) => self.string_bytes += text.len() as u64,
             Value::Array(elements) => {
+                let mut nested = 0;
                 for element in elements {
-                    size.add(Self::at(element, depth + 1));
+                    nested += u64::from(element.is_array() || element.is_object());
+                    self.add(element, depth + 1);
                 }
-                let nested = elements
-                    .iter()
-                    .filter(|element| element.is_array() || element.is_object());
-                let compared = size
-                    .values
-                    .saturating_add((size.string_bytes + size.key_bytes) / 16);
-                let compared = compared.saturating_mul(1 + nested.count() as u64);
-                size.unique += compared / COMPARED_PER_UNIT;
+                let compared = (self.compared() - before).saturating_mul(1 + nested);
+                self.unique = self.unique.saturating_add(compared / COMPARED_PER_UNIT);
             }
             Value::Object(members) => {
                 for (name, member) in members {
-                    size.key_bytes += name.len() as u64;
-                    size.add(Self::at(member, depth + 1));
+                    self.key_bytes += name.len() as u64;
+                    self.add(member, depth + 1);
                 }
             }
             _ => {}
         }
-        size
-    }
-
-    fn add(&mut self, child: Self) {
-        self.values += child.values;
-        self.depth = self.depth.max(child.depth);
-        self.string_bytes += child.string_bytes;
-        self.key_bytes += child.key_bytes;
-        self.unique = self.unique.saturating_add(child.unique);
     }
 }

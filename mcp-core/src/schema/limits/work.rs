@@ -3,16 +3,18 @@
 use mcp_types::JsonObject;
 use serde_json::Value;
 
-use super::graph::{Graph, Node, Unevaluated};
-use super::size::MAX_LEVELS;
+use super::graph::{Again, Node, On};
+use super::size::{MAX_LEVELS, Size};
 use crate::connection::count_values;
 
 /// The maximum work of one validation in units: evaluations of a subschema, or what costs as much. A
 /// unit takes about 100 ns.
-pub(super) const MAX_WORK: u64 = 5_000_000;
+const MAX_WORK: u64 = 5_000_000;
 /// The maximum number of nested evaluations in one validation, which bounds its stack.
-pub(super) const MAX_NESTED: u64 = 1024;
+const MAX_NESTED: u64 = 1024;
 
+/// Bytes of strings that a keyword such as `maxLength` reads in one unit of work.
+const BYTES_PER_UNIT: u64 = 256;
 /// Values that are compared with a value (options of an `enum`), and names that are looked up
 /// (`required`), in one unit of work.
 const COMPARED_PER_UNIT: u64 = 8;
@@ -23,15 +25,15 @@ const PARSING: u64 = 8;
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Work {
     /// Evaluations of subschemas, and comparisons with their options, in units.
-    pub(super) evaluations: u64,
+    evaluations: u64,
     /// The number of times a string's bytes are read.
-    pub(super) reads: u64,
+    reads: u64,
     /// Matches of patterns.
     pub(super) matches: u64,
     /// Evaluations of `uniqueItems`.
-    pub(super) unique: u64,
+    unique: u64,
     /// Nested evaluations.
-    pub(super) nested: u64,
+    nested: u64,
 }
 
 impl Work {
@@ -86,6 +88,17 @@ impl Work {
         }
         work
     }
+
+    /// Returns the units for a value of a size. `None`: beyond a limit.
+    pub(super) fn units(self, size: Size) -> Option<u64> {
+        let key_reads = self.evaluations.saturating_add(self.reads);
+        let reads = size.string_bytes.saturating_mul(self.reads);
+        let reads = reads.saturating_add(size.key_bytes.saturating_mul(key_reads));
+        let units = (size.values.saturating_mul(self.evaluations))
+            .saturating_add(reads / BYTES_PER_UNIT)
+            .saturating_add(size.unique.saturating_mul(self.unique));
+        (units <= MAX_WORK && self.nested <= MAX_NESTED).then_some(units)
+    }
 }
 
 /// Returns true for a list that contains only strings and `null`.
@@ -95,100 +108,75 @@ fn texts(options: &Value) -> bool {
 }
 
 /// Returns the work per value, by depth, up to the limits.
-pub(super) fn per_value(graph: &Graph<'_>, order: &[usize]) -> Vec<Work> {
-    let own = graph
-        .nodes
-        .iter()
-        .map(|node| Work::of(node.schema.object()));
+pub(super) fn per_value(nodes: &[Node<'_>], order: &[usize]) -> Vec<Work> {
+    let own = nodes.iter().map(|node| Work::of(node.schema.object()));
     let own: Vec<_> = own.collect();
-    let mut costs = Vec::new();
-    let mut above = Level::new(graph.nodes.len());
+    let mut works = Vec::new();
+    let mut below = vec![Level::default(); nodes.len()];
     for _ in 0..=MAX_LEVELS {
-        let mut level = Level::new(graph.nodes.len());
+        let mut here = vec![Level::default(); nodes.len()];
         for &index in order {
-            let (node, own) = (&graph.nodes[index], own[index]);
-            level.visits[index] = visit(node, own, &level, &above);
-            level.evaluations[index] = evaluate(node, index, own, &level, &above);
+            here[index] = Level::of(&nodes[index], own[index], &here, &below);
         }
-        let root = level.evaluations.first().copied().unwrap_or_default();
-        costs.push(root);
-        if root.evaluations > MAX_WORK || root.nested > MAX_NESTED || level == above {
+        let root = here[0].evaluation;
+        works.push(root);
+        if root.evaluations > MAX_WORK || root.nested > MAX_NESTED || here == below {
             break;
         }
-        above = level;
+        below = here;
     }
-    costs
+    works
 }
 
-/// The work of each subschema on values of one depth.
-#[derive(PartialEq)]
+/// The work of a subschema on values of one depth.
+#[derive(Clone, Copy, Default, PartialEq)]
 struct Level {
-    /// Work of an evaluation.
-    evaluations: Vec<Work>,
-    /// Work of a visit that finds what is evaluated.
-    visits: Vec<Work>,
+    evaluation: Work,
+    /// The work of a visit by `unevaluatedProperties` or `unevaluatedItems`, which find what is evaluated.
+    visit: Work,
 }
 
 impl Level {
-    fn new(len: usize) -> Self {
-        Self {
-            evaluations: vec![Work::default(); len],
-            visits: vec![Work::default(); len],
+    /// `here` is the work of schemas on the same value, `below` that on its members and elements.
+    fn of(node: &Node<'_>, own: Work, here: &[Self], below: &[Self]) -> Self {
+        let mut evaluation = own;
+        let mut visit = Work {
+            evaluations: 1,
+            matches: own.matches,
+            ..Work::default()
+        };
+        let [mut member, mut members, mut element, mut elements] = [Work::default(); 4];
+        // Evaluated by visits on members, and on elements.
+        let (mut again, mut visits) = ([Work::default(); 2], 0);
+        for part in &node.parts {
+            let (same, inner) = (here[part.index], below[part.index].evaluation);
+            match part.on {
+                On::Value => evaluation = evaluation.and(same.evaluation),
+                On::Member => member = member.or(inner),
+                On::Members => members = members.and(inner),
+                On::Element => element = element.or(inner),
+                On::Elements => elements = elements.and(inner),
+            }
+            match part.again {
+                Again::Branch => visit = visit.and(same.evaluation).and(same.visit),
+                Again::Condition => visit = visit.and(same.visit),
+                Again::Inner => again[1] = again[1].and(inner),
+                Again::Unevaluated(keyword) => {
+                    again[keyword] = again[keyword].and(inner);
+                    visits += 1;
+                }
+                Again::Compiled | Again::No => {}
+            }
         }
-    }
-}
-
-fn all_of(works: &[Work], list: &[usize]) -> Work {
-    let works = list.iter().map(|&index| works[index]);
-    works.fold(Work::default(), Work::and)
-}
-
-fn one_of(works: &[Work], list: &[usize]) -> Work {
-    let works = list.iter().map(|&index| works[index]);
-    works.fold(Work::default(), Work::or)
-}
-
-/// Returns the work of an evaluation. `here` is the work of schemas on the same value, `below` that
-/// on its members and elements.
-fn evaluate(node: &Node<'_>, index: usize, own: Work, here: &Level, below: &Level) -> Work {
-    let members = one_of(&below.evaluations, &node.named);
-    let members = members.and(all_of(&below.evaluations, &node.members));
-    let elements = one_of(&below.evaluations, &node.indexed);
-    let elements = elements.and(all_of(&below.evaluations, &node.elements));
-    let mut work = own.and(all_of(&here.evaluations, &node.same));
-    work = work.and(members.or(elements));
-    for has in [node.unevaluated.of_properties, node.unevaluated.of_items] {
-        if has {
-            work = work.and(here.visits[index]);
+        for reference in &node.references {
+            evaluation = evaluation.and(here[reference.target].evaluation);
+            visit = visit.and(here[reference.target].visit);
         }
+        visit = visit.and(again[0].or(again[1]));
+        visit.nested = visit.nested.saturating_add(1);
+        evaluation = evaluation.and(member.and(members).or(element.and(elements)));
+        evaluation = (0..visits).fold(evaluation, |work, _| work.and(visit));
+        evaluation.nested = evaluation.nested.saturating_add(1);
+        Self { evaluation, visit }
     }
-    work.nested = work.nested.saturating_add(1);
-    work
-}
-
-/// Returns the work of a visit by `unevaluatedProperties` or `unevaluatedItems`.
-fn visit(node: &Node<'_>, own: Work, here: &Level, below: &Level) -> Work {
-    let Unevaluated {
-        branches,
-        visited,
-        members,
-        elements,
-        ..
-    } = &node.unevaluated;
-    let own = Work {
-        evaluations: 1,
-        matches: own.matches,
-        ..Work::default()
-    };
-    let mut work = own.and(all_of(&here.evaluations, branches));
-    for list in [branches, visited] {
-        work = work.and(all_of(&here.visits, list));
-    }
-    for reference in &node.references {
-        work = work.and(here.visits[reference.target]);
-    }
-    let members = all_of(&below.evaluations, members);
-    work = work.and(members.or(all_of(&below.evaluations, elements)));
-    work.nested = work.nested.saturating_add(1);
-    work
 }
