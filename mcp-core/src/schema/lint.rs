@@ -330,7 +330,8 @@ fn is_malformed(schema: &JsonObject) -> bool {
             !value.is_number() && !value.is_boolean()
         }
         "minLength" | "maxLength" | "minItems" | "maxItems" | "minProperties" | "maxProperties" => {
-            !value.is_u64()
+            let whole = |number: f64| number >= 0.0 && number.fract() == 0.0;
+            !value.as_f64().is_some_and(whole)
         }
         _ => false,
     })
@@ -483,6 +484,11 @@ mod tests {
                 json!({"type": "array", "items": {"enum": null}}),
                 vec![(format!("{}/items", property()), Warning, "Claude")],
             ),
+            (
+                json!({"type": "string", "minLength": 3.5}),
+                vec![(property(), Warning, "Claude")],
+            ),
+            (json!({"type": "string", "minLength": 3.0}), vec![]),
             (
                 json!({"type": "string", "x-mcp-header": "Api-Key"}),
                 vec![(property(), Warning, "proxies")],
