@@ -48,18 +48,10 @@ pub(crate) struct Entry {
 pub(crate) struct Link {
     pub(crate) from: Id,
     pub(crate) keyword: &'static str,
-    pub(crate) target: Target,
-}
-
-/// The target of a reference.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Target {
-    /// The target, and the resource that the reference names.
-    Found(Id, Id),
-    /// Another document, which is not fetched.
-    External,
-    /// Nothing in this document.
-    Missing,
+    /// The target. `None`: it is not in this document.
+    pub(crate) target: Option<Id>,
+    /// The resource that the reference names. `None`: another document, which is not fetched.
+    pub(crate) resource: Option<Id>,
 }
 
 impl Index {
@@ -91,11 +83,7 @@ impl Index {
 
     /// Returns the target of `$ref`.
     pub(crate) fn target(&self, from: Id) -> Option<Id> {
-        let link = self.links(from).find(|link| link.keyword == "$ref")?;
-        match link.target {
-            Target::Found(target, _) => Some(target),
-            _ => None,
-        }
+        self.links(from).find(|link| link.keyword == "$ref")?.target
     }
 
     /// Returns the JSON Pointer of a subschema, cut to [`limits::LOCATION`] characters.

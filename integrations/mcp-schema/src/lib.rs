@@ -7,6 +7,38 @@
 //!
 //! Schemas come from others. [`limits`] has the limits for reading one, and for the steps of a [`Walk`] through it.
 //!
+//! | limit | value | beyond it |
+//! |---|---|---|
+//! | bytes as JSON; subschemas; levels | 256 KiB; 4,096; 128 | [`Schema::parse`] refuses the schema |
+//! | references in a row | 64 | the same; a circle is not a row |
+//! | locations of all subschemas together | 2 MiB | the same |
+//! | visits in a [`Walk`] through a schema; subschemas on a path | 10,000; 128 | [`Walk::visit`] is an error |
+//! | visits in a walk through a value and its schema | 2,000,000 | [`Walk::step`] is false |
+//!
+//! # Examples
+//!
+//! ```
+//! use mcp_schema::{Keywords as _, Parts, Schema, SchemaError, Walk};
+//!
+//! /// Returns the names of all arguments, also of those in `allOf` and behind references.
+//! fn names(json: &serde_json::Map<String, serde_json::Value>) -> Result<Vec<String>, SchemaError> {
+//!     let schema = Schema::parse(json)?;
+//!     let walk = Walk::of_schema(1_000);
+//!     let parts = Parts::of(schema.root(), &walk, 0)?;
+//!     Ok(parts.properties().into_iter().map(|(name, _)| name.to_owned()).collect())
+//! }
+//!
+//! let json = serde_json::json!({
+//!     "properties": {"a": {}},
+//!     "allOf": [{"$ref": "#/$defs/more"}],
+//!     "$defs": {"more": {"properties": {"b": {"type": "string"}}}},
+//! });
+//! assert_eq!(names(json.as_object().unwrap())?, ["a", "b"]);
+//! # Ok::<(), SchemaError>(())
+//! ```
+//!
+//! # Modules
+//!
 //! | module | contents, lowest first |
 //! |---|---|
 //! | [`limits`] | the limits |

@@ -1,14 +1,15 @@
 //! Reading a document: its subschemas, the targets of its references, its limits.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::io;
+use std::iter::successors;
 
 use percent_encoding::percent_decode_str;
 use serde_json::Value;
 
 use crate::JsonObject;
 use crate::error::{Limit, SchemaError};
-use crate::index::{Entry, Id, Index, Link, Target, locate, step};
+use crate::index::{Entry, Id, Index, Link, locate, step};
 use crate::keyword::{Place, keyword, schemas};
 use crate::limits;
 
@@ -23,7 +24,7 @@ pub(crate) fn read(root: &JsonObject) -> Result<Index, SchemaError> {
         return Err(Limit::Bytes(limits::BYTES).at(String::new()));
     }
     let mut reader = Reader::default();
-    reader.push(Some(root), Id::ROOT, 0, Box::default())?;
+    reader.push(Some(root), Id::ROOT, Box::default())?;
     reader.add_subschemas(Id::ROOT)?;
     reader.add_references()?;
     reader.check_rows()?;
@@ -48,23 +49,24 @@ impl<'r> Reader<'r> {
         &mut self,
         object: Option<&'r JsonObject>,
         parent: Id,
-        depth: usize,
         step: Box<str>,
     ) -> Result<Id, SchemaError> {
         let index = self.objects.len();
-        let id = Id(u32::try_from(index).unwrap_or(u32::MAX));
+        let id = Id(small(index));
         let text = |keyword| object.and_then(|object| object.get(keyword)?.as_str());
         let own = text("$id").map(|id| id.trim_end_matches('#'));
         // Drafts 6 and 7 have anchors of this form.
         let anchor = own.and_then(|id| id.strip_prefix('#'));
         let own = own.filter(|_| anchor.is_none());
-        let around = self.index.entry(parent).filter(|_| own.is_none());
-        let resource = around.map_or(id, |entry| entry.resource);
         self.resources.extend(own.map(|own| (own, id)));
+        let around = self.index.entry(parent);
+        let resource = around.filter(|_| own.is_none());
+        let resource = resource.map_or(id, |entry| entry.resource);
         let anchors = [anchor, text("$anchor"), text("$dynamicAnchor")];
         let anchors = anchors.into_iter().flatten();
         self.anchors
             .extend(anchors.map(|anchor| ((resource, anchor), id)));
+        let depth = around.map_or(0, |entry| entry.depth.saturating_add(1));
         let length = self.lengths.get(parent.index()).unwrap_or(&0) + step.len();
         self.lengths.push(length);
         self.locations += length;
@@ -72,11 +74,11 @@ impl<'r> Reader<'r> {
         self.index.entries.push(Entry {
             parent,
             resource,
-            depth: u8::try_from(depth).unwrap_or(u8::MAX),
+            depth,
             weight: 1,
             step,
         });
-        let limit = if depth > limits::DEPTH {
+        let limit = if usize::from(depth) > limits::DEPTH {
             Limit::Depth(limits::DEPTH)
         } else if index >= limits::NODES {
             Limit::Nodes(limits::NODES)
@@ -99,8 +101,7 @@ impl<'r> Reader<'r> {
             Ok(known) => return Ok(known),
             Err(place) => place,
         };
-        let depth = self.index.entry(parent).map_or(0, |entry| entry.depth);
-        let id = self.push(value.as_object(), parent, usize::from(depth) + 1, step())?;
+        let id = self.push(value.as_object(), parent, step())?;
         self.index.insert(place, value, id);
         Ok(id)
     }
@@ -123,8 +124,7 @@ impl<'r> Reader<'r> {
                     self.add(schema, next, || step(keyword, place))?;
                 }
             }
-            let weight = 1 + size / limits::BYTES_PER_STEP;
-            self.index.entries[next.index()].weight = u32::try_from(weight).unwrap_or(u32::MAX);
+            self.index.entries[next.index()].weight = small(1 + size / limits::BYTES_PER_STEP);
             next.0 += 1;
         }
         Ok(())
@@ -137,12 +137,8 @@ impl<'r> Reader<'r> {
             for keyword in REFERENCES {
                 let text = object.and_then(|object| object.get(keyword)?.as_str());
                 if let Some(text) = text {
-                    let target = self.resolve(from, text)?;
-                    self.index.links.push(Link {
-                        from,
-                        keyword,
-                        target,
-                    });
+                    let link = self.resolve(from, keyword, text)?;
+                    self.index.links.push(link);
                 }
             }
             from.0 += 1;
@@ -151,50 +147,63 @@ impl<'r> Reader<'r> {
     }
 
     /// Finds the target of a reference.
-    fn resolve(&mut self, from: Id, text: &'r str) -> Result<Target, SchemaError> {
+    fn resolve(
+        &mut self,
+        from: Id,
+        keyword: &'static str,
+        text: &'r str,
+    ) -> Result<Link, SchemaError> {
         let (document, fragment) = text.split_once('#').unwrap_or((text, ""));
         let resource = match document {
             "" => self.index.entry(from).map(|entry| entry.resource),
             id => self.resources.get(id).copied(),
         };
-        let Some(resource) = resource else {
-            return Ok(Target::External);
-        };
-        let target = if fragment.is_empty() {
-            Some(resource)
-        } else if fragment.starts_with('/') {
-            let path = percent_decode_str(fragment).decode_utf8_lossy();
-            let object = self.objects[resource.index()];
-            let known = self.objects.len();
-            let found = object.and_then(|object| locate(object, &path));
-            let add = |value| self.add(value, resource, || path.into());
-            let target = found.map(add).transpose()?;
-            if self.objects.len() > known {
-                self.add_subschemas(target.unwrap_or(Id::ROOT))?;
+        let target = match resource {
+            Some(resource) if fragment.starts_with('/') => self.at_pointer(resource, fragment)?,
+            Some(resource) if !fragment.is_empty() => {
+                self.anchors.get(&(resource, fragment)).copied()
             }
-            target
-        } else {
-            self.anchors.get(&(resource, fragment)).copied()
+            resource => resource,
         };
-        Ok(target.map_or(Target::Missing, |target| Target::Found(target, resource)))
+        Ok(Link {
+            from,
+            keyword,
+            target,
+            resource,
+        })
+    }
+
+    /// Finds the schema at a JSON Pointer from a resource, also one that no keyword leads to.
+    fn at_pointer(&mut self, resource: Id, fragment: &'r str) -> Result<Option<Id>, SchemaError> {
+        let path = percent_decode_str(fragment).decode_utf8_lossy();
+        let object = self.objects[resource.index()];
+        let Some(found) = object.and_then(|object| locate(object, &path)) else {
+            return Ok(None);
+        };
+        let known = self.objects.len();
+        let target = self.add(found, resource, || path.into())?;
+        if self.objects.len() > known {
+            self.add_subschemas(target)?;
+        }
+        Ok(Some(target))
     }
 
     /// Checks the references in a row. A circle is not a row: [`Parts`](crate::Parts) has each schema once.
     fn check_rows(&self) -> Result<(), SchemaError> {
         for link in &self.index.links {
-            let mut row = vec![link.from];
-            while let Some(next) = row.last().and_then(|last| self.index.target(*last))
-                && !row.contains(&next)
-            {
-                row.push(next);
-                if row.len() > limits::REFERENCES {
-                    let location = self.index.pointer(link.from);
-                    return Err(Limit::References(limits::REFERENCES).at(location));
-                }
+            let row = successors(Some(link.from), |last| self.index.target(*last));
+            let row = row.take(limits::REFERENCES + 1);
+            if row.collect::<HashSet<_>>().len() > limits::REFERENCES {
+                let location = self.index.pointer(link.from);
+                return Err(Limit::References(limits::REFERENCES).at(location));
             }
         }
         Ok(())
     }
+}
+
+fn small(number: usize) -> u32 {
+    u32::try_from(number).unwrap_or(u32::MAX)
 }
 
 /// Counts down the bytes that are written.

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::JsonObject;
 use crate::error::SchemaError;
-use crate::index::{Id, Index, Target, locate};
+use crate::index::{Entry, Id, Index, locate};
 use crate::keyword::{Place, keyword, schemas};
 use crate::read::read;
 
@@ -58,7 +58,7 @@ pub struct Reference<'s> {
     pub text: &'s str,
     /// The target in this document. A dynamic reference has its first target.
     pub target: Option<Node<'s>>,
-    /// The schema with the `$id` that the reference names, or the root. `None`: another document, which is not fetched.
+    /// The schema with the `$id` that the reference names, or the resource around it. `None`: another document, which is not fetched.
     pub resource: Option<Id>,
 }
 
@@ -206,15 +206,17 @@ impl<'s> Node<'s> {
 
     /// Returns the schema around it. `None` for the root.
     pub fn parent(self) -> Option<Self> {
-        let entry = self.schema.index.entry(self.id)?;
-        let parent = self.schema.node(entry.parent);
+        let parent = self.schema.node(self.entry().parent);
         parent.filter(|_| self.id != Id::ROOT)
+    }
+
+    fn entry(self) -> &'s Entry {
+        &self.schema.index.entries[self.id.index()]
     }
 
     /// Returns the innermost schema with an `$id` around it, itself included, or else the root.
     pub fn resource(self) -> Id {
-        let entry = self.schema.index.entry(self.id);
-        entry.map_or(Id::ROOT, |entry| entry.resource)
+        self.entry().resource
     }
 
     /// Returns the JSON Pointer, such as `/properties/a`, cut to [`limits::LOCATION`](crate::limits::LOCATION) characters.
@@ -224,30 +226,23 @@ impl<'s> Node<'s> {
 
     /// Returns the number of schemas around it.
     pub fn depth(self) -> usize {
-        let entry = self.schema.index.entry(self.id);
-        entry.map_or(0, |entry| entry.depth.into())
+        self.entry().depth.into()
     }
 
     /// Returns the steps of a visit: 1, and one more for each [`limits::BYTES_PER_STEP`](crate::limits::BYTES_PER_STEP) of its
     /// keywords, without its subschemas.
     pub fn weight(self) -> usize {
-        let entry = self.schema.index.entry(self.id);
-        entry.map_or(1, |entry| entry.weight as usize)
+        self.entry().weight as usize
     }
 
     /// Returns the references.
     pub fn references(self) -> impl Iterator<Item = Reference<'s>> {
         self.schema.index.links(self.id).filter_map(move |link| {
-            let (target, resource) = match link.target {
-                Target::Found(target, resource) => (self.schema.node(target), Some(resource)),
-                Target::Missing => (None, Some(Id::ROOT)),
-                Target::External => (None, None),
-            };
             Some(Reference {
                 keyword: link.keyword,
                 text: self.object()?.get(link.keyword)?.as_str()?,
-                target,
-                resource,
+                target: link.target.and_then(|target| self.schema.node(target)),
+                resource: link.resource,
             })
         })
     }
