@@ -28,6 +28,11 @@ pub trait Check: fmt::Debug + Send + Sync {
     fn check(&self, value: &Value) -> Result<(), Violations>;
 }
 
+/// Longest part of a schema in an error, in characters: a reference or a pattern can be as long as the schema.
+const MAX_QUOTED: usize = 1024;
+/// Longest reason of a validator in an error, in characters. It may quote values of the schema.
+const MAX_REASON: usize = 4096;
+
 /// A schema that a [`Validator`] refuses.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
@@ -47,9 +52,9 @@ pub enum SchemaError {
     },
     /// The regular expressions in the schema are too large, alone or together.
     #[error(
-        "the patterns of the schema are too large, at {pattern:?}: compiled, one can have {limit} \
+        "the patterns of the schema are too large, at {:?}: compiled, one can have {limit} \
          bytes, and all can have {total}; make them smaller, for example with `maxLength` in place \
-         of a repetition"
+         of a repetition", shorten(.pattern, MAX_QUOTED)
     )]
     PatternsTooLarge {
         /// The pattern that exceeds a limit.
@@ -62,17 +67,18 @@ pub enum SchemaError {
     /// A reference leads out of the schema. References are not fetched.
     // spec: JSCH-06
     #[error(
-        "the reference {0:?} leaves the schema, and nothing is fetched; put what it names into `$defs`"
+        "the reference {:?} leaves the schema, and nothing is fetched; put what it names into `$defs`",
+        shorten(.0, MAX_QUOTED)
     )]
     External(String),
     /// A reference has no target.
-    #[error("the reference {0:?} names nothing in the schema; add it to `$defs`")]
+    #[error("the reference {:?} names nothing in the schema; add it to `$defs`", shorten(.0, MAX_QUOTED))]
     Unresolved(String),
     /// A reference leads back to itself without a step into the value.
     #[error("the schema refers to itself without end, at {0}")]
     Endless(String),
     /// The schema is invalid in its dialect, or the dialect is unknown.
-    #[error("the schema is invalid: {0}")]
+    #[error("the schema is invalid: {}", shorten(.0, MAX_REASON))]
     Invalid(String),
 }
 
