@@ -7,7 +7,7 @@ use mcp_types::{CallToolParams, JsonObject, RawObject};
 use serde_json::Value;
 
 use crate::input::two_texts;
-use crate::json_schema::{EXAMPLES, FRAGMENTS};
+use crate::schema::{EXAMPLES, FRAGMENTS};
 use crate::server::send;
 use crate::target::Target;
 

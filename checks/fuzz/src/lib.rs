@@ -14,15 +14,14 @@ mod arguments;
 mod challenge;
 mod headers;
 mod input;
-mod json_schema;
 mod lines;
 mod mcp_json;
 mod parse;
 mod request_state;
+pub mod schema;
 mod server;
 mod sse;
 mod target;
-mod toolset;
 mod uri_template;
 
 use std::path::Path;
@@ -30,17 +29,16 @@ use std::path::Path;
 pub use target::Target;
 
 /// All targets.
-pub const TARGETS: [Target; 11] = [
+pub const TARGETS: [Target; 10] = [
     arguments::TARGET,
     challenge::TARGET,
     headers::TARGET,
-    json_schema::TARGET,
     lines::TARGET,
     mcp_json::TARGET,
     parse::TARGET,
     request_state::TARGET,
+    schema::TARGET,
     sse::TARGET,
-    toolset::TARGET,
     uri_template::TARGET,
 ];
 

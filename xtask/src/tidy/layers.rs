@@ -43,8 +43,8 @@ conformance: mcp mcp-testing
 examples: mcp mcp-testing
 templates: mcp mcp-testing
 bench: mcp mcp-testing
-fuzz: mcp-types mcp-core mcp-server mcp-client mcp-auth mcp-toolset mcp-transport-http \
-    mcp-transport-stdio
+fuzz: mcp-types mcp-core mcp-schema mcp-server mcp-client mcp-auth mcp-toolset mcp-gen mcp-gateway \
+    mcp-testing mcp-transport-http mcp-transport-stdio
 xtask:
 ";
 

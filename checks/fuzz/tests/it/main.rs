@@ -3,6 +3,8 @@
 
 #![allow(missing_docs, reason = "test code")]
 
+mod schemas;
+
 use std::time::{Duration, Instant};
 
 use allocation_counter::measure;
@@ -168,11 +170,6 @@ fn headers_target_holds_for_generated_inputs() {
 }
 
 #[test]
-fn json_schema_target_holds_for_generated_inputs() {
-    explore("json_schema");
-}
-
-#[test]
 fn lines_target_holds_for_generated_inputs() {
     explore("lines");
 }
@@ -193,13 +190,13 @@ fn request_state_target_holds_for_generated_inputs() {
 }
 
 #[test]
-fn sse_target_holds_for_generated_inputs() {
-    explore("sse");
+fn schema_target_holds_for_generated_inputs() {
+    explore("schema");
 }
 
 #[test]
-fn toolset_target_holds_for_generated_inputs() {
-    explore("toolset");
+fn sse_target_holds_for_generated_inputs() {
+    explore("sse");
 }
 
 #[test]

@@ -1,15 +1,19 @@
-//! JSON Schema: schemas and values of strangers are checked within bounds, and messages stay short.
+//! JSON Schema: schemas of strangers, in each place that reads them, within bounds.
 
-use mcp_core::ParamHeaders;
-use mcp_core::schema::{JsonSchema, Validator, Violations, lint};
-use mcp_types::{JsonObject, Tool};
+mod attacks;
+mod visitors;
+
+use mcp_types::JsonObject;
 use serde_json::Value;
+
+pub use attacks::{Attack, KEYWORDS, attacks};
+pub use visitors::{VISITORS, Visitor};
 
 use crate::input::two_texts;
 use crate::target::Target;
 
 pub(crate) const TARGET: Target = Target {
-    name: "json_schema",
+    name: "schema",
     run,
     examples: EXAMPLES,
     fragments: FRAGMENTS,
@@ -24,8 +28,12 @@ pub(crate) const EXAMPLES: &[&[u8]] = &[
     b"{\"properties\":{\"a\":{\"type\":\"string\",\"x-mcp-header\":\"A\"}},\"patternProperties\":{\"(a*)*c\":{}}}\n{\"aaaaaaaaaaaaaaaaaaaaaaaa\":1}",
     b"{\"allOf\":[{\"allOf\":[{\"$ref\":\"#/$defs/a\"}],\"unevaluatedItems\":false}],\"unevaluatedItems\":false,\"$defs\":{\"a\":{\"oneOf\":[{\"items\":{\"$ref\":\"#\"}},{\"contains\":{\"$ref\":\"#\"}}]}}}\n[[[]],[]]",
     b"{\"enum\":[[1],[2],{\"a\":[1]}],\"uniqueItems\":true,\"maxLength\":3}\n[[1],[[1]],[[[1]]]]",
-    include_bytes!("json_schema/branches.txt"),
-    include_bytes!("json_schema/chain.txt"),
+    b"{\"type\":\"object\",\"properties\":{\"a\":{\"anyOf\":[{\"type\":\"string\"},{\"type\":\"null\"}]}},\"required\":[\"a\"]}\n{\"a\":\"{\\\"b\\\":1}\"}",
+    b"{\"type\":\"object\",\"properties\":{\"a\":{\"$ref\":\"#/$defs/a\"}},\"$defs\":{\"a\":{\"anyOf\":[{\"$ref\":\"#/$defs/a\"},{\"items\":{\"$ref\":\"#\"}}]}}}\n{\"a\":[{\"a\":null}]}",
+    b"{\"type\":\"object\",\"properties\":{\"a\":{\"allOf\":[{\"$ref\":\"#\"},{\"enum\":[1,null,\"b\"]}],\"minLength\":\"1\",\"exclusiveMinimum\":true}}}\n{\"a\":[1]}",
+    b"{\"type\":\"object\",\"oneOf\":[{\"properties\":{\"a\":{\"type\":[\"integer\",\"array\"],\"multipleOf\":0}}},{\"required\":[\"b\"]}]}\n{\"b\":{\"a\":\"[]\"}}",
+    include_bytes!("schema/branches.txt"),
+    include_bytes!("schema/chain.txt"),
 ];
 
 pub(crate) const FRAGMENTS: &[&str] = &[
@@ -111,35 +119,16 @@ pub(crate) const FRAGMENTS: &[&str] = &[
     "\"\\u00e9\"",
 ];
 
-/// Longest message of a violation, in bytes, with its path.
-const MAX_MESSAGE: usize = 4 * 1024;
-
-/// The input: a schema, then a value.
+/// The input: a schema, then arguments.
 fn run(input: &[u8]) {
-    let Some((schema, value)) = two_texts(input) else {
+    let Some((schema, arguments)) = two_texts(input) else {
         return;
     };
     let Ok(schema) = serde_json::from_str::<JsonObject>(schema) else {
         return;
     };
-    let tool = Tool::new("t").input_schema(schema.clone());
-    let lints = lint(&tool);
-    let _ = lints.len();
-    if let Err(error) = ParamHeaders::from_schema(&schema) {
-        assert!(!error.to_string().is_empty());
-    }
-    let Ok(value) = serde_json::from_str::<Value>(value) else {
-        return;
-    };
-    match JsonSchema.compile(&schema) {
-        Ok(check) => {
-            if let Err(violations) = check.check(&value) {
-                let count = violations.iter().count();
-                assert!((1..=Violations::MAX + 1).contains(&count), "{count}");
-                let length = violations.to_string().len();
-                assert!(length <= (Violations::MAX + 1) * MAX_MESSAGE, "{length}");
-            }
-        }
-        Err(error) => assert!(!error.to_string().is_empty()),
+    let arguments: Value = serde_json::from_str(arguments).unwrap_or_default();
+    for visitor in VISITORS {
+        (visitor.visit)(&schema, &arguments);
     }
 }

@@ -1,5 +1,0 @@
-//! The target `json_schema`.
-
-#![cfg_attr(fuzzing, no_main)]
-
-fuzz::program!("json_schema");

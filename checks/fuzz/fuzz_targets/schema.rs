@@ -1,0 +1,5 @@
+//! The target `schema`.
+
+#![cfg_attr(fuzzing, no_main)]
+
+fuzz::program!("schema");
