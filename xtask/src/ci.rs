@@ -296,7 +296,7 @@ fn interop(workspace: &Workspace, stage: Stage) -> Result<StepOutcome> {
     require(summary.failed == 0, "a case has failed")
 }
 
-/// Runs the generator of typed code on the JSON-Schema-Test-Suite. Skipped if pip cannot download it.
+/// Runs the tests with the JSON-Schema-Test-Suite. Skipped if pip cannot download it.
 fn schemas(workspace: &Workspace) -> Result<StepOutcome> {
     match schemas::install(workspace) {
         Err(error) => Ok(StepOutcome::Skipped(error.to_string())),

@@ -1,4 +1,4 @@
-//! `cargo xtask schemas`: the generator of typed code on every schema of the JSON-Schema-Test-Suite.
+//! `cargo xtask schemas`: tests with every schema of the JSON-Schema-Test-Suite.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -12,6 +12,13 @@ use crate::workspace::Workspace;
 /// its repository.
 const PACKAGE: &str = "jsonschema";
 const VERSION: &str = "4.25.1";
+
+/// The packages with such a test: one with `suite` in its name, in the integration tests.
+const TESTED: [&str; 3] = [
+    "--package omnimcp-schema",
+    "--package omnimcp-gen",
+    "--package omnimcp-core --features json-schema",
+];
 
 /// Arguments of `schemas`.
 #[derive(Debug, clap::Args)]
@@ -58,9 +65,12 @@ pub(crate) fn install(workspace: &Workspace) -> Result<PathBuf> {
     }
 }
 
-/// Runs the test of the generator with the suite.
+/// Runs the tests with the suite, package by package: one that fails names itself.
 pub(crate) fn check(workspace: &Workspace, suite: &Path) -> Result<()> {
-    let test =
-        "test --quiet --package omnimcp-gen --test it -- suite --include-ignored --nocapture";
-    process::run(workspace.cargo(test).env("JSON_SCHEMA_SUITE", suite))
+    for package in TESTED {
+        let test =
+            format!("test --quiet {package} --test it -- suite --include-ignored --nocapture");
+        process::run(workspace.cargo(&test).env("JSON_SCHEMA_SUITE", suite))?;
+    }
+    Ok(())
 }

@@ -13,7 +13,7 @@
 //! | [`versions`] | protocol versions and eras are compared in three places only |
 //! | [`file_reads`] | library crates and the command read files with a limit |
 //! | [`hidden_items`] | packages around the stable ones use documented items |
-//! | [`literals`] | method names, header names, error codes and `_meta` keys are constants |
+//! | [`literals`] | method names, header names, error codes and `_meta` keys are constants; one resolver of `$ref` |
 //! | [`log_values`] | log events of the library crates escape what they display |
 //! | [`publishing`] | metadata and exact versions of the published packages |
 //! | [`links`] | documents name only files and functions that exist |

@@ -1,5 +1,8 @@
 //! Rule: method names, header names, error codes and `_meta` keys are literals in one file per kind. Other code
 //! uses the constants, so that a search for a constant finds every use.
+//!
+//! References of JSON Schema are resolved in `mcp-schema` alone, within its limits. Elsewhere `$ref` and `#/$defs/` are literals
+//! only in the files that write schemas, or that read the references of something else.
 
 use proc_macro2::{TokenStream, TokenTree};
 use syn::Lit;
@@ -24,6 +27,57 @@ const HEADER_NAMES: [&str; 6] = [
 const HEADER_PREFIX: &str = "mcp-param-";
 const META_PREFIX: &str = "io.modelcontextprotocol/";
 
+/// The parts of references in JSON Schema.
+const REFERENCE: &str = "$ref";
+const DEFINITIONS: &str = "#/$defs/";
+const RESOLVER: &str = "integrations/mcp-schema/src/";
+/// Other files with such literals, and what they do with them.
+const REFERENCES: [(&str, &str); 13] = [
+    (
+        "integrations/mcp-gen/src/schema/combined.rs",
+        "merges schemas",
+    ),
+    (
+        "integrations/mcp-gen/src/schema/reference.rs",
+        "names types after references",
+    ),
+    (
+        "integrations/mcp-gen/src/schema/union.rs",
+        "names types after references",
+    ),
+    (
+        "integrations/mcp-toolset/src/schema/rewrite.rs",
+        "writes schemas without it",
+    ),
+    ("mcp-core/src/schema/lint.rs", "has a rule about it"),
+    (
+        "mcp-core/src/schema/wrong_value.rs",
+        "knows the type of its value",
+    ),
+    ("mcp-core/src/wire/narrow/structure.rs", "moves references"),
+    ("mcp-server/src/result/combine.rs", "moves references"),
+    (
+        "mcp-server/src/schema/generate.rs",
+        "writes schemas of types",
+    ),
+    (
+        "products/mcp-cli/src/inspect/schemas.rs",
+        "reads the schemas of the specification",
+    ),
+    (
+        "products/mcp-gateway/src/openapi/document.rs",
+        "reads OpenAPI's own references",
+    ),
+    (
+        "products/mcp-gateway/src/openapi/schema.rs",
+        "moves components into schemas",
+    ),
+    (
+        "products/mcp-gateway/src/openapi/usable.rs",
+        "knows the type of its value",
+    ),
+];
+
 /// The error codes that JSON-RPC reserves, except for −32,768, which is also `i16::MIN`.
 const RESERVED_CODES: std::ops::RangeInclusive<i64> = -32_767..=-32_000;
 
@@ -46,6 +100,16 @@ fn check_file(file: &RustFile, methods: &[String]) -> Vec<Finding> {
             Value::Text(text) if is_header(text) => ("header name", HEADERS),
             Value::Text(text) if text.contains(META_PREFIX) => ("`_meta` key", META_KEYS),
             Value::Number(number) if RESERVED_CODES.contains(number) => ("error code", CODES),
+            Value::Text(text) if is_reference(text) => {
+                if !may_have_references(&file.path) {
+                    let message = format!(
+                        "the reference {value} is a literal; use `mcp_schema::Node::target`, or add a file that writes schemas to \
+                         the table in xtask/src/tidy/literals.rs"
+                    );
+                    findings.push(Finding::new(&file.path, line, message));
+                }
+                continue;
+            }
             _ => continue,
         };
         if file.path != file_of_constants {
@@ -60,6 +124,14 @@ fn check_file(file: &RustFile, methods: &[String]) -> Vec<Finding> {
 fn is_header(text: &str) -> bool {
     let lower = text.to_ascii_lowercase();
     HEADER_NAMES.contains(&lower.as_str()) || lower.starts_with(HEADER_PREFIX)
+}
+
+fn is_reference(text: &str) -> bool {
+    text == REFERENCE || text.starts_with(DEFINITIONS)
+}
+
+fn may_have_references(path: &str) -> bool {
+    path.starts_with(RESOLVER) || REFERENCES.iter().any(|(file, _)| *file == path)
 }
 
 /// Returns the method names in the method table.

@@ -166,6 +166,33 @@ fn protocol_literals_outside_their_files_are_findings() {
     );
 }
 
+const REFERENCES: &str = r##"//! Sample, and "$ref" in a doc.
+fn f(schema: &JsonObject) {
+    let reference = schema.get("$ref");
+    let name = reference.strip_prefix("#/$defs/");
+    let next = json!({"$ref": format!("#/$defs/{name}")});
+    let text = "the $ref of #/$defs/a";
+}
+#[cfg(test)]
+mod cases {
+    const R: &str = "$ref";
+}
+"##;
+
+#[test]
+fn reference_outside_the_resolver_and_the_table_is_a_finding() {
+    let twice = [3, 4, 5, 5];
+    let found = |path| lines_of(literals::check, path, REFERENCES);
+    assert_eq!(found("mcp-server/src/a.rs"), twice);
+    for place in [
+        "integrations/mcp-schema/src/read.rs",
+        "mcp-core/src/wire/narrow/structure.rs",
+        "checks/fuzz/src/schema/attacks.rs",
+    ] {
+        assert_eq!(found(place), NONE, "{place}");
+    }
+}
+
 #[test]
 fn method_table_without_names_is_a_finding() {
     let empty =
