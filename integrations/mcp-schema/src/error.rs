@@ -2,12 +2,12 @@
 
 /// A schema that exceeds a [limit](crate::limits) for reading, or a [`Walk`](crate::Walk) that exceeds one for walks.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{limit}, at #{location}")]
+#[error("{limit}{}", at(location))]
 #[non_exhaustive]
 pub struct SchemaError {
     /// The limit.
     pub limit: Limit,
-    /// The first subschema beyond the limit: a JSON Pointer, cut to [`limits::LOCATION`](crate::limits::LOCATION) characters.
+    /// The first subschema beyond the limit, empty for the whole schema: a JSON Pointer, cut to [`limits::LOCATION`](crate::limits::LOCATION) characters.
     pub location: String,
 }
 
@@ -46,4 +46,11 @@ impl Limit {
         let limit = self;
         SchemaError { limit, location }
     }
+}
+
+fn at(location: &str) -> String {
+    if location.is_empty() {
+        return String::new();
+    }
+    format!(", at #{location}")
 }

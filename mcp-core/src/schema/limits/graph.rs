@@ -9,6 +9,8 @@ use crate::schema::SchemaError;
 const MAX_DEPTH: usize = 64;
 /// The maximum number of references that lead from one schema to the next, all for the same value.
 const MAX_ROW: usize = 64;
+/// The maximum number of references, each counted with all its dynamic targets.
+const MAX_REFERENCES: usize = 16_384;
 
 /// A schema of the document. Its index is that of its id.
 pub(super) struct Node<'a> {
@@ -88,7 +90,16 @@ fn roles(keyword: &str, place: Place<'_>) -> Option<(On, Again)> {
 pub(super) fn nodes<'a>(schema: &'a Schema<'a>) -> Result<Vec<Node<'a>>, SchemaError> {
     let named = |node: Subschema<'a>| Some((node.text("$dynamicAnchor")?, node));
     let dynamic: Vec<_> = schema.nodes().filter_map(named).collect();
-    let nodes = schema.nodes().map(|node| Node::new(node, &dynamic));
+    let mut count = 0;
+    let nodes = schema.nodes().map(|node| {
+        let node = Node::new(node, &dynamic)?;
+        count += node.references.len();
+        if count > MAX_REFERENCES {
+            let limit = Limit::Steps(MAX_REFERENCES);
+            return Err(too_large(limit.at(node.schema.pointer())));
+        }
+        Ok(node)
+    });
     nodes.collect()
 }
 

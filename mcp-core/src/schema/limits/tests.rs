@@ -480,3 +480,14 @@ fn value_with_many_errors_needs_little_memory() {
     let schema = serde_json::from_value(json!({"items": {"type": "string"}})).unwrap();
     assert!(JsonSchema.compile(&schema).unwrap().check(&strings).is_ok());
 }
+
+#[test]
+fn dynamic_references_with_many_targets_need_little_memory() {
+    let anchors = (0..2_000).map(|index| (index.to_string(), json!({"$dynamicAnchor": "a"})));
+    let references: Vec<_> = (0..2_000).map(|_| json!({"$dynamicRef": "#a"})).collect();
+    let schema = json!({"$defs": serde_json::Map::from_iter(anchors), "prefixItems": references});
+    let used = measure(|| {
+        assert!(refused(&schema).contains("use fewer references"));
+    });
+    assert!(used.bytes_max < 8 << 20, "{}", used.bytes_max);
+}
