@@ -7,6 +7,7 @@
 //! | module | contents, lowest first |
 //! |---|---|
 //! | `place` | where a schema is, and the name of its type |
+//! | `lowering` | the state of a conversion |
 //! | `combined` | what the schemas say that apply to one value |
 //! | `reference` | `$ref` |
 //! | `choice` | `enum` and `const` |
@@ -17,29 +18,25 @@
 mod array;
 mod choice;
 mod combined;
+mod lowering;
 mod object;
 mod place;
 mod reference;
 mod union;
 
 use std::collections::HashMap;
-use std::error::Error;
 
-use mcp_schema::{Id, Keywords, Node, Parts, Schema, Type as Kind, Walk, limits};
+use mcp_schema::{Keywords as _, Node, Parts, Schema, Type as Kind, Walk, limits};
 use serde_json::{Map, Value};
 
-use crate::docs;
 use crate::names::type_name;
 use crate::report::Note;
-use crate::types::{Shape, Table, Type};
+use crate::types::{Table, Type};
+use lowering::{Lowering, Reason};
 use place::Place;
-use reference::Target;
 
 /// Deepest nesting of types, through references. Deeper ones have no useful names.
 const MAX_DEPTH: usize = 48;
-
-/// The reason why a schema has no type.
-type Reason = Box<dyn Error>;
 
 /// Converts a tool's schema at `path`. `name` names the type, if it needs a name.
 pub(crate) fn lower(json: &Value, name: &str, path: &str, types: &mut Table) -> (Type, Vec<Note>) {
@@ -82,33 +79,7 @@ pub(crate) fn is_empty_object(schema: &Value) -> bool {
     })
 }
 
-/// Converts one schema of a tool.
-struct Lowering<'a> {
-    types: &'a mut Table,
-    /// The targets of references.
-    targets: HashMap<Id, Target>,
-    walk: Walk,
-    notes: Vec<Note>,
-}
-
 impl Lowering<'_> {
-    /// Returns any JSON, and notes the reason.
-    fn any(&mut self, place: &Place, reason: &Reason) -> Type {
-        let reason = reason.to_string();
-        let documented = docs::inline(&reason);
-        let path = place.path.clone();
-        self.notes.push(Note { path, reason });
-        Type::Value(Some(documented))
-    }
-
-    /// Defines the type of this place.
-    fn define(&mut self, place: &Place, docs: Vec<String>, shape: Shape) -> Type {
-        let reserve = || self.types.reserve(&place.name, place.label.as_deref());
-        let slot = place.slot.unwrap_or_else(reserve);
-        self.types.define(slot, docs, shape);
-        Type::Named(slot)
-    }
-
     /// Converts the schemas of a value: one, or those that parts of an `allOf` have for it. None: any value.
     fn lower(&mut self, schemas: &[Node<'_>], place: &Place) -> Type {
         // OpenAPI 3.0 has this keyword in place of the type `null`.
@@ -175,14 +146,4 @@ impl Lowering<'_> {
             Kind::Object => self.object(parts, place),
         }
     }
-}
-
-/// Returns the description of a schema, or else the first line of its title.
-fn texts<'s>(schema: &impl Keywords<'s>) -> Vec<String> {
-    let lines = |keyword: &str| docs::lines(schema.text(keyword).unwrap_or_default());
-    let mut texts = lines("description");
-    if texts.is_empty() {
-        texts.extend(lines("title").into_iter().next());
-    }
-    texts
 }

@@ -33,7 +33,7 @@ pub const HOPS: usize = 16;
 /// Samples in the test kit: levels of a value. It is part of a message, whose levels are limited.
 pub const SAMPLE_DEPTH: usize = 32;
 
-/// Writing: bytes of the components that stand in the place of references to them, in one schema of a gateway's OpenAPI tool, 64 KiB.
+/// Writing: bytes of components that stand in place of their references, in one schema that a gateway makes from OpenAPI, 64 KiB.
 /// Further references lead to `$defs`.
 pub const IN_PLACE: usize = 64 << 10;
 /// Writing: levels of schemas around the deepest reference that its component replaces, in a gateway's OpenAPI tool.

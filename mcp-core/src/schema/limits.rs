@@ -42,11 +42,7 @@ pub(crate) struct Cost {
 /// Returns [`SchemaError`] when it exceeds a limit for reading.
 // spec: JSCH-07
 pub(crate) fn read(schema: &JsonObject) -> Result<Schema<'_>, SchemaError> {
-    Schema::parse(schema).map_err(too_large)
-}
-
-fn too_large(error: mcp_schema::SchemaError) -> SchemaError {
-    SchemaError::TooLarge(error.to_string())
+    Schema::parse(schema).map_err(SchemaError::too_large)
 }
 
 impl Cost {

@@ -532,7 +532,6 @@ mod tests {
         );
     }
 
-    /// Nothing is known about the parts of such a schema.
     #[test]
     fn schema_beyond_the_limits_is_a_lint_at_the_place() {
         let deep = (0..200).fold(

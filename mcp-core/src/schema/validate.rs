@@ -82,6 +82,14 @@ pub enum SchemaError {
     Invalid(String),
 }
 
+impl SchemaError {
+    /// The error for a limit of reading, or for one like it.
+    #[cfg(feature = "json-schema")]
+    pub(crate) fn too_large(error: mcp_schema::SchemaError) -> Self {
+        Self::TooLarge(error.to_string())
+    }
+}
+
 /// The violations of a schema by one value: at least one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Violations {

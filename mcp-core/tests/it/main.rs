@@ -1,4 +1,4 @@
-//! Advisories of other implementations, the revisions of each release, and the suite of JSON Schema.
+//! Advisories of other implementations, the revisions of each release, the JSON-Schema-Test-Suite.
 
 #[cfg(test)]
 mod advisories;

@@ -21,7 +21,7 @@ pub(crate) struct ArgumentSchema {
     pub(crate) constraints: Option<Constraints>,
     /// Arguments that are checked before decoding.
     pub(crate) dropped: Option<DroppedArguments>,
-    /// Why the schema cannot be that of arguments.
+    /// The reason why it cannot be a schema of arguments.
     pub(crate) problem: Option<String>,
 }
 

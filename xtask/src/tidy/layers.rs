@@ -226,7 +226,7 @@ mod tests {
             .map(|package| folder_of(&package.name))
             .collect();
         let core = workspace.member("omnimcp-core").unwrap();
-        assert_eq!(internal(core, &names), ["mcp-types"]);
+        assert_eq!(internal(core, &names), ["mcp-schema", "mcp-types"]);
         let tree = normal_tree(&workspace, "omnimcp-core").unwrap();
         let packages = tree.lines().filter_map(|line| line.split(' ').next());
         assert!(

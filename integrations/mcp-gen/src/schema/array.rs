@@ -4,8 +4,8 @@ use mcp_schema::{Keywords as _, Parts};
 use serde_json::Value;
 
 use super::combined::schemas;
+use super::lowering::{Lowering, Reason};
 use super::place::Place;
-use super::{Lowering, Reason};
 use crate::names::type_name;
 use crate::types::Type;
 

@@ -3,8 +3,8 @@
 use mcp_schema::Parts;
 use serde_json::Value;
 
+use super::lowering::{Lowering, Reason, texts};
 use super::place::Place;
-use super::{Lowering, Reason, texts};
 use crate::names::{Names, variant_name};
 use crate::types::{Shape, Type};
 

@@ -7,7 +7,7 @@ use mcp_schema::{Keywords, Node, Parts, Type as Kind, Walk};
 use mcp_types::shorten;
 use serde_json::Value;
 
-use super::Reason;
+use super::lowering::Reason;
 
 /// Keywords with the members and elements of a type.
 pub(super) const MEMBERS: [&str; 6] = [

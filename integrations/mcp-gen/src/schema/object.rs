@@ -6,8 +6,8 @@ use mcp_schema::{Keywords as _, Node, Parts};
 use serde_json::Value;
 
 use super::combined::{members, schemas};
+use super::lowering::{Lowering, Reason, texts};
 use super::place::Place;
-use super::{Lowering, Reason, texts};
 use crate::docs;
 use crate::names::{Names, value_name};
 use crate::types::{Field, Shape, Type};

@@ -2,21 +2,11 @@
 
 use mcp_schema::{Keywords as _, Node};
 
-use super::Lowering;
 use super::combined::MEMBERS;
+use super::lowering::{Lowering, Target};
 use super::place::Place;
 use crate::names::type_name;
 use crate::types::{Shape, Type};
-
-/// The type of a schema that a `$ref` points to.
-pub(super) enum Target {
-    /// The schema is being converted. The flag says that a part of it refers to it.
-    Open {
-        slot: usize,
-        used: bool,
-    },
-    Done(Type),
-}
 
 /// Returns the text and the target of the reference that the schemas consist of, apart from texts and restrictions.
 pub(super) fn sole<'s>(schemas: &[Node<'s>]) -> Option<(&'s str, Node<'s>)> {

@@ -4,8 +4,8 @@ use mcp_schema::{Keywords as _, Node, Parts, Type as Kind};
 use serde_json::Value;
 
 use super::combined::MEMBERS;
+use super::lowering::{Lowering, Reason, texts};
 use super::place::Place;
-use super::{Lowering, Reason, texts};
 use crate::names::{Names, type_name, variant_name};
 use crate::types::{Shape, Table, Type};
 

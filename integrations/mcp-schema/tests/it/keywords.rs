@@ -1,4 +1,4 @@
-//! What a schema says, as tables: current and older forms, wrong values.
+//! Keywords as tables: current and older forms, wrong values.
 
 use std::ops::Bound;
 

@@ -277,7 +277,7 @@ impl<'a> Rewriter<'a> {
     }
 
     /// Returns the properties of an object and of its alternatives. Properties that all alternatives require are required.
-    fn fields(&mut self, schema: &Parts<'a>, nested: usize) -> Result<Fields<'a>, SchemaError> {
+    fn fields(&self, schema: &Parts<'a>, nested: usize) -> Result<Fields<'a>, SchemaError> {
         let mut fields = Fields {
             properties: schema.properties(),
             required: schema.required().into_iter().collect(),

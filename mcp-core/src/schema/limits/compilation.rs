@@ -12,7 +12,6 @@ use std::hash::{BuildHasher as _, BuildHasherDefault, DefaultHasher};
 use mcp_schema::Limit;
 
 use super::graph::{Again, Node, Reference};
-use super::too_large;
 use crate::schema::SchemaError;
 
 /// The maximum number of nodes. One takes about a kilobyte.
@@ -73,7 +72,7 @@ impl<'g, 'a> Compilation<'g, 'a> {
         let node = &self.nodes[path.index];
         if path.nested > MAX_NESTED {
             let limit = Limit::Nested(MAX_NESTED);
-            return Err(too_large(limit.at(node.schema.pointer())));
+            return Err(SchemaError::too_large(limit.at(node.schema.pointer())));
         }
         let limit = MAX_NODES;
         let left = self.left.checked_sub(node.schema.weight());

@@ -2,7 +2,6 @@
 
 use mcp_schema::{Id, Keywords as _, Limit, Node as Subschema, Place, Schema};
 
-use super::too_large;
 use crate::schema::SchemaError;
 
 /// The maximum nesting depth of a schema.
@@ -29,7 +28,7 @@ pub(super) struct Part {
 /// The values that a subschema is evaluated on.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum On {
-    /// The same value.
+    /// One value: that of the schema around it.
     Value,
     /// One member: at most one such subschema evaluates each.
     Member,
@@ -39,8 +38,8 @@ pub(super) enum On {
     Elements,
 }
 
-/// The use of a subschema by `unevaluatedProperties` and `unevaluatedItems` of its schema, or of one around
-/// it, when they find what is evaluated.
+/// The part of a subschema when `unevaluatedProperties` and `unevaluatedItems`, in the schema or around it,
+/// find what is evaluated.
 #[derive(Clone, Copy)]
 pub(super) enum Again {
     No,
@@ -96,7 +95,7 @@ pub(super) fn nodes<'a>(schema: &'a Schema<'a>) -> Result<Vec<Node<'a>>, SchemaE
         count += node.references.len();
         if count > MAX_REFERENCES {
             let limit = Limit::Steps(MAX_REFERENCES);
-            return Err(too_large(limit.at(node.schema.pointer())));
+            return Err(SchemaError::too_large(limit.at(node.schema.pointer())));
         }
         Ok(node)
     });
@@ -111,7 +110,7 @@ impl<'a> Node<'a> {
     ) -> Result<Self, SchemaError> {
         if schema.depth() > MAX_DEPTH {
             let limit = Limit::Depth(MAX_DEPTH);
-            return Err(too_large(limit.at(schema.pointer())));
+            return Err(SchemaError::too_large(limit.at(schema.pointer())));
         }
         let parts = schema.subschemas().filter_map(|sub| {
             let (on, again) = roles(sub.keyword, sub.place)?;
@@ -185,7 +184,7 @@ pub(super) fn order(nodes: &[Node<'_>]) -> Result<Vec<usize>, SchemaError> {
         let row = same.chain(targets).max().unwrap_or(0);
         if row > MAX_ROW {
             let limit = Limit::References(MAX_ROW);
-            return Err(too_large(limit.at(node.schema.pointer())));
+            return Err(SchemaError::too_large(limit.at(node.schema.pointer())));
         }
         rows[index] = Some(row);
         order.push(index);

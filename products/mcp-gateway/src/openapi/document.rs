@@ -6,7 +6,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::error::OpenApiError;
-use super::usable::LeftOut;
+use super::usable::LeftOutLog;
 
 /// Longest chain of references between path items, or between components.
 const MAX_STEPS: usize = 16;
@@ -22,7 +22,7 @@ const METHODS: [&str; 8] = [
 #[derive(Debug)]
 pub(super) struct Document {
     json: Value,
-    pub(super) left_out: LeftOut,
+    pub(super) left_out: LeftOutLog,
 }
 
 /// An operation with its place.
@@ -91,7 +91,7 @@ pub(super) fn parse(text: &str, max_bytes: usize) -> Result<Document, OpenApiErr
             format!("Swagger {swagger}")
         }));
     }
-    let left_out = LeftOut::default();
+    let left_out = LeftOutLog::default();
     if let Some(Value::Object(schemas)) = json.pointer_mut("/components/schemas") {
         for (name, schema) in schemas {
             *schema = left_out.usable(format_args!("components schemas {name}"), schema);

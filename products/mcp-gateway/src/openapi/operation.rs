@@ -224,7 +224,7 @@ impl ApiOperation {
     }
 }
 
-/// Returns the parameters of an operation with their parts of the document, and those of its path unless the operation replaces them.
+/// Returns the parameters of an operation with their JSON, and those that its path adds.
 fn parameters<'a>(
     document: &'a Document,
     operation: &'a Value,

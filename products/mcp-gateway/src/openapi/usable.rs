@@ -13,9 +13,9 @@ const MAX_LINES: usize = 50;
 
 /// The number of a document's parts that are left out. The first ones are logged.
 #[derive(Debug, Default)]
-pub(super) struct LeftOut(AtomicUsize);
+pub(super) struct LeftOutLog(AtomicUsize);
 
-impl LeftOut {
+impl LeftOutLog {
     /// Logs a part.
     pub(super) fn add(&self, place: impl fmt::Display, reason: impl fmt::Display) {
         if self.0.fetch_add(1, Ordering::Relaxed) < MAX_LINES {
