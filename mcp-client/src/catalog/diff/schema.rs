@@ -17,15 +17,15 @@ mod objects;
 mod values;
 mod view;
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 use mcp_schema::{Keywords, Node, Schema, Walk, limits};
 use serde_json::{Map, Value, json};
 
-use super::recorder::{Recorder, pairs};
+use super::recorder::{Recorder, join, pairs};
 use crate::catalog::difference::Impact;
-use comparison::{Comparison, DEFINITIONS, Delta, TOO_LARGE};
-use values::is_multiple;
+use comparison::{Comparison, DEFINITIONS, Delta, OPAQUE, TOO_LARGE};
+use values::{implies, narrowing};
 use view::View;
 
 pub(super) use comparison::Direction;
@@ -133,17 +133,16 @@ impl Comparison {
     fn keywords(&mut self, old: &View<'_>, new: &View<'_>, path: &str) {
         self.enums(old, new, path);
         self.items(old, new, path);
+        self.hidden(old, new, path);
         for (name, path, was, is) in pairs(old.keywords(), new.keywords(), path) {
+            if let Some(narrows) = narrowing(name) {
+                self.bound((was, is), &path, narrows);
+                continue;
+            }
             match name {
                 "enum" | "const" | "items" | "prefixItems" | "additionalItems" | "nullable"
                 | "anyOf" | "oneOf" => {}
                 "type" => self.types(old, new, &path),
-                "minimum" | "exclusiveMinimum" | "minLength" | "minItems" | "minProperties"
-                | "minContains" => self.bound((was, is), &path, |was, is| is > was),
-                "maximum" | "exclusiveMaximum" | "maxLength" | "maxItems" | "maxProperties"
-                | "maxContains" => self.bound((was, is), &path, |was, is| is < was),
-                "multipleOf" => self.bound((was, is), &path, is_multiple),
-                "pattern" | "format" => self.bound((was, is), &path, |_, _| false),
                 "required" => self.required(old, new, &path),
                 "properties" => self.properties(old, new, &path),
                 "patternProperties" => self.patterns(old, new, &path),
@@ -157,13 +156,64 @@ impl Comparison {
                     (true, false) => self.add(Delta::Wider, &path, "items may repeat"),
                     _ => {}
                 },
-                "contentSchema" | "dependencies" | "dependentRequired" | "dependentSchemas"
-                | "else" | "if" | "not" | "then" => self.opaque(name, old, new, &path),
-                _ if old.refers(name) || new.refers(name) => self.opaque(name, old, new, &path),
+                _ if OPAQUE.contains(&name) => self.opaque(name, old, new, &path),
+                _ if old.refers(name) || new.refers(name) => {
+                    match (old.reference(name), new.reference(name)) {
+                        (Some(was), Some(is)) if was.text == is.text => {
+                            self.either(was.target, is.target, &path)
+                        }
+                        _ => self.opaque(name, old, new, &path),
+                    }
+                }
                 _ => match (old.subschema(name), new.subschema(name)) {
                     (None, None) => self.annotation(name, (was, is), &path),
                     (was, is) => self.subschema(was, is, &path),
                 },
+            }
+        }
+    }
+
+    /// Compares the constraints that nearer ones hide. They apply to the same value.
+    fn hidden(&mut self, old: &View<'_>, new: &View<'_>, path: &str) {
+        let mut all = BTreeMap::<_, (Option<_>, Option<_>)>::new();
+        for (place, was) in old.hidden() {
+            all.entry(place).or_default().0 = Some(was);
+        }
+        for (place, is) in new.hidden() {
+            all.entry(place).or_default().1 = Some(is);
+        }
+        for ((keyword, name, _), (was, is)) in all {
+            let mut path = join(path, keyword);
+            if !name.is_empty() {
+                path = join(&path, name);
+            }
+            let near = (old.get(keyword), new.get(keyword));
+            let is_number = near.0.or(near.1).is_some_and(Value::is_number);
+            if let Some(narrows) = narrowing(keyword).filter(|_| is_number) {
+                let farther = |near, far: Option<(_, _)>| match far {
+                    Some((far, _)) if !implies(near, far, narrows) => Some(far),
+                    _ => near,
+                };
+                let change = (farther(near.0, was), farther(near.1, is));
+                if change != near {
+                    self.bound(change, &path, narrows);
+                }
+                continue;
+            }
+            match (was, is) {
+                (Some((_, Some(was))), Some((_, Some(is)))) if !OPAQUE.contains(&keyword) => {
+                    self.schema(was, is, &path);
+                }
+                (Some((was, _)), Some((is, _))) if was != is => {
+                    self.add(Delta::Unknown, &path, "changed, and cannot be compared");
+                }
+                (None, Some((is, _))) if !old.has_constraint(keyword, name, is) => {
+                    self.add(Delta::Narrower, &path, "added");
+                }
+                (Some((was, _)), None) if !new.has_constraint(keyword, name, was) => {
+                    self.add(Delta::Wider, &path, "removed");
+                }
+                _ => {}
             }
         }
     }
@@ -191,7 +241,7 @@ impl Comparison {
             self.has_same_definitions && DEFINITIONS.contains(&first)
         };
         let mut inner = schema.subschemas();
-        schema.target().is_some_and(|target| !is_shared(target))
-            || inner.any(|inner| self.refers(inner.node))
+        let mut targets = schema.references().filter_map(|reference| reference.target);
+        targets.any(|target| !is_shared(target)) || inner.any(|inner| self.refers(inner.node))
     }
 }

@@ -527,3 +527,145 @@ fn deep_reference_chain_ends() {
     let diff = diff("inputSchema", &old, &new);
     assert_eq!(diff.impact(), Some(Impact::Breaking));
 }
+
+/// Of two constraints with the same name the farther one applies as well: that of a reference's target, or that around an
+/// alternative.
+#[test]
+fn constraints_behind_nearer_ones_are_compared() {
+    let target = |near: &Value, target: Value| {
+        let mut near = near.clone();
+        near["$ref"] = "#/$defs/a".into();
+        json!({"properties": {"x": near}, "$defs": {"a": target}})
+    };
+    let around = |near: &Value, around: Value| {
+        let mut around = around;
+        around["anyOf"] = json!([near]);
+        around
+    };
+    let type_of = |name: &str, kind: &str| json!({"properties": {name: {"type": kind}}});
+    let rows = [
+        (
+            json!({"maxLength": 10}),
+            json!({"maxLength": 20}),
+            json!({"maxLength": 5}),
+            "BC",
+            "CB",
+        ),
+        (
+            json!({"maxLength": 10}),
+            json!({"maxLength": 20}),
+            json!({"maxLength": 30}),
+            "--",
+            "--",
+        ),
+        (
+            json!({"multipleOf": 4}),
+            json!({"multipleOf": 2}),
+            json!({"multipleOf": 3}),
+            "BB",
+            "BB",
+        ),
+        (
+            json!({"pattern": "^a"}),
+            json!({"pattern": "b"}),
+            json!({"pattern": "c"}),
+            "BB",
+            "BB",
+        ),
+        (
+            json!({"type": ["string", "null"]}),
+            json!({"type": ["string", "null"]}),
+            json!({"type": "string"}),
+            "BB",
+            "BB",
+        ),
+        (
+            json!({"enum": ["a", "b"]}),
+            json!({"enum": ["a", "b"]}),
+            json!({"enum": ["a"]}),
+            "BB",
+            "BB",
+        ),
+        (
+            json!({"additionalProperties": true}),
+            json!({"additionalProperties": true}),
+            json!({"additionalProperties": false}),
+            "BC",
+            "CB",
+        ),
+        (
+            type_of("y", "string"),
+            json!({"properties": {"y": {"maxLength": 5}}}),
+            json!({"properties": {"y": {"maxLength": 3}}}),
+            "BC",
+            "CB",
+        ),
+        (
+            json!({"not": {"const": 1}}),
+            json!({"not": {"const": 2}}),
+            json!({"not": {"const": 3}}),
+            "BB",
+            "BB",
+        ),
+        (
+            json!({"pattern": "a"}),
+            json!({}),
+            json!({"pattern": "b"}),
+            "BC",
+            "CB",
+        ),
+        (
+            json!({"enum": ["a"]}),
+            json!({}),
+            json!({"enum": ["a"]}),
+            "--",
+            "--",
+        ),
+    ];
+    for (near, old, new, forward, reverse) in rows {
+        check(&[
+            (
+                target(&near, old.clone()),
+                target(&near, new.clone()),
+                forward,
+                reverse,
+            ),
+            (around(&near, old), around(&near, new), forward, reverse),
+        ]);
+    }
+}
+
+/// Tools list values once more with a text for each.
+#[test]
+fn constants_beside_an_enum_are_compared() {
+    let texts = |constants: &[&str]| {
+        let texts = constants
+            .iter()
+            .map(|value| json!({"const": value, "title": "t"}));
+        json!({"properties": {"x": {"enum": ["a", "b"], "oneOf": Vec::from_iter(texts)}}})
+    };
+    let constant = |value: &str| json!({"enum": ["a", "b"], "const": value});
+    check(&[
+        (texts(&["a", "b"]), texts(&["a"]), "BC", "CB"),
+        (texts(&["a"]), texts(&["b"]), "BB", "BB"),
+        (constant("a"), constant("b"), "BB", "BB"),
+    ]);
+}
+
+#[test]
+fn targets_of_dynamic_references_are_compared() {
+    let dynamic = |kind: &str| {
+        json!({
+            "properties": {"x": {"$dynamicRef": "#a"}},
+            "$defs": {"a": {"$dynamicAnchor": "a", "type": kind}},
+        })
+    };
+    let recursive = |kind: &str| {
+        let members = json!({"x": {"$recursiveRef": "#"}, "y": {"type": kind}});
+        json!({"properties": members})
+    };
+    check(&[
+        (dynamic("number"), dynamic("integer"), "BC", "CB"),
+        (recursive("number"), recursive("integer"), "BC", "CB"),
+    ]);
+}

@@ -49,6 +49,18 @@ pub(super) const ANNOTATIONS: [&str; 14] = [
     "writeOnly",
 ];
 
+/// Keywords whose change cannot be decided.
+pub(super) const OPAQUE: [&str; 8] = [
+    "contentSchema",
+    "dependencies",
+    "dependentRequired",
+    "dependentSchemas",
+    "else",
+    "if",
+    "not",
+    "then",
+];
+
 /// The reason of a difference beyond the limits.
 pub(super) const TOO_LARGE: &str = "too large or too deep to compare";
 

@@ -78,7 +78,7 @@ impl Comparison {
         }
     }
 
-    fn either(&mut self, old: Option<Node<'_>>, new: Option<Node<'_>>, path: &str) {
+    pub(super) fn either(&mut self, old: Option<Node<'_>>, new: Option<Node<'_>>, path: &str) {
         match (old, new) {
             (Some(was), Some(is)) => self.schema(was, is, path),
             (None, _) => self.add(Delta::Narrower, path, "added"),

@@ -94,7 +94,26 @@ fn text(change: Change<'_>) -> String {
     }
 }
 
-pub(super) fn is_multiple(of: f64, value: f64) -> bool {
+/// Returns for a limit whether a second number allows fewer values than the first one. `None`: the keyword is no limit.
+pub(super) fn narrowing(keyword: &str) -> Option<fn(f64, f64) -> bool> {
+    Some(match keyword {
+        "minimum" | "exclusiveMinimum" | "minLength" | "minItems" | "minProperties"
+        | "minContains" => |was, is| is > was,
+        "maximum" | "exclusiveMaximum" | "maxLength" | "maxItems" | "maxProperties"
+        | "maxContains" => |was, is| is < was,
+        "multipleOf" => is_multiple,
+        "pattern" | "format" => |_, _| false,
+        _ => return None,
+    })
+}
+
+/// Returns true if all values within the limit `near` are within `far`.
+pub(super) fn implies(near: Option<&Value>, far: &Value, narrows: fn(f64, f64) -> bool) -> bool {
+    let numbers = near.and_then(Value::as_f64).zip(far.as_f64());
+    near == Some(far) || numbers.is_some_and(|(near, far)| narrows(far, near))
+}
+
+fn is_multiple(of: f64, value: f64) -> bool {
     of != 0.0 && (value / of).fract() == 0.0
 }
 

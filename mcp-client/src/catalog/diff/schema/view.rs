@@ -1,12 +1,56 @@
 //! A schema with its references resolved.
 
+use std::collections::{BTreeMap, HashMap};
 use std::iter;
 
-use mcp_schema::{Keywords, Node, Place, Walk, limits};
+use mcp_schema::{Keywords, Node, Place, Reference, Walk, limits};
 use mcp_types::shorten;
 use serde_json::Value;
 
 use super::comparison::{ANNOTATIONS, DEFINITIONS};
+
+/// Keywords that narrow each other where several schemas have them. `required` and `allOf` are compared as a whole.
+const CONSTRAINTS: [&str; 39] = [
+    "additionalItems",
+    "additionalProperties",
+    "anyOf",
+    "const",
+    "contains",
+    "contentSchema",
+    "dependencies",
+    "dependentRequired",
+    "dependentSchemas",
+    "else",
+    "enum",
+    "exclusiveMaximum",
+    "exclusiveMinimum",
+    "format",
+    "if",
+    "items",
+    "maxContains",
+    "maxItems",
+    "maxLength",
+    "maxProperties",
+    "maximum",
+    "minContains",
+    "minItems",
+    "minLength",
+    "minProperties",
+    "minimum",
+    "multipleOf",
+    "not",
+    "oneOf",
+    "pattern",
+    "patternProperties",
+    "prefixItems",
+    "properties",
+    "propertyNames",
+    "then",
+    "type",
+    "unevaluatedItems",
+    "unevaluatedProperties",
+    "uniqueItems",
+];
 
 /// This many schemas in a view cost one step.
 const NODES_PER_STEP: usize = 4;
@@ -72,6 +116,60 @@ impl<'s> View<'s> {
         })
     }
 
+    /// Returns the constraints that a nearer one hides, each with the schema that it is: by their keyword, their name in a map of
+    /// properties, and their number.
+    pub(super) fn hidden(
+        &self,
+    ) -> BTreeMap<(&'s str, &'s str, usize), (&'s Value, Option<Node<'s>>)> {
+        let has_values = usize::from(self.get("enum").is_some());
+        let mut counts = HashMap::from([(("const", ""), has_values)]);
+        let mut hidden = BTreeMap::new();
+        for (keyword, name, value, node) in self.constraints() {
+            let count = counts.entry((keyword, name)).or_insert(0);
+            if *count > 0 {
+                hidden.insert((keyword, name, *count), (value, node.find(value)));
+            }
+            *count += 1;
+        }
+        hidden
+    }
+
+    /// Returns true if one of the schemas has a constraint.
+    pub(super) fn has_constraint(&self, keyword: &str, name: &str, value: &Value) -> bool {
+        self.all(keyword).any(|own| {
+            let member = own.get(name).filter(|_| is_map(keyword));
+            member.unwrap_or(own) == value
+        })
+    }
+
+    /// Returns the constraints of which the nearest one counts, with their keyword and their name in a map of properties.
+    fn constraints(&self) -> impl Iterator<Item = (&'s str, &'s str, &'s Value, Node<'s>)> {
+        let nodes = self.nodes.iter().enumerate();
+        nodes.flat_map(move |(index, node)| {
+            let keywords = node.object().into_iter().flatten();
+            let keywords = keywords.filter(move |(name, _)| {
+                CONSTRAINTS.contains(&name.as_str()) && self.counts(index, *node, name)
+            });
+            keywords.flat_map(move |(keyword, value)| {
+                let is_map = is_map(keyword);
+                let members = value.as_object().filter(|_| is_map).into_iter().flatten();
+                let members = members.map(|(name, value)| (name.as_str(), value));
+                let one = (!is_map).then_some(("", value));
+                let all = members.chain(one);
+                all.map(move |(name, value)| (keyword.as_str(), name, value, *node))
+            })
+        })
+    }
+
+    /// Returns the reference in a keyword, unless the view contains its target.
+    pub(super) fn reference(&self, keyword: &str) -> Option<Reference<'s>> {
+        let mut references = self.nodes.iter().flat_map(|node| node.references());
+        references.find(|reference| {
+            let target = reference.target;
+            reference.keyword == keyword && target.is_some_and(|target| !has(&self.nodes, target))
+        })
+    }
+
     /// Returns true if a keyword is a reference.
     pub(super) fn refers(&self, keyword: &str) -> bool {
         let mut references = self.nodes.iter().flat_map(|node| node.references());
@@ -130,6 +228,11 @@ impl<'s> Keywords<'s> for View<'s> {
             self.counts(index, *node, keyword).then_some(value)
         })
     }
+}
+
+/// Returns true if a keyword has schemas with names, each of which is a constraint.
+fn is_map(keyword: &str) -> bool {
+    matches!(keyword, "properties" | "patternProperties")
 }
 
 fn has(nodes: &[Node<'_>], node: Node<'_>) -> bool {
