@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use mcp_schema::{Id, Keywords as _, Limit, Node, Parts, Schema, SchemaError, Type, Walk};
+use mcp_schema::{Id, Keywords as _, Limit, Node, Parts, Schema, SchemaError, Type, Walk, limits};
 use mcp_types::{JsonObject, shorten};
 use serde::{Serialize, Serializer};
 use serde_json::{Map, Value, json};
@@ -171,10 +171,11 @@ impl<'a> Rewriter<'a> {
         } else if has_fields {
             self.whole_object(schema, at)?
         } else {
-            let variants = alternatives
-                .into_iter()
-                .map(|alternative| self.nested(alternative, Some(schema), at.beside()));
-            let variants = variants.collect::<Result<_, _>>()?;
+            // Adapters of iterators would take a multiple of the stack.
+            let mut variants = Vec::new();
+            for alternative in alternatives {
+                variants.push(self.nested(alternative, Some(schema), at.beside())?);
+            }
             self.union(variants, description(schema))
         };
         if is_nullable {
@@ -208,7 +209,9 @@ impl<'a> Rewriter<'a> {
         }
         let is_one = flat.len() == 1;
         if self.profile.has_sole_unions || is_one {
-            flat.iter_mut().for_each(describe);
+            // A long text at thousands of alternatives would multiply the schema.
+            let count = 1 + limits::BYTES / (1 + text.len());
+            flat.iter_mut().take(count).for_each(describe);
         }
         let mut node = if is_one {
             flat.remove(0)

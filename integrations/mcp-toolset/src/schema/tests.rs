@@ -320,3 +320,21 @@ fn alternatives_cost_linear_time() {
         }
     }
 }
+
+/// Gemini takes alternatives without a description beside them.
+#[test]
+fn long_description_is_not_repeated_at_all_alternatives() {
+    let lengths = (0..1_500).map(|n| json!({"type": "string", "maxLength": n + 1}));
+    let lengths: Vec<Value> = lengths.collect();
+    for (length, described) in [(150_000, 2), (10, 1_500)] {
+        let text = "x".repeat(length);
+        let schema = object(json!({
+            "type": "object",
+            "properties": {"a": {"description": text, "anyOf": lengths}},
+        }));
+        let profile = Provider::Gemini.profile();
+        let rewritten = rewrite(&schema, profile, &mut MANY.clone()).unwrap();
+        assert_eq!(rewritten.to_string().matches(&text).count(), described);
+        assert!(rewritten.to_string().len() < 800_000);
+    }
+}
