@@ -26,6 +26,8 @@ use super::target::Target;
 
 /// Most tools of a document.
 const MAX_TOOLS: usize = 2000;
+/// Most operations of a document that are left out before the rest is: reading one can take as long as reading a tool.
+pub(super) const MAX_FAILED: usize = 2000;
 
 /// An HTTP service that becomes a server: each selected operation of its OpenAPI document (3.0 or 3.1, JSON or
 /// YAML) is a tool.
@@ -219,6 +221,7 @@ impl OpenApi {
     /// Returns the selected operations and their tools.
     pub(super) fn operations(&self) -> Vec<(ApiOperation, Tool)> {
         let mut tools = Vec::new();
+        let mut failed = 0;
         for route in self.document.routes() {
             let tags = route.operation.get("tags").and_then(Value::as_array);
             let mut tags = tags.into_iter().flatten().filter_map(Value::as_str);
@@ -229,13 +232,14 @@ impl OpenApi {
             {
                 continue;
             }
-            if tools.len() == MAX_TOOLS {
+            if tools.len() == MAX_TOOLS || failed == MAX_FAILED {
                 tracing::warn!("further operations of the OpenAPI document are left out");
                 break;
             }
             match ApiOperation::new(&self.document, &route, &self.target) {
                 Ok(tool) => tools.push(tool),
                 Err(reason) => {
+                    failed += 1;
                     let place = format_args!("{} {}", route.method, route.path);
                     self.document.left_out.add(place, reason);
                 }

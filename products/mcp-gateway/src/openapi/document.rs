@@ -1,6 +1,7 @@
 //! A document, and its parts that requests need. Each is read when it is needed, so that a malformed one takes no others with it.
 
 use http::Method;
+use mcp_types::shorten;
 use percent_encoding::percent_decode_str;
 use serde::Deserialize;
 use serde_json::Value;
@@ -12,6 +13,9 @@ use super::usable::LeftOutLog;
 const MAX_STEPS: usize = 16;
 /// Most bytes of the path items that references copy, all together.
 const MAX_COPIED: usize = 32 << 20;
+
+/// Most characters of a version in an error.
+const MAX_VERSION: usize = 20;
 
 /// The members of a path item that are operations.
 const METHODS: [&str; 8] = [
@@ -82,7 +86,10 @@ pub(super) fn parse(text: &str, max_bytes: usize) -> Result<Document, OpenApiErr
         serde_saphyr::from_str_with_options(text, yaml(max_bytes))
             .map_err(|error| malformed(&error))?
     };
-    let version = |name| json.get(name).and_then(Value::as_str).unwrap_or_default();
+    let version = |name| {
+        let version = json.get(name).and_then(Value::as_str);
+        shorten(version.unwrap_or_default(), MAX_VERSION)
+    };
     let (version, swagger) = (version("openapi"), version("swagger"));
     if !version.starts_with("3.") {
         return Err(OpenApiError::Version(if swagger.is_empty() {
@@ -211,12 +218,18 @@ impl Document {
 
 #[cfg(test)]
 mod tests {
+    use std::io;
+    use std::sync::{Arc, Mutex};
+
     use http::Method;
     use jsonschema::draft202012::meta::is_valid;
     use mcp_types::Tool;
     use serde_json::{Map, Value, json};
+    use tracing::callsite::rebuild_interest_cache;
+    use tracing::subscriber::with_default;
+    use tracing_subscriber::fmt;
 
-    use super::super::builder::OpenApi;
+    use super::super::builder::{MAX_FAILED, OpenApi};
     use super::super::operation::ApiOperation;
     use super::{Document, MAX_COPIED, OpenApiError, parse};
 
@@ -421,6 +434,145 @@ mod tests {
         assert_eq!(document.info("title", ""), "NO");
         let expected = json!(["NO", "on", "y", "012", "1_000", true, 12]);
         assert_eq!(document.schema("y").unwrap()["enum"], expected);
+    }
+
+    /// Reading an operation that is left out takes as long as reading a tool.
+    #[test]
+    fn operations_that_are_left_out_are_bounded() {
+        let malformed =
+            (0..MAX_FAILED).map(|n| (format!("/{n:04}"), json!({"get": {"parameters": 7}})));
+        let mut paths: Map<_, _> = malformed.collect();
+        paths.insert("/z".to_owned(), json!({"get": {}}));
+        let document = |paths: &Map<_, _>| json!({"openapi": "3.1.0", "paths": paths});
+        assert_eq!(tools(&document(&paths)).len(), 0);
+        paths.shift_remove("/0000");
+        assert_eq!(tools(&document(&paths)).len(), 1);
+    }
+
+    /// Each parameter would be compared with all prefixes of the others.
+    #[test]
+    fn names_of_arguments_get_few_prefixes() {
+        let place = |prefixes: usize, place: &str| json!({"name": format!("{}a", "header_".repeat(prefixes)), "in": place});
+        for (count, expected) in [(8, 1), (9, 0)] {
+            let mut parameters: Vec<_> = (0..count)
+                .map(|prefixes| place(prefixes, "query"))
+                .collect();
+            parameters.push(place(0, "header"));
+            let tools = tools(
+                &json!({"openapi": "3.1.0", "paths": {"/": {"get": {"parameters": parameters}}}}),
+            );
+            assert_eq!(tools.len(), expected, "{count}");
+        }
+    }
+
+    /// Many arguments with the same large schema share the steps through it.
+    #[test]
+    fn all_arguments_share_the_steps_through_their_schemas() {
+        let reference = |level: usize| json!({"$ref": format!("#/components/schemas/L{level}")});
+        let level = |level: usize| match level {
+            15 => json!({}),
+            _ => json!({"anyOf": [reference(level + 1), reference(level + 1)]}),
+        };
+        let levels: Map<_, _> = (0..16)
+            .map(|number| (format!("L{number}"), level(number)))
+            .collect();
+        let list = json!({"type": "array"});
+        let parameters = [("a", list.clone()), ("b", reference(0)), ("c", list)];
+        let parameters =
+            parameters.map(|(name, schema)| json!({"name": name, "in": "query", "schema": schema}));
+        let tools = tools(&json!({
+            "openapi": "3.1.0", "paths": {"/": {"get": {"parameters": parameters}}}, "components": {"schemas": levels},
+        }));
+        let accepts = tools[0].0.arguments.iter();
+        let accepts: Vec<_> = accepts.map(|argument| argument.accepts_arrays).collect();
+        assert_eq!(accepts, [true, false, false]);
+    }
+
+    /// The limit is for debug builds on slow machines: comparing each name with all others takes ten times as long.
+    #[test]
+    fn properties_of_the_other_direction_cost_linear_time() {
+        let properties = (0..3_900).map(|n| (format!("p{n}"), json!({"readOnly": true})));
+        let properties: Map<_, _> = properties.collect();
+        let required: Vec<_> = (0..11_000).map(|n| format!("q{n}")).collect();
+        let body = json!({"content": {"application/json": {"schema": {"$ref": "#/components/schemas/A"}}}});
+        let paths: Map<_, _> = (0..8)
+            .map(|n| (format!("/{n}"), json!({"put": {"requestBody": body}})))
+            .collect();
+        let schema = json!({"properties": properties, "required": required});
+        let start = std::time::Instant::now();
+        let tools = tools(
+            &json!({"openapi": "3.1.0", "paths": paths, "components": {"schemas": {"A": schema}}}),
+        );
+        assert_eq!(tools.len(), 8);
+        let time = start.elapsed();
+        assert!(time < std::time::Duration::from_secs(5), "{time:?}");
+    }
+
+    /// Clients could not read the list of tools.
+    #[test]
+    fn schemas_with_too_many_levels_take_no_others_with_them() {
+        let deep = |levels: usize| {
+            (0..levels).fold(
+                json!({"type": "string"}),
+                |inner, _| json!({"properties": {"c": inner}}),
+            )
+        };
+        let level = |level: usize| json!({"properties": {"a": {"$ref": format!("#/components/schemas/L{}", level + 1)}}});
+        let mut levels: Map<_, _> = (0..15)
+            .map(|number| (format!("L{number}"), level(number)))
+            .collect();
+        levels.insert("L15".to_owned(), deep(46));
+        let body = |name: &str| json!({"content": {"application/json": {"schema": {"$ref": format!("#/components/schemas/{name}")}}}});
+        let tools = tools(&json!({"openapi": "3.1.0", "paths": {
+            "/deep": {"put": {"requestBody": body("L0")}},
+            "/flat": {"put": {"requestBody": body("L15")}},
+            "/output": {"get": {"responses": {"200": body("L0")}}},
+        }, "components": {"schemas": levels}}));
+        assert_eq!(tools.len(), 2);
+        let tools: Vec<_> = tools.into_iter().map(|(_, tool)| tool).collect();
+        let text = json!({"jsonrpc": "2.0", "result": {"tools": tools}}).to_string();
+        assert!(serde_json::from_str::<Value>(&text).is_ok());
+    }
+
+    /// Names, references and versions can be as long as the document.
+    #[test]
+    fn log_lines_and_errors_are_short() {
+        const LONG: usize = 1 << 17;
+        let long = "x".repeat(LONG);
+        let text = json!({"openapi": "3.1.0", "paths": {
+            &*long: {},
+            format!("/{long}"): {"get": {"parameters": 7}},
+            "/a": {"get": {"parameters": [{"$ref": long}]}},
+            "/b": {"get": {"parameters": [{"name": long, "in": "query", "schema": {"type": 7}}]}},
+        }})
+        .to_string();
+        let log = Arc::new(Mutex::new(Vec::new()));
+        let writer = log.clone();
+        let subscriber = fmt().with_writer(move || Log(writer.clone())).finish();
+        with_default(subscriber, || {
+            // Other tests may have decided that nobody reads these lines.
+            OpenApi::parse(&text).unwrap().operations();
+            rebuild_interest_cache();
+            OpenApi::parse(&text).unwrap().operations()
+        });
+        let length = log.lock().unwrap().len();
+        assert!((100..5_000).contains(&length), "{length}");
+        for version in ["openapi", "swagger"] {
+            let error = parse(&json!({version: long}).to_string(), 1 << 20).unwrap_err();
+            assert!(error.to_string().len() < 200);
+        }
+    }
+
+    struct Log(Arc<Mutex<Vec<u8>>>);
+
+    impl io::Write for Log {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            self.0.lock().unwrap().write(bytes)
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
     }
 
     proptest::proptest! {

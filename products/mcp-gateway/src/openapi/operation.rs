@@ -4,18 +4,20 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use http::Method;
-use mcp_schema::{Keywords as _, Schema, Type};
+use mcp_schema::{Keywords as _, Schema, Type, Walk, limits};
 use mcp_types::{JsonObject, Tool, ToolAnnotations};
 use serde::Deserialize as _;
 use serde_json::Value;
 
 use super::document::{Document, Parameter, ParameterIn, ParameterStyle, Route};
 use super::path::check_template;
-use super::schema::{Properties, accepts, of_output};
+use super::schema::{MAX_LEVELS, Properties, accepts, levels_of, of_output};
 use super::target::Target;
 
 /// The name of the argument with the request body.
 const BODY: &str = "body";
+/// Most times that a parameter's name gets that of its place, because another argument has it.
+const MAX_PREFIXES: usize = 8;
 /// The media type of a form.
 pub(super) const FORM: &str = "application/x-www-form-urlencoded";
 
@@ -163,7 +165,12 @@ impl ApiOperation {
                 _ => {}
             }
             let mut name = parameter.name.to_owned();
+            let mut prefixes = 0;
             while properties.contains(&name) {
+                prefixes += 1;
+                if prefixes > MAX_PREFIXES {
+                    return Err("too many of its parameters have the same name".to_owned());
+                }
                 name = format!("{}_{name}", location(parameter.location));
             }
             let is_required = parameter.required == Some(true);
@@ -188,9 +195,16 @@ impl ApiOperation {
         let schema = properties.into_schema();
         let read = Schema::parse(&schema)
             .map_err(|error| format!("the schema of its arguments: {error}"))?;
+        if levels_of(&schema) > MAX_LEVELS {
+            return Err(format!(
+                "the schema of its arguments has more than {MAX_LEVELS} levels"
+            ));
+        }
+        // One for all: many arguments can have the same large schema.
+        let walk = Walk::of_schema(limits::STEPS);
         for argument in &mut arguments {
             let property = read.root().property(&argument.name);
-            let accepts = |kind| property.is_some_and(|property| accepts(property, kind));
+            let accepts = |kind| property.is_some_and(|property| accepts(property, kind, &walk));
             argument.accepts_objects = accepts(Type::Object);
             argument.accepts_arrays = accepts(Type::Array);
         }

@@ -1,6 +1,6 @@
 //! Tool schemas: those of a document, with the components that they refer to in place.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 
 use mcp_schema::{Keywords as _, Node, Schema, Type, Walk, limits, subschemas_mut};
 use mcp_types::JsonObject;
@@ -8,6 +8,10 @@ use serde_json::{Value, json};
 
 use super::document::Document;
 use super::reference::{escape, name_of};
+
+/// Most levels of JSON in a schema. Parsers read 128, and a list of tools has some around its schemas: a deeper one would take
+/// the other tools with it.
+pub(super) const MAX_LEVELS: usize = 100;
 
 /// The properties of the tool arguments.
 pub(super) struct Properties<'a> {
@@ -74,7 +78,11 @@ pub(super) fn of_output(document: &Document, place: &str, schema: &Value) -> Opt
     components.add_definitions(&mut output);
     output.insert("anyOf".into(), vec![schema, other].into());
     let read = Schema::parse(&output).ok()?;
-    let is_object = accepts(*read.root().list("anyOf").first()?, Type::Object);
+    let is_object = accepts(
+        *read.root().list("anyOf").first()?,
+        Type::Object,
+        &Walk::of_schema(usize::MAX),
+    );
     let first = output.get_mut("anyOf").and_then(|all| all.get_mut(0));
     // Structured content is an object.
     if let Some(schema) = first.filter(|_| !is_object) {
@@ -83,12 +91,24 @@ pub(super) fn of_output(document: &Document, place: &str, schema: &Value) -> Opt
             json!({"type": "object", "properties": {"result": result}, "required": ["result"]});
         Schema::parse(&output).ok()?;
     }
-    Some(output)
+    (levels_of(&output) <= MAX_LEVELS).then_some(output)
 }
 
-/// Returns whether a schema says that values can have a type: object or array.
-pub(super) fn accepts(schema: Node<'_>, kind: Type) -> bool {
-    accepts_at(schema, kind, &Walk::of_schema(usize::MAX), 0)
+/// Returns the levels of objects and lists in a schema.
+pub(super) fn levels_of(schema: &JsonObject) -> usize {
+    fn levels(value: &Value) -> usize {
+        match value {
+            Value::Object(members) => levels_of(members),
+            Value::Array(items) => 1 + items.iter().map(levels).max().unwrap_or(0),
+            _ => 0,
+        }
+    }
+    1 + schema.values().map(levels).max().unwrap_or(0)
+}
+
+/// Returns whether a schema says that values can have a type: object or array. Without steps it does not.
+pub(super) fn accepts(schema: Node<'_>, kind: Type, walk: &Walk) -> bool {
+    accepts_at(schema, kind, walk, 0)
 }
 
 fn accepts_at(schema: Node<'_>, kind: Type, walk: &Walk, hops: usize) -> bool {
@@ -155,16 +175,16 @@ impl<'a> Components<'a> {
         let Some(properties) = properties else {
             return;
         };
-        let mut removed = Vec::new();
+        let mut removed = HashSet::new();
         properties.retain(|name, property| {
             let is_excluded = property.get(self.excluded) == Some(&Value::Bool(true));
             if is_excluded {
-                removed.push(name.clone());
+                removed.insert(name.clone());
             }
             !is_excluded
         });
         if let Some(Value::Array(required)) = members.get_mut("required") {
-            required.retain(|name| !removed.iter().any(|removed| name == removed));
+            required.retain(|name| !name.as_str().is_some_and(|name| removed.contains(name)));
         }
     }
 
@@ -225,7 +245,7 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::super::document::parse;
-    use super::{Properties, Schema, Type, accepts, limits, of_output};
+    use super::{Properties, Schema, Type, Walk, accepts, limits, of_output};
 
     /// Returns the input and the output schema of a value with the schema `schema`.
     fn schemas(schema: &Value, components: &Value) -> (Value, Value) {
@@ -356,8 +376,9 @@ mod tests {
             root.insert("items".to_owned(), schema.clone());
             let root = Schema::parse(&root).unwrap();
             let node = root.root().subschema("items").unwrap();
-            assert_eq!(accepts(node, Type::Object), is_object, "{schema}");
-            assert_eq!(accepts(node, Type::Array), is_array, "{schema}");
+            let accepts = |kind| accepts(node, kind, &Walk::of_schema(usize::MAX));
+            assert_eq!(accepts(Type::Object), is_object, "{schema}");
+            assert_eq!(accepts(Type::Array), is_array, "{schema}");
         }
     }
 }

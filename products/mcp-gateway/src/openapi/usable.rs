@@ -5,11 +5,13 @@ use std::fmt;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use mcp_schema::{Schema, Type, subschemas_mut};
-use mcp_types::JsonObject;
+use mcp_types::{JsonObject, escaped, shorten};
 use serde_json::{Value, json};
 
 /// Most lines about parts that are left out.
 const MAX_LINES: usize = 50;
+/// Most characters of a place, and of a reason: names in a document can be as long as the document.
+const MAX_TEXT: usize = 300;
 
 /// The number of a document's parts that are left out. The first ones are logged.
 #[derive(Debug, Default)]
@@ -19,7 +21,9 @@ impl LeftOutLog {
     /// Logs a part.
     pub(super) fn add(&self, place: impl fmt::Display, reason: impl fmt::Display) {
         if self.0.fetch_add(1, Ordering::Relaxed) < MAX_LINES {
-            tracing::warn!(place = %mcp_types::escaped(&place), reason = %mcp_types::escaped(&reason), "a part of the OpenAPI document is left out");
+            let (place, reason) = (place.to_string(), reason.to_string());
+            let (place, reason) = (shorten(&place, MAX_TEXT), shorten(&reason, MAX_TEXT));
+            tracing::warn!(place = %escaped(place), reason = %escaped(reason), "a part of the OpenAPI document is left out");
         }
     }
 
