@@ -163,7 +163,7 @@ fn check(json: &Map<String, Value>) -> Result<bool, String> {
     let ids: HashSet<_> = schema.nodes().map(Node::id).collect();
     let is_within = walk.taken() <= limits::STEPS && ids.len() == schema.len();
     for node in schema.nodes() {
-        let same = node.parent().map_or(true, |parent| parent.id() < node.id());
+        let same = node.parent().is_none_or(|parent| parent.id() < node.id());
         let _ = (
             node.range(),
             node.kinds(),

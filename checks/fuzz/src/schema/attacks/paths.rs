@@ -4,6 +4,9 @@ use serde_json::{Map, Value, json};
 
 use super::attack::{Attack, attack, defs, nested, reference, row, with_a};
 
+/// A function that puts a schema into another one.
+type Outer = fn(Value) -> Value;
+
 pub(super) fn all() -> Vec<Attack> {
     let mut all = rows();
     all.extend(powers());
@@ -262,7 +265,7 @@ fn shapes() -> Vec<Attack> {
         ),
     ];
     // JSON has 128 levels at most. Each of these takes one of them, or two.
-    let outer: [(&str, usize, fn(Value) -> Value); 4] = [
+    let outer: [(&str, usize, Outer); 4] = [
         ("items", 1, |inner| json!({"type": "array", "items": inner})),
         (
             "properties",
