@@ -27,4 +27,4 @@ mod walk;
 pub(crate) use check::{ArgumentFormat, Path};
 pub(crate) use compile::integer_range;
 pub(crate) use node::Constraints;
-pub(crate) use walk::{all_of, is_blank, parts, types};
+pub(crate) use walk::{all_of, is_blank, parts, step, types};

@@ -15,6 +15,12 @@ use crate::rejection::ArgumentError;
 /// Bytes of a string that are copied or counted in one step.
 const BYTES_PER_STEP: usize = 64;
 
+/// Alternatives and their discriminators that are compared in one step.
+const COMPARED_PER_STEP: usize = 8;
+
+/// Limit on the schemas on a path through a value, which bounds the stack. A value has 128 levels.
+const MAX_NESTED: usize = 1024;
+
 /// Representation of argument values on the wire.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ArgumentFormat {
@@ -81,12 +87,13 @@ impl Constraints {
             nodes: &self.nodes,
             format,
             remaining_steps: VALUE_STEPS,
+            nested: 0,
             violations: Vec::new(),
         };
         checker.check(0, value, Path::Root, 0);
         if checker.remaining_steps == 0 {
             let text = format!(
-                "too large to be checked in {VALUE_STEPS} steps; send fewer elements or shorter strings"
+                "too large to be checked in {VALUE_STEPS} steps; send fewer elements or levels, or shorter strings"
             );
             return vec![Violation::new("", text)];
         }
@@ -99,6 +106,8 @@ struct ValueChecker<'a> {
     nodes: &'a [Node],
     format: ArgumentFormat,
     remaining_steps: usize,
+    /// The schemas on the path.
+    nested: usize,
     violations: Vec<Violation>,
 }
 
@@ -142,6 +151,11 @@ impl<'a> ValueChecker<'a> {
         if hops > HOPS || is_full || !self.spend(1) {
             return;
         }
+        if self.nested >= MAX_NESTED {
+            self.remaining_steps = 0;
+            return;
+        }
+        self.nested += 1;
         let format = self.format;
         let decoded = format.decode(value, |string| {
             node.excludes_strings && self.spend(string.len())
@@ -171,6 +185,7 @@ impl<'a> ValueChecker<'a> {
             self.check(other, value, path, hops + 1);
         }
         self.check_alternatives(node, value, path, hops);
+        self.nested -= 1;
     }
 
     /// Checks a value against one constraint. Too few steps end the check as a whole.
@@ -240,6 +255,11 @@ impl<'a> ValueChecker<'a> {
     /// tried. If there is none, decoding reports the error.
     fn check_alternatives(&mut self, node: &'a Node, value: &Value, path: Path<'_>, hops: usize) {
         let mut first = None;
+        let parts = node.any.iter();
+        let parts = parts.map(|alternative| 1 + alternative.discriminators.len());
+        if !self.spend(parts.sum::<usize>() / COMPARED_PER_STEP) {
+            return;
+        }
         let selected = node
             .any
             .iter()

@@ -1,11 +1,13 @@
 //! Tests of schemas, arguments and reported violations.
 
+use mcp_schema::{Schema, Type, Walk};
 use mcp_types::RawObject;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use super::compile::integer_range;
-use super::{ArgumentFormat, Constraints};
+use super::{ArgumentFormat, Constraints, types};
+use crate::schema::{InputSchema, convert_strings};
 
 fn constraints(schema: &Value) -> Option<Constraints> {
     let compiled = Constraints::from_schema(schema.as_object().unwrap());
@@ -420,4 +422,46 @@ fn format_gives_the_range_for_an_integer() {
         let usize_range = integer_range(other).is_some();
         assert_eq!(usize_range, matches!(other, "uint" | "int"), "{other}");
     }
+}
+
+/// 14 schemas in a row apply to the value at each of 126 levels.
+#[test]
+fn deep_value_and_rows_of_schemas_end_within_the_stack() {
+    let run = || {
+        for keyword in ["allOf", "anyOf"] {
+            let next =
+                |level: usize| json!({keyword: [{"$ref": format!("#/$defs/d{}", level + 1)}]});
+            let rows = (0..7).map(|level| (format!("d{level}"), next(level)));
+            let mut definitions: serde_json::Map<_, _> = rows.collect();
+            let last = json!({"properties": {"a": {"$ref": "#/$defs/d0"}, "b": {"minimum": 1}}});
+            definitions.insert("d7".to_owned(), last);
+            let schema = json!({"$ref": "#/$defs/d0", "$defs": definitions});
+            let nested = |levels| (0..levels).fold(json!({"b": 0}), |inner, _| json!({"a": inner}));
+            let refused = check(&schema, &nested(120)).unwrap_err();
+            assert!(refused.contains("too large to be checked"), "{refused}");
+            let refused = check(&schema, &nested(30)).unwrap_err();
+            assert!(refused.contains("0 is out of range"), "{refused}");
+            let schema = InputSchema::new(schema.as_object().unwrap().clone());
+            let arguments = RawObject::from_value(&nested(120)).unwrap();
+            assert!(convert_strings(&arguments, &schema).is_none());
+        }
+    };
+    let thread = std::thread::Builder::new().stack_size(2 << 20);
+    thread.spawn(run).unwrap().join().unwrap();
+}
+
+/// Long lists in a schema are read for each value, so they count.
+#[test]
+fn long_lists_in_a_schema_cost_more_steps() {
+    let names: Vec<_> = (0..10_000).map(|number| number.to_string()).collect();
+    let walk = Walk::of_value();
+    let json = json!({"enum": names});
+    let schema = Schema::parse(json.as_object().unwrap()).unwrap();
+    assert_eq!(types(schema.root(), &walk), [Type::String]);
+    assert!(walk.taken() > 100, "{}", walk.taken());
+    // 20,000 values with 3,000 alternatives are 60,000,000 comparisons.
+    let alternatives = vec![json!({"required": ["a"], "minProperties": 2}); 3_000];
+    let schema = json!({"properties": {"p": {"items": {"anyOf": alternatives}}}});
+    let refused = check(&schema, &json!({"p": vec![json!({}); 20_000]})).unwrap_err();
+    assert!(refused.contains("too large to be checked"), "{refused}");
 }

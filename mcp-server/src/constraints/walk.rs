@@ -19,6 +19,12 @@ pub(crate) fn all_of<'s>(schema: Node<'s>, walk: &Walk) -> Vec<Node<'s>> {
     parts
 }
 
+/// Counts a visit of a schema with a value. Long lists of names and values count as more.
+pub(crate) fn step(schema: Node<'_>, walk: &Walk, hops: usize) -> bool {
+    const WEIGHT_PER_STEP: usize = 4;
+    walk.spend(schema.weight() / WEIGHT_PER_STEP) && walk.step(hops)
+}
+
 /// Returns whether a value counts as absent: `null` for an optional property that does not list it, and an
 /// empty text where text is none of the types, which numbers, choices and formats are not.
 pub(crate) fn is_blank(value: &Value, schema: Node<'_>, is_required: bool, walk: &Walk) -> bool {
@@ -37,19 +43,19 @@ pub(crate) fn types(schema: Node<'_>, walk: &Walk) -> Vec<Type> {
 }
 
 fn collect_types(schema: Node<'_>, walk: &Walk, types: &mut Vec<Type>, hops: usize) {
-    if !walk.step(hops) {
+    if !step(schema, walk, hops) {
         return;
     }
     types.extend(schema.types());
-    let listed = schema.listed().into_iter().flatten();
-    types.extend(listed.filter(|value| value.is_string()).map(Type::of));
+    let listed = schema.listed().unwrap_or_default();
+    types.extend(listed.iter().any(Value::is_string).then_some(Type::String));
     for part in parts(schema, walk) {
         collect_types(part, walk, types, hops + 1);
     }
 }
 
 fn takes_empty_text(schema: Node<'_>, walk: &Walk, hops: usize) -> bool {
-    if !walk.step(hops) || schema.object().is_none() {
+    if !step(schema, walk, hops) || schema.object().is_none() {
         return true;
     }
     if let Some(listed) = schema.listed() {

@@ -12,7 +12,7 @@ use mcp_types::{JsonObject, RawObject, escape_line, shorten};
 use serde_json::Value;
 
 use super::input::InputSchema;
-use crate::constraints::{ArgumentFormat, Path, all_of, is_blank, parts};
+use crate::constraints::{ArgumentFormat, Path, all_of, is_blank, parts, step};
 use crate::rejection::ArgumentError;
 
 /// Limit on the expected names or values in one message.
@@ -121,7 +121,7 @@ impl<'a> Explainer<'a> {
 
     /// Explains the members or elements of a value.
     fn object(&mut self, schema: Node<'_>, value: &Value, path: Path<'_>, hops: usize) {
-        if self.found.len() >= Violations::MAX || !self.walk.step(hops) {
+        if self.found.len() >= Violations::MAX || !step(schema, &self.walk, hops) {
             return;
         }
         match value {
@@ -362,7 +362,7 @@ pub(super) fn expected_by(
     if schema.is_false() {
         return Some(vec!["nothing".to_owned()]);
     }
-    if !walk.step(hops) {
+    if !step(schema, walk, hops) {
         return None;
     }
     if let Some(listed) = schema.listed() {

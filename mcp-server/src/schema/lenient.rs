@@ -11,7 +11,10 @@ use mcp_types::RawObject;
 use serde_json::{Number, Value};
 
 use super::input::InputSchema;
-use crate::constraints::{is_blank, parts, types};
+use crate::constraints::{is_blank, parts, step, types};
+
+/// Names that are compared in one step.
+const NAMES_PER_STEP: usize = 16;
 
 /// Converts strings in the arguments. Returns `None` when nothing changes.
 pub(crate) fn convert_strings(arguments: &RawObject, schema: &InputSchema) -> Option<RawObject> {
@@ -69,19 +72,22 @@ impl Converter {
     /// Converts the members or elements of a value. Returns whether anything changed.
     fn inner_values(&self, value: &mut Value, schema: Node<'_>, hops: usize) -> bool {
         let mut is_changed = false;
-        if !self.walk.step(hops) {
+        if !step(schema, &self.walk, hops) {
             return false;
         }
         match value {
             Value::Object(members) => {
                 let others = schema.subschema("additionalProperties");
                 let required = schema.required();
+                let is_required = |name: &str| {
+                    self.walk.spend(required.len() / NAMES_PER_STEP);
+                    required.contains(&name)
+                };
                 if !self.converts_strings {
                     let before = members.len();
                     members.retain(|name, member| {
-                        let is_required = required.contains(&name.as_str());
                         let own = schema.property(name);
-                        !own.is_some_and(|own| is_blank(member, own, is_required, &self.walk))
+                        !own.is_some_and(|own| is_blank(member, own, is_required(name), &self.walk))
                     });
                     is_changed |= members.len() < before;
                 }
@@ -91,7 +97,7 @@ impl Converter {
                     if self.converts_strings
                         && own.is_some_and(|own| !self.accepts_strings(own))
                         && member.as_str().is_some_and(|text| text.trim() == "null")
-                        && !required.contains(&name.as_str())
+                        && !is_required(name)
                     {
                         *member = Value::Null;
                         is_changed = true;
