@@ -15,7 +15,7 @@ const MAX_NAME: usize = 80;
 const PATH_KEYWORDS: [&str; 4] = ["crate", "self", "super", "Self"];
 
 /// Names that the generated code imports, and names of the standard prelude that it and its derives use.
-pub(crate) const RESERVED_TYPES: [&str; 32] = [
+pub(crate) const RESERVED_TYPES: [&str; 33] = [
     "Arc",
     "BTreeMap",
     "Box",
@@ -44,6 +44,7 @@ pub(crate) const RESERVED_TYPES: [&str; 32] = [
     "Some",
     "String",
     "Sync",
+    "T",
     "ToString",
     "TypedCall",
     "Value",

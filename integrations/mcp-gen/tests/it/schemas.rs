@@ -540,3 +540,19 @@ fn catalog_of_1000_tools_is_generated_soon() {
     assert_eq!(generated.report().tools().len(), 1_000);
     assert!(elapsed < Duration::from_secs(30), "{elapsed:?}");
 }
+
+/// The function that serves an implementation has a parameter with this name.
+#[test]
+fn no_type_has_the_name_of_a_type_parameter() {
+    let part = json!({"$ref": "#/$defs/T"});
+    let schema = json!({"type": "object", "properties": {"a": part}, "$defs": {
+        "T": {"type": "object", "properties": {"b": {"type": "string"}}},
+    }});
+    let tool = json!({"name": "t", "inputSchema": schema});
+    let snapshot = Snapshot::from_value(json!({ "tools": [tool] })).unwrap();
+    let generated = Generator::server("t").generate(&snapshot).unwrap();
+    let source = generated.to_source().unwrap();
+    for part in ["pub trait T2:", "pub struct T3 ", "T: T2>", "Option<T3>"] {
+        assert!(source.contains(part), "{part}: {source}");
+    }
+}
