@@ -74,6 +74,16 @@ impl Index {
         self.entries.get(id.index())
     }
 
+    /// Returns the bytes of the names that lead to a subschema.
+    pub(crate) fn location(&self, mut id: Id) -> usize {
+        let mut bytes = 0;
+        while let Some(entry) = self.entry(id).filter(|_| id != Id::ROOT) {
+            bytes += entry.step.len();
+            id = entry.parent;
+        }
+        bytes
+    }
+
     /// Returns the references of a subschema.
     pub(crate) fn links(&self, from: Id) -> impl Iterator<Item = &Link> {
         let start = self.links.partition_point(|link| link.from < from);
@@ -116,16 +126,21 @@ pub(crate) fn step((keyword, _): Keyword, place: Place<'_>) -> Box<str> {
 
 /// Returns the value at a JSON Pointer that begins with `/`.
 pub(crate) fn locate<'s>(object: &'s JsonObject, pointer: &str) -> Option<&'s Value> {
-    let mut tokens = pointer.strip_prefix('/')?.split('/').map(unescape);
-    let first = object.get(&*tokens.next()?)?;
-    tokens.try_fold(first, |value, token| match value {
-        Value::Object(members) => members.get(&*token),
-        Value::Array(elements) => elements.get(token.parse::<usize>().ok()?),
-        _ => None,
-    })
+    let mut tokens = pointer.strip_prefix('/')?.split('/');
+    let first = object.get(&*unescape(tokens.next()?))?;
+    tokens.try_fold(first, inside)
 }
 
-pub(crate) fn unescape(token: &str) -> Cow<'_, str> {
+/// Returns the value at a token of a JSON Pointer.
+pub(crate) fn inside<'s>(value: &'s Value, token: &str) -> Option<&'s Value> {
+    match value {
+        Value::Object(members) => members.get(&*unescape(token)),
+        Value::Array(elements) => elements.get(token.parse::<usize>().ok()?),
+        _ => None,
+    }
+}
+
+fn unescape(token: &str) -> Cow<'_, str> {
     if token.contains('~') {
         token.replace("~1", "/").replace("~0", "~").into()
     } else {

@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use crate::JsonObject;
 use crate::error::{Limit, SchemaError};
-use crate::index::{Entry, Id, Index, Link, locate, step};
+use crate::index::{Entry, Id, Index, Link, inside, locate, step};
 use crate::keyword::{Place, keyword, schemas};
 use crate::limits;
 
@@ -165,6 +165,11 @@ impl<'r> Reader<'r> {
             }
             resource => resource,
         };
+        // Who follows the reference reads the names that lead to its target.
+        self.locations += target.map_or(0, |target| self.lengths[target.index()]);
+        if self.locations > limits::LOCATIONS {
+            return Err(Limit::Locations(limits::LOCATIONS).at(self.index.pointer(from)));
+        }
         Ok(Link {
             from,
             keyword,
@@ -176,16 +181,37 @@ impl<'r> Reader<'r> {
     /// Finds the schema at a JSON Pointer from a resource, also one that no keyword leads to.
     fn at_pointer(&mut self, resource: Id, fragment: &'r str) -> Result<Option<Id>, SchemaError> {
         let path = percent_decode_str(fragment).decode_utf8_lossy();
-        let object = self.objects[resource.index()];
-        let Some(found) = object.and_then(|object| locate(object, &path)) else {
+        let Some((found, around, rest)) = self.locate(resource, &path) else {
             return Ok(None);
         };
         let known = self.objects.len();
-        let target = self.add(found, resource, || path.into())?;
+        let target = self.add(found, around, || rest.into())?;
         if self.objects.len() > known {
             self.add_subschemas(target)?;
         }
         Ok(Some(target))
+    }
+
+    /// Finds the value at a JSON Pointer, the innermost known schema around it, and the pointer from there: the value's own
+    /// references belong to the resource of that schema.
+    fn locate<'p>(&self, resource: Id, path: &'p str) -> Option<(&'r Value, Id, &'p str)> {
+        let object = self.objects[resource.index()]?;
+        let (mut around, mut start, mut found) = (resource, 0, None);
+        let ends = path.match_indices('/').map(|(end, _)| end).skip(1);
+        let mut last = 0;
+        for end in ends.chain([path.len()]) {
+            let value = match found {
+                None => locate(object, &path[..end])?,
+                Some(outer) => inside(outer, &path[last + 1..end])?,
+            };
+            if let Ok(known) = self.index.find(value)
+                && end < path.len()
+            {
+                (around, start) = (known, end);
+            }
+            (found, last) = (Some(value), end);
+        }
+        Some((found?, around, &path[start..]))
     }
 
     /// Checks the references in a row. A circle is not a row: [`Parts`](crate::Parts) has each schema once.

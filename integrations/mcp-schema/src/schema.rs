@@ -229,6 +229,11 @@ impl<'s> Node<'s> {
         self.entry().depth.into()
     }
 
+    /// Returns the bytes of its location, which finding it reads.
+    pub(crate) fn location(self) -> usize {
+        self.schema.index.location(self.id)
+    }
+
     /// Returns the steps of a visit: 1, and one more for each [`limits::BYTES_PER_STEP`](crate::limits::BYTES_PER_STEP) of its
     /// keywords, without its subschemas.
     pub fn weight(self) -> usize {

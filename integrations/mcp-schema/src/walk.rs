@@ -75,10 +75,11 @@ impl Walk {
         self.spend(1) && hops <= limits::HOPS
     }
 
-    /// Returns the target of `$ref`, and counts the look-ups that find it: one for each level.
+    /// Returns the target of `$ref`, and counts the look-ups that find it: one for each level, and more for long names.
     pub fn target<'s>(&self, node: Node<'s>) -> Option<Node<'s>> {
         let target = node.target()?;
-        self.spend(target.depth() / LEVELS_PER_STEP);
+        let names = target.location() / limits::BYTES_PER_STEP;
+        self.spend(target.depth() / LEVELS_PER_STEP + names);
         Some(target)
     }
 

@@ -315,3 +315,39 @@ proptest! {
         prop_assert!(memory.bytes_max < 16 << 20, "{memory:?}");
     }
 }
+
+/// Names that lead to the target of a reference are read each time, so they count: when a schema is read, and in walks.
+#[test]
+fn long_names_of_targets_cost_more() {
+    let long = "x".repeat(100 << 10);
+    let to_name = |count| {
+        let references = vec![json!({"$ref": "#a"}); count];
+        object(json!({"anyOf": references, "$defs": {&*long: {"$anchor": "a"}}}))
+    };
+    let refused = Schema::parse(&to_name(30)).unwrap_err();
+    assert_eq!(refused.limit, Limit::Locations(limits::LOCATIONS));
+    let json = to_name(2);
+    let schema = Schema::parse(&json).unwrap();
+    let walk = Walk::of_value();
+    for reference in schema.root().list("anyOf") {
+        assert!(walk.target(reference).is_some());
+    }
+    assert_eq!(walk.taken(), 2 * (long.len() / limits::BYTES_PER_STEP));
+}
+
+/// A reference into a place that is no schema finds one that belongs to the resource around it.
+#[test]
+fn target_in_data_belongs_to_the_schema_around_it() {
+    let json = object(json!({
+        "$ref": "#/$defs/a/data/0/x",
+        "$defs": {
+            "a": {"$id": "urn:a", "data": [{"x": {"$ref": "#/$defs/b"}}], "$defs": {"b": {"title": "inner"}}},
+            "b": {"title": "outer"},
+        },
+    }));
+    let schema = Schema::parse(&json).unwrap();
+    let data = schema.root().target().unwrap();
+    assert_eq!(data.pointer(), "/$defs/a/data/0/x");
+    assert_eq!(data.parent().unwrap().pointer(), "/$defs/a");
+    assert_eq!(data.target().unwrap().text("title"), Some("inner"));
+}
