@@ -15,11 +15,13 @@ use super::{Check, SchemaError, Validator, Violation, Violations};
 
 /// A validator for all of JSON Schema: 2020-12 (the default), 2019-09, draft-07, draft-06 and draft-04.
 ///
-/// References are resolved within a schema only. Limits: 256 KiB, 4096 subschemas, 64 levels, 64
-/// references in a row and 10,000 compiled nodes per schema, 1 MiB per compiled pattern and 4 MiB for all
-/// of them, 5,000,000 units of work per validation; all are computed before the work starts. A unit is the
-/// evaluation of a subschema, or what costs as much: 8 comparisons with options of an `enum`, 256 bytes
-/// that `maxLength` reads. `format` is an annotation in all dialects, as 2020-12 specifies.
+/// References are resolved within a schema only. In a schema with references, an `$id` below the root
+/// is an absolute URI in `$defs`, and no `$id` and no `$anchor` comes twice. Limits: 256 KiB, 4096
+/// subschemas, 64 levels, 64 references in a row and 10,000 compiled nodes per schema, 1 MiB per
+/// compiled pattern and 4 MiB for all of them, 5,000,000 units of work per validation; all are computed
+/// before the work starts. A unit is the evaluation of a subschema, or what costs as much: 8
+/// comparisons with options of an `enum`, 256 bytes that `maxLength` reads. `format` is an annotation
+/// in all dialects, as 2020-12 specifies.
 ///
 /// Patterns are matched in linear time. Those with look-around or back-references need backtracking and
 /// are refused with [`SchemaError::Invalid`].

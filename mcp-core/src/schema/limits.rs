@@ -6,7 +6,8 @@
 //! value's evaluations.
 //!
 //! ```text
-//! schema ── mcp_schema: bytes, subschemas ── graph: levels, references in a row, circles, roles of subschemas
+//! schema ── mcp_schema: bytes, subschemas ── identifiers: references have one meaning
+//!                                              ├── graph: levels, references in a row, circles, roles of subschemas
 //!                                              ├── compilation: nodes that compiling makes
 //!                                              ├── work: evaluations of each subschema, by the value's depth
 //! value ──── size: values, bytes ──────────────┴──► units of work, compared with the limit
@@ -14,6 +15,7 @@
 
 mod compilation;
 mod graph;
+mod identifiers;
 mod size;
 #[cfg(test)]
 mod tests;
@@ -54,6 +56,7 @@ impl Cost {
     /// cannot be used.
     // spec: JSCH-05, JSCH-06, JSCH-07
     pub(crate) fn new(schema: &Schema<'_>) -> Result<Self, SchemaError> {
+        identifiers::check(schema)?;
         let nodes = graph::nodes(schema)?;
         let order = graph::order(&nodes)?;
         compilation::check(&nodes)?;

@@ -87,7 +87,12 @@ fn roles(keyword: &str, place: Place<'_>) -> Option<(On, Again)> {
 ///
 /// Returns [`SchemaError`] when the schema is too deep, or when a reference cannot be resolved.
 pub(super) fn nodes<'a>(schema: &'a Schema<'a>) -> Result<Vec<Node<'a>>, SchemaError> {
-    let named = |node: Subschema<'a>| Some((node.text("$dynamicAnchor")?, node));
+    // All that a reference may find in the resources that it came through, by anchor.
+    let recursive = |node: Subschema<'a>| node.flag("$recursiveAnchor").then_some("");
+    let named = |node: Subschema<'a>| {
+        let name = node.text("$dynamicAnchor");
+        Some((name.or_else(|| recursive(node))?, node))
+    };
     let dynamic: Vec<_> = schema.nodes().filter_map(named).collect();
     let mut count = 0;
     let nodes = schema.nodes().map(|node| {
@@ -103,7 +108,7 @@ pub(super) fn nodes<'a>(schema: &'a Schema<'a>) -> Result<Vec<Node<'a>>, SchemaE
 }
 
 impl<'a> Node<'a> {
-    /// `dynamic`: all subschemas with a `$dynamicAnchor`.
+    /// `dynamic`: all subschemas with a `$dynamicAnchor`, and with a `$recursiveAnchor`, whose name is empty.
     fn new(
         schema: Subschema<'a>,
         dynamic: &[(&'a str, Subschema<'a>)],
@@ -125,10 +130,14 @@ impl<'a> Node<'a> {
             let resource = resource.ok_or_else(|| SchemaError::External(text.to_owned()))?;
             let target = reference.target;
             let target = target.ok_or_else(|| SchemaError::Unresolved(text.to_owned()))?;
-            let is_dynamic = reference.keyword == "$dynamicRef";
-            let anchor = text.trim_start_matches('#');
+            let is_recursive = reference.keyword == "$recursiveRef";
+            if is_recursive && text != "#" {
+                return Err(SchemaError::Unresolved(text.to_owned()));
+            }
+            // `$ref` to a dynamic anchor is dynamic as well.
+            let anchor = text.split_once('#').map_or("", |(_, anchor)| anchor);
             let others = dynamic.iter();
-            let others = others.filter(|(own, _)| is_dynamic && *own == anchor);
+            let others = others.filter(|(own, _)| *own == anchor && own.is_empty() == is_recursive);
             let others = others.map(|(_, target)| (*target, target.resource()));
             let targets = [(target, resource)].into_iter().chain(others);
             references.extend(targets.map(|(target, resource)| Reference {

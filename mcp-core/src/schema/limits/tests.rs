@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::{Cost, read};
 use crate::schema::{JsonSchema, SchemaError, Validator};
 
-fn cost_of(schema: &Value) -> Result<Cost, SchemaError> {
+pub(super) fn cost_of(schema: &Value) -> Result<Cost, SchemaError> {
     Cost::new(&read(schema.as_object().unwrap())?)
 }
 
