@@ -528,8 +528,7 @@ fn deep_reference_chain_ends() {
     assert_eq!(diff.impact(), Some(Impact::Breaking));
 }
 
-/// Of two constraints with the same name the farther one applies as well: that of a reference's target, or that around an
-/// alternative.
+/// A constraint applies as well if a nearer one has its name: that of a reference's target, or that around an alternative.
 #[test]
 fn constraints_behind_nearer_ones_are_compared() {
     let target = |near: &Value, target: Value| {

@@ -94,7 +94,7 @@ fn text(change: Change<'_>) -> String {
     }
 }
 
-/// Returns for a limit whether a second number allows fewer values than the first one. `None`: the keyword is no limit.
+/// Returns for a limit whether a second number allows fewer values than the first one. `None`: the keyword is not a limit.
 pub(super) fn narrowing(keyword: &str) -> Option<fn(f64, f64) -> bool> {
     Some(match keyword {
         "minimum" | "exclusiveMinimum" | "minLength" | "minItems" | "minProperties"
