@@ -14,6 +14,8 @@ const MAX_STEPS: usize = 16;
 /// Most bytes of the path items that references copy, all together.
 const MAX_COPIED: usize = 32 << 20;
 
+/// Most characters of the service's name, and of its version.
+const MAX_INFO: usize = 300;
 /// Most characters of a version in an error.
 const MAX_VERSION: usize = 20;
 
@@ -126,7 +128,7 @@ impl Document {
     /// Returns the text of a member of `info`.
     pub(super) fn info(&self, name: &str, otherwise: &str) -> String {
         match self.json.get("info").and_then(|info| info.get(name)) {
-            Some(Value::String(text)) => text.clone(),
+            Some(Value::String(text)) => shorten(text, MAX_INFO).into_owned(),
             Some(Value::Number(number)) => number.to_string(),
             _ => otherwise.to_owned(),
         }
@@ -230,8 +232,8 @@ mod tests {
     use tracing_subscriber::fmt;
 
     use super::super::builder::{MAX_FAILED, OpenApi};
-    use super::super::operation::ApiOperation;
-    use super::{Document, MAX_COPIED, OpenApiError, parse};
+    use super::super::operation::{ApiOperation, MAX_TEXT};
+    use super::{Document, MAX_COPIED, MAX_INFO, OpenApiError, parse};
 
     #[test]
     fn references_to_path_items_copy_a_bounded_amount() {
@@ -506,6 +508,24 @@ mod tests {
         assert_eq!(tools.len(), 8);
         let time = start.elapsed();
         assert!(time < std::time::Duration::from_secs(5), "{time:?}");
+    }
+
+    /// Clients refuse messages beyond their limits, with all tools in them.
+    #[test]
+    fn long_texts_are_cut() {
+        let long = "x".repeat(300_000);
+        let text = json!({"openapi": "3.1.0", "info": {"title": long}, "paths": {
+            "/a": {"get": {"summary": long, "description": long}},
+        }});
+        assert_eq!(
+            document(&text).info("title", "").chars().count(),
+            MAX_INFO + 1
+        );
+        let tools = tools(&text);
+        let texts = [&tools[0].1.title, &tools[0].1.description];
+        for text in texts.into_iter().flatten() {
+            assert_eq!(text.chars().count(), MAX_TEXT + 1);
+        }
     }
 
     /// Clients could not read the list of tools.

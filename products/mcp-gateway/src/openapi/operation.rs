@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use http::Method;
 use mcp_schema::{Keywords as _, Schema, Type, Walk, limits};
-use mcp_types::{JsonObject, Tool, ToolAnnotations};
+use mcp_types::{JsonObject, Tool, ToolAnnotations, shorten};
 use serde::Deserialize as _;
 use serde_json::Value;
 
@@ -16,6 +16,8 @@ use super::target::Target;
 
 /// The name of the argument with the request body.
 const BODY: &str = "body";
+/// Most characters of a tool's title and of its description. A text as long as the document would take the list of tools with it.
+pub(super) const MAX_TEXT: usize = 1 << 16;
 /// Most times that a parameter's name gets that of its place, because another argument has it.
 const MAX_PREFIXES: usize = 8;
 /// The media type of a form.
@@ -215,9 +217,9 @@ impl ApiOperation {
         let name = name.map_or_else(otherwise, str::to_owned);
         let mut tool = Tool::new(name.replace(['{', '}'], "")).input_schema(schema);
         tool.output_schema = output_schema(document, operation, &place).map(Arc::new);
-        let description = text("description").or(text("summary"));
-        tool.description = description.map(str::to_owned);
-        tool.title = text("summary").map(str::to_owned);
+        let short = |text: &str| shorten(text, MAX_TEXT).into_owned();
+        tool.description = text("description").or(text("summary")).map(short);
+        tool.title = text("summary").map(short);
         let mut hints = ToolAnnotations::default();
         hints.read_only_hint = Some(matches!(*method, Method::GET | Method::HEAD));
         hints.destructive_hint = Some(!matches!(
