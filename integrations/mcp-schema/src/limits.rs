@@ -11,7 +11,7 @@ pub const NODES: usize = 4096;
 pub const DEPTH: usize = 128;
 /// Reading: references that lead from one to the next, without another schema in between.
 pub const REFERENCES: usize = 64;
-/// Reading: bytes of the locations of all subschemas and of all references' targets, 2 MiB. A long name stands in the location of
+/// Reading: bytes of locations, 2 MiB: those of subschemas, and those that references lead to. A long name stands in the location of
 /// each subschema below it, and validators write them all.
 pub const LOCATIONS: usize = 2 << 20;
 /// Characters of a location in an error. Longer ones are cut: a name can be as long as the schema.

@@ -335,7 +335,7 @@ fn long_names_of_targets_cost_more() {
     assert_eq!(walk.taken(), 2 * (long.len() / limits::BYTES_PER_STEP));
 }
 
-/// A reference into a place that is no schema finds one that belongs to the resource around it.
+/// A reference into data finds a schema that belongs to the resource around it.
 #[test]
 fn target_in_data_belongs_to_the_schema_around_it() {
     let json = object(json!({
