@@ -142,7 +142,10 @@ impl Lowering<'_> {
             Kind::Integer => Ok(Type::Integer),
             Kind::Number => Ok(Type::Number),
             Kind::String => Ok(Type::Text),
-            Kind::Array => self.array(parts, place),
+            Kind::Array => {
+                let ty = self.array(parts, place);
+                Ok(self.container(ty, parts, place))
+            }
             Kind::Object => self.object(parts, place),
         }
     }

@@ -2,6 +2,12 @@
 
 use crate::names::{Names, RESERVED_TYPES};
 
+/// Most levels of lists, maps, tuples and options in a type without a name. The parser of Rust code needs 55 KiB of stack for
+/// each in a debug build.
+const MAX_LEVELS: usize = 8;
+/// Most parts of a type without a name: a tuple of 12 references to such tuples has 157.
+const MAX_PARTS: usize = 200;
+
 /// A type where it is used.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) enum Type {
@@ -28,6 +34,28 @@ impl Type {
             Self::Option(_) | Self::Null | Self::Value(_) => self,
             other => Self::Option(Box::new(other)),
         }
+    }
+
+    /// Returns true if the type needs a name, since it is too large to stand inside of others.
+    pub(crate) fn is_large(&self) -> bool {
+        let (levels, parts) = self.size();
+        levels > MAX_LEVELS || parts > MAX_PARTS
+    }
+
+    /// Returns the levels and the parts, without those of named types.
+    fn size(&self) -> (usize, usize) {
+        let inner = match self {
+            Self::List(inner) | Self::Map(inner) | Self::Option(inner) | Self::Boxed(inner) => {
+                std::slice::from_ref(&**inner)
+            }
+            Self::Tuple(items) => items,
+            _ => return (0, 1),
+        };
+        let sizes = inner.iter().map(Self::size);
+        let add =
+            |(levels, parts): (usize, usize), (inner, more)| (levels.max(inner), parts + more);
+        let (levels, parts) = sizes.fold((0, 1), add);
+        (levels + 1, parts)
     }
 
     /// Returns true if both are the same type in Rust. Reasons do not matter.

@@ -4,7 +4,7 @@ use mcp_schema::{Keywords as _, Parts};
 use serde_json::Value;
 
 use super::combined::schemas;
-use super::lowering::{Lowering, Reason};
+use super::lowering::Lowering;
 use super::place::Place;
 use crate::names::type_name;
 use crate::types::Type;
@@ -13,7 +13,7 @@ use crate::types::Type;
 const MAX_TUPLE: usize = 12;
 
 impl Lowering<'_> {
-    pub(super) fn array(&mut self, parts: &Parts<'_>, place: &Place) -> Result<Type, Reason> {
+    pub(super) fn array(&mut self, parts: &Parts<'_>, place: &Place) -> Type {
         // Draft 7 has a list of `items` where 2020-12 has `prefixItems`.
         let (prefix, rest) = match parts.get("items") {
             Some(Value::Array(_)) => (parts.list("items"), "additionalItems"),
@@ -28,13 +28,13 @@ impl Lowering<'_> {
                 let reason =
                     "the array has items of different schemas and no fixed length up to 12";
                 let item = self.any(place, &reason.into());
-                return Ok(Type::List(Box::new(item)));
+                return Type::List(Box::new(item));
             }
             let items = prefix.iter().enumerate().map(|(index, schema)| {
                 let at = place.child(&format!("Item{index}"), &format!("prefixItems/{index}"));
                 self.lower(&[*schema], &at)
             });
-            return Ok(Type::Tuple(items.collect()));
+            return Type::Tuple(items.collect());
         }
         let mut at = place.child("Item", "items");
         let title = items.first().and_then(|item| item.text("title"));
@@ -44,6 +44,6 @@ impl Lowering<'_> {
         } else {
             self.lower(&items, &at)
         };
-        Ok(Type::List(Box::new(item)))
+        Type::List(Box::new(item))
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::error::Error;
 
-use mcp_schema::{Id, Keywords, Walk};
+use mcp_schema::{Id, Keywords, Parts, Walk};
 
 use super::place::Place;
 use crate::docs;
@@ -48,6 +48,15 @@ impl Lowering<'_> {
         let slot = place.slot.unwrap_or_else(reserve);
         self.types.define(slot, docs, shape);
         Type::Named(slot)
+    }
+
+    /// Returns a list, tuple or map, or the name of a large one. Types of references are copied to each reference.
+    pub(super) fn container(&mut self, ty: Type, parts: &Parts<'_>, place: &Place) -> Type {
+        if ty.is_large() {
+            self.define(place, texts(parts), Shape::Newtype(ty))
+        } else {
+            ty
+        }
     }
 }
 

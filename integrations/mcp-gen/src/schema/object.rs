@@ -81,7 +81,7 @@ impl Lowering<'_> {
             (false, []) => self.lower(&additional, &place.child("Value", "additionalProperties")),
             _ => Type::Value(None),
         };
-        Type::Map(Box::new(value))
+        self.container(Type::Map(Box::new(value)), parts, place)
     }
 
     /// Returns the type of members that `properties` does not list, if a schema describes them.

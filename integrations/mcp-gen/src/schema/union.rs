@@ -189,6 +189,10 @@ fn kind(ty: &Type, types: &Table) -> (&'static str, (u8, usize)) {
                 };
                 return ("Object", (order, usize::MAX - required.count()));
             }
+            // The name of a large type, or of one that contains itself.
+            Some(Shape::Newtype(inner @ (Type::List(_) | Type::Tuple(_) | Type::Map(_)))) => {
+                return kind(inner, types);
+            }
             _ => return ("Variant", (10, usize::MAX)),
         },
         Type::Map(_) => ("Object", 11),
