@@ -60,14 +60,15 @@ pub trait Keywords<'s> {
         }
     }
 
-    /// Returns the types that `type` names, with `null` if the schema is `nullable` as in OpenAPI 3.0. None: any type.
+    /// Returns the types that `type` names, with `null` if the schema is `nullable` as in OpenAPI 3.0. Empty: any
+    /// type, or none for a schema that [is false](Node::is_false).
     fn types(&self) -> Vec<Type> {
         let types = self.get("type").map(types).unwrap_or_default();
         with_null(self.flag("nullable"), types)
     }
 
     /// Returns the types that the schema is meant for: those that it names, else that of its keywords, else those of its listed
-    /// values. None: any type.
+    /// values. Empty: any type. Keywords such as `minimum` or `required` name no type.
     fn kinds(&self) -> Vec<Type> {
         let has = |keywords: &[&str]| keywords.iter().any(|keyword| self.get(keyword).is_some());
         let types = self.types();

@@ -37,7 +37,8 @@ fn is_shared(keyword: &str) -> bool {
 }
 
 impl<'s> Parts<'s> {
-    /// Collects the schemas that apply to a value together with `node`. `nested` schemas are on the path to it.
+    /// Collects the schemas that apply to a value together with `node`, and counts a visit for each. `nested` schemas are on the path to
+    /// it: one more at each level. A visitor that shows circles, not an error, keeps the ids on its path.
     ///
     /// # Errors
     ///

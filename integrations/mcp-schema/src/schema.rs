@@ -58,7 +58,8 @@ pub struct Reference<'s> {
     pub text: &'s str,
     /// The target in this document. A dynamic reference has its first target.
     pub target: Option<Node<'s>>,
-    /// The schema with the `$id` that the reference names, or the resource around it. `None`: another document, which is not fetched.
+    /// The schema with the `$id` that the reference names, or the resource around it. `None`: another document, which is not
+    /// fetched; `$id`s are compared as they are written. A reference to nothing in this document has a resource and no target.
     pub resource: Option<Id>,
 }
 
@@ -125,7 +126,8 @@ impl<'a> Schema<'a> {
         })
     }
 
-    /// Iterates over all subschemas, by their ids: the schema first, each one after the schema around it.
+    /// Iterates over all subschemas, by their ids: the schema first, each one after the schema around it. Below unknown keywords there
+    /// are only those that references lead to.
     pub fn nodes(&self) -> impl Iterator<Item = Node<'_>> {
         let ids = (0..).map(Id).take(self.len());
         ids.filter_map(|id| self.node(id))
@@ -219,7 +221,8 @@ impl<'s> Node<'s> {
         self.entry().resource
     }
 
-    /// Returns the JSON Pointer, such as `/properties/a`, cut to [`limits::LOCATION`](crate::limits::LOCATION) characters.
+    /// Returns the JSON Pointer, such as `/properties/a`, cut to [`limits::LOCATION`](crate::limits::LOCATION) characters,
+    /// with `…` at the end.
     pub fn pointer(self) -> String {
         self.schema.index.pointer(self.id)
     }
@@ -240,7 +243,8 @@ impl<'s> Node<'s> {
         self.entry().weight as usize
     }
 
-    /// Returns the references.
+    /// Returns the references. In all drafts the keywords beside a reference count as well. A target can be data that is not a schema:
+    /// then [`object`](Self::object) is `None`.
     pub fn references(self) -> impl Iterator<Item = Reference<'s>> {
         self.schema.index.links(self.id).filter_map(move |link| {
             Some(Reference {
