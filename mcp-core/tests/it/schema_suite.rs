@@ -20,11 +20,9 @@ const DRAFTS: [(&str, &str); 5] = [
     ),
 ];
 
-/// Groups with wrong verdicts, and the number of their tests. A change of this list is a change for users.
-const WRONG: [(&str, usize); 7] = [
-    // Draft 4's `id` is not read: a property's schema may have a property of this name.
-    ("draft4 ref: Location-independent identifier", 2),
-    // Meta-schemas other than those of JSON Schema are not known.
+/// Groups with wrong verdicts, and the number of their tests. A change of this list is a change for users. Meta-schemas other than
+/// those of JSON Schema are not known.
+const WRONG: [(&str, usize); 4] = [
     (
         "draft2019-09 vocabulary: schema that uses custom metaschema with with no validation vocabulary",
         3,
@@ -33,18 +31,6 @@ const WRONG: [(&str, usize); 7] = [
         "draft2019-09 vocabulary: ignore unrecognized optional vocabulary",
         2,
     ),
-    // References between resources that lead back: each round is a new scope for the count of compiled nodes.
-    (
-        "draft2020-12 dynamicRef: A $dynamicRef that initially resolves to a schema with a matching $dynamicAnchor \
-         resolves to the first $dynamicAnchor in the dynamic scope",
-        2,
-    ),
-    (
-        "draft2020-12 dynamicRef: A $dynamicRef that initially resolves to a schema without a matching \
-         $dynamicAnchor behaves like a normal $ref to $anchor",
-        1,
-    ),
-    // Other meta-schemas, as above.
     (
         "draft2020-12 vocabulary: schema that uses custom metaschema with with no validation vocabulary",
         3,
@@ -82,7 +68,7 @@ fn with_dialect(schema: &Value, dialect: &str) -> JsonObject {
 #[ignore = "needs the suite: cargo xtask schemas"]
 fn values_in_the_suite_are_judged() {
     let folder = std::env::var("JSON_SCHEMA_SUITE").unwrap();
-    let (mut passed, mut skipped, mut wrong) = (0, 0, Vec::new());
+    let (mut passed, mut skipped, mut ambiguous, mut wrong) = (0, 0, 0, Vec::new());
     for (draft, dialect) in DRAFTS {
         for file in files(&Path::new(&folder).join(draft)) {
             let text = std::fs::read_to_string(&file).unwrap();
@@ -92,8 +78,15 @@ fn values_in_the_suite_are_judged() {
                 let name = file.file_stem().unwrap().display();
                 let place = format!("{draft} {name}: {}", group["description"].as_str().unwrap());
                 let check = JsonSchema.compile(&with_dialect(&group["schema"], dialect));
-                if let Err(SchemaError::External(_)) = check {
-                    skipped += tests.len();
+                let refused = match &check {
+                    Err(SchemaError::External(_)) => Some(&mut skipped),
+                    Err(SchemaError::Invalid(reason)) if reason.contains("can mean several") => {
+                        Some(&mut ambiguous)
+                    }
+                    _ => None,
+                };
+                if let Some(count) = refused {
+                    *count += tests.len();
                     continue;
                 }
                 let is_right = |test: &&Value| {
@@ -111,11 +104,14 @@ fn values_in_the_suite_are_judged() {
             }
         }
     }
-    println!("{passed} passed, {skipped} need other documents");
+    println!(
+        "{passed} passed, {skipped} need other documents, {ambiguous} have ambiguous identifiers"
+    );
     let wrong: Vec<_> = wrong
         .iter()
         .map(|(place, count)| (place.as_str(), *count))
         .collect();
     assert_eq!(wrong, WRONG);
-    assert!(passed >= 4_611, "{passed} passed");
+    // Identifiers that the library may resolve in another way are refused: their cost cannot be computed.
+    assert_eq!((passed, skipped, ambiguous), (4_507, 132, 187));
 }

@@ -536,8 +536,7 @@ fn constraints_behind_nearer_ones_are_compared() {
         near["$ref"] = "#/$defs/a".into();
         json!({"properties": {"x": near}, "$defs": {"a": target}})
     };
-    let around = |near: &Value, around: Value| {
-        let mut around = around;
+    let around = |near: &Value, mut around: Value| {
         around["anyOf"] = json!([near]);
         around
     };

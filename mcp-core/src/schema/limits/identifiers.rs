@@ -84,7 +84,7 @@ fn is_plain(identifier: &str) -> bool {
 fn is_in_definitions(node: Node<'_>) -> bool {
     let pointer = node.pointer();
     let mut keywords = pointer.split('/').skip(1).step_by(2);
-    let is_whole = !pointer.ends_with('…') && pointer.matches('/').count() % 2 == 0;
+    let is_whole = !pointer.ends_with('…') && pointer.matches('/').count().is_multiple_of(2);
     is_whole && keywords.all(|keyword| keyword == "$defs")
 }
 
