@@ -10,6 +10,7 @@
 //! | limit | value | beyond it |
 //! |---|---|---|
 //! | bytes as JSON; subschemas; levels | 256 KiB; 4,096; 128 | [`Schema::parse`] refuses the schema |
+//! | names in a list of types | 32 | further ones do not count |
 //! | references in a row | 64 | the same; a circle is not a row |
 //! | locations of all subschemas together | 2 MiB | the same |
 //! | visits in a [`Walk`] through a schema; subschemas on a path | 10,000; 128 | [`Walk::visit`] is an error |

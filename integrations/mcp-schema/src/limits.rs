@@ -11,6 +11,8 @@ pub const NODES: usize = 4096;
 pub const DEPTH: usize = 128;
 /// Reading: references that lead from one to the next, without another schema in between.
 pub const REFERENCES: usize = 64;
+/// Reading: names in a list of types. The list has no more different ones.
+pub const TYPES: usize = 32;
 /// Reading: bytes of locations, 2 MiB: those of subschemas, and those that references lead to. A long name stands in the location of
 /// each subschema below it, and validators write them all.
 pub const LOCATIONS: usize = 2 << 20;

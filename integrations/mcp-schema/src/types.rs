@@ -2,6 +2,8 @@
 
 use serde_json::Value;
 
+use crate::limits;
+
 /// A type of JSON Schema.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[expect(clippy::exhaustive_enums, reason = "JSON Schema has these types")]
@@ -71,14 +73,15 @@ impl Type {
     }
 }
 
-/// Returns the types that the value of `type` names, each once: a string or a list of strings. None: any type.
+/// Returns the types that the value of `type` names, each once: a string or a list of strings, of which the first
+/// [`limits::TYPES`] count. None: any type.
 pub(crate) fn types(names: &Value) -> Vec<Type> {
     let names = match names {
         Value::Array(names) => names.as_slice(),
         name => std::slice::from_ref(name),
     };
     let mut types = Vec::new();
-    for name in names.iter().filter_map(Value::as_str) {
+    for name in names.iter().take(limits::TYPES).filter_map(Value::as_str) {
         if name.eq_ignore_ascii_case("any") {
             return Vec::new();
         }

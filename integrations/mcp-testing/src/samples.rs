@@ -158,7 +158,10 @@ impl Sampler {
             return None;
         }
         let mut seen = 0;
-        loop {
+        let mut hops = 0;
+        // Each turn collects the parts of all schemas again.
+        while self.walk.step(hops) {
+            hops += 1;
             let parts = Parts::of_all(&schemas, &self.walk, depth).ok()?;
             let count = schemas.len();
             for node in &parts.nodes()[seen..] {
@@ -174,6 +177,7 @@ impl Sampler {
             }
             seen = parts.nodes().len();
         }
+        None
     }
 
     /// Returns the first choice, or a random one in random samples.
