@@ -33,42 +33,28 @@ use crate::server::send;
 pub struct Visitor {
     /// The crate, and the part of it.
     pub name: &'static str,
-    /// True if it runs on a small stack. Futures, `jsonschema` and `syn` need more in a debug build.
-    pub has_small_stack: bool,
     /// Visits the schema.
     pub visit: fn(&JsonObject, &Value),
 }
 
 /// All visitors.
 pub const VISITORS: [Visitor; 12] = [
-    on_small_stack("mcp-schema", read),
-    on_small_stack("mcp-core lints", lints),
-    on_usual_stack("mcp-core JsonSchema", validate),
-    on_small_stack("mcp-core ParamHeaders", headers),
-    on_usual_stack("mcp-core narrowing, mcp-client index", revisions),
-    on_small_stack("mcp-server checks", check),
-    on_small_stack("mcp-server lenient arguments", lenient),
-    on_usual_stack("mcp-toolset", tool_sets),
-    on_usual_stack("mcp-gen", generate),
-    on_usual_stack("mcp-client differences", compare),
-    on_usual_stack("mcp-gateway OpenAPI", openapi),
-    on_usual_stack("mcp-testing samples", samples),
+    visitor("mcp-schema", read),
+    visitor("mcp-core lints", lints),
+    visitor("mcp-core JsonSchema", validate),
+    visitor("mcp-core ParamHeaders", headers),
+    visitor("mcp-core narrowing, mcp-client index", revisions),
+    visitor("mcp-server checks", check),
+    visitor("mcp-server lenient arguments", lenient),
+    visitor("mcp-toolset", tool_sets),
+    visitor("mcp-gen", generate),
+    visitor("mcp-client differences", compare),
+    visitor("mcp-gateway OpenAPI", openapi),
+    visitor("mcp-testing samples", samples),
 ];
 
-const fn on_small_stack(name: &'static str, visit: fn(&JsonObject, &Value)) -> Visitor {
-    Visitor {
-        name,
-        has_small_stack: true,
-        visit,
-    }
-}
-
-const fn on_usual_stack(name: &'static str, visit: fn(&JsonObject, &Value)) -> Visitor {
-    Visitor {
-        name,
-        has_small_stack: false,
-        visit,
-    }
+const fn visitor(name: &'static str, visit: fn(&JsonObject, &Value)) -> Visitor {
+    Visitor { name, visit }
 }
 
 /// Longest text about one place in a schema, in bytes.

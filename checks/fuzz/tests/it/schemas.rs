@@ -17,10 +17,8 @@ use serde_json::{Map, Value, json};
 const LIMIT: Duration = Duration::from_secs(10);
 /// Limit on the memory of one visit in bytes.
 const MAX_MEMORY: u64 = 128 << 20;
-/// The small stack, in bytes: a quarter of what runtimes use.
-const STACK: usize = 512 << 10;
-/// The stack of a main thread, in bytes.
-const USUAL_STACK: usize = 8 << 20;
+/// The stack of a visit in bytes: that of a runtime's worker thread.
+const STACK: usize = 2 << 20;
 /// Generated schemas.
 const CASES: u32 = 64;
 
@@ -68,13 +66,8 @@ fn visit_all(attacks: Vec<Attack>) -> Vec<String> {
     let visitors = visitors.filter(|visitor| visitor.name.contains(&wanted));
     let start = |visitor: Visitor| {
         let attacks = attacks.clone();
-        let stack = if visitor.has_small_stack {
-            STACK
-        } else {
-            USUAL_STACK
-        };
         let thread = std::thread::Builder::new().name(visitor.name.to_owned());
-        let thread = thread.stack_size(stack);
+        let thread = thread.stack_size(STACK);
         let run = move || {
             let broken = attacks.iter().filter_map(|attack| {
                 let error = visit(&visitor, attack).err()?;

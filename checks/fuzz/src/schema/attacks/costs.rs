@@ -132,13 +132,20 @@ fn patterns() -> Vec<Attack> {
         })
         .collect();
     all.push(attack("many patterns", json!({"patternProperties": many})));
-    let deep = nested(60, "a".to_owned().into(), |inner| {
-        format!("({})*", inner.as_str().unwrap_or_default()).into()
-    });
-    all.push(attack(
-        "pattern: depth",
-        with_a(json!({"pattern": deep}), json!({})),
-    ));
+    // The parser of patterns reads 250 levels.
+    for (name, levels, start, end) in [
+        ("depth", 30, "(", ")*"),
+        ("depth of captures", 120, "(", ")*"),
+        ("depth of groups", 80, "(?:b|", "c)+?"),
+        ("depth of counts", 120, "(?:", ")?"),
+        ("depth of repetitions", 240, "", "*"),
+    ] {
+        let deep = [&start.repeat(levels), "a", &end.repeat(levels)].concat();
+        all.push(attack(
+            format!("pattern: {name}"),
+            with_a(json!({"pattern": deep}), json!({})),
+        ));
+    }
     all
 }
 

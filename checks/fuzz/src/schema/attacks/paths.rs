@@ -29,6 +29,13 @@ fn rows() -> Vec<Attack> {
             "row of alternatives",
             row(1_990, |next| json!({"anyOf": [next]})),
         ),
+        attack(
+            "row of properties",
+            row(
+                200,
+                |next| json!({"type": "object", "properties": {"a": next}, "required": ["a"]}),
+            ),
+        ),
         attack("row of allOf", row(200, |next| json!({"allOf": [next]}))),
         attack(
             "row of optional members",
@@ -206,6 +213,17 @@ fn circles() -> Vec<Attack> {
     ]
 }
 
+/// Definitions, each around the reference to the one before it, and a property for each. A visitor that knows the definitions
+/// which it has seen goes no deeper than one of them, but what it makes of them can grow.
+fn defined(count: usize, outer: impl Fn(Value) -> Value) -> Value {
+    let defs = defs(count, |number| match number {
+        0 => json!({"type": "string"}),
+        _ => outer(reference(number - 1)),
+    });
+    let properties = (0..count).map(|number| (format!("a{number:02}"), reference(number)));
+    json!({"type": "object", "properties": properties.collect::<Map<_, _>>(), "$defs": defs})
+}
+
 fn shapes() -> Vec<Attack> {
     let names: Map<String, Value> = (0..4_000)
         .map(|number| (format!("p{number}"), json!({"type": "string"})))
@@ -251,6 +269,43 @@ fn shapes() -> Vec<Attack> {
                 json!({"type": "array", "minItems": 1e18, "items": {"$ref": "#/properties/a"}}),
                 json!({}),
             ),
+        ),
+        attack(
+            "lists of defined lists",
+            defined(40, |inner| {
+                nested(
+                    20,
+                    inner,
+                    |items| json!({"type": ["array", "null"], "items": items}),
+                )
+            }),
+        ),
+        attack(
+            "maps of defined maps",
+            defined(40, |inner| {
+                nested(
+                    20,
+                    inner,
+                    |values| json!({"type": "object", "additionalProperties": values}),
+                )
+            }),
+        ),
+        attack(
+            "tuples of defined tuples",
+            defined(
+                12,
+                |inner| json!({"type": "array", "prefixItems": vec![inner; 12], "minItems": 12, "maxItems": 12}),
+            ),
+        ),
+        attack(
+            "alternatives of defined alternatives",
+            defined(20, |inner| {
+                nested(
+                    10,
+                    inner,
+                    |inner| json!({"anyOf": [{"type": "array", "items": inner}, {"type": "null"}]}),
+                )
+            }),
         ),
         attack(
             "halves of halves",
