@@ -74,7 +74,7 @@ impl Type {
 }
 
 /// Returns the types that the value of `type` names, each once: a string or a list of strings, of which the first
-/// [`limits::TYPES`] count. None: any type.
+/// [`limits::TYPES`] count. Empty: any type.
 pub(crate) fn types(names: &Value) -> Vec<Type> {
     let names = match names {
         Value::Array(names) => names.as_slice(),
